@@ -1,0 +1,52 @@
+/**
+ * The field tree: the shape of a kind, typed to the leaves. Plain frozen data, safe to store as JSON.
+ *
+ * Invariants: every `object` names a shape of the same tree; a recursive shape names itself, so a tree is always finite;
+ * fields keep the names that Kubernetes writes.
+ */
+
+/** How a leaf's values are compared and shown (docs/values.md). JSON is free-form: maps of objects, unknown fields, anything. */
+export type LeafType =
+  | 'String'
+  | 'Boolean'
+  | 'Int'
+  | 'Int64'
+  | 'Float'
+  | 'DateTime'
+  | 'Duration'
+  | 'Quantity'
+  | 'IntOrString'
+  | 'JSON';
+
+export type FieldType =
+  | { readonly kind: 'leaf'; readonly type: LeafType }
+  /** A map of strings, as labels are. */
+  | { readonly kind: 'stringMap' }
+  /** A map with typed values (resource limits, for one); shown as JSON, addressed by key in paths. */
+  | { readonly kind: 'map'; readonly of: FieldType }
+  | { readonly kind: 'list'; readonly of: FieldType }
+  | { readonly kind: 'object'; readonly shape: string };
+
+export interface Field {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly description?: string;
+}
+
+export interface Shape {
+  /** Unique in its tree: a definition's full name, or the path of the first place where the shape was met. */
+  readonly key: string;
+  /** Short name of a core/v1 or meta/v1 style definition (`PodSpec`), where the shape came from one. */
+  readonly definition?: string;
+  /** The path from the kind's root to the first place (breadth first, fields sorted) where the shape stands. */
+  readonly path: readonly string[];
+  readonly description?: string;
+  /** Sorted by name. */
+  readonly fields: readonly Field[];
+}
+
+export interface FieldTree {
+  /** Key of the kind's own shape in `shapes`. */
+  readonly root: string;
+  readonly shapes: Readonly<Record<string, Shape>>;
+}

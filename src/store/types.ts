@@ -1,0 +1,167 @@
+/**
+ * The seam between the store and the rest of the house: what a lease can do, what a writer takes, what a change is.
+ *
+ * Life of the data: reflector -> Writer.apply (rows + labels + edges + changes + revision + lastRV, one transaction)
+ * -> wake -> Reader.lease (one snapshot at one revision) -> answers and changes as rows.
+ */
+import type { DescribedResource } from '../catalog/catalog.ts';
+import type { LeafType } from '../catalog/field-tree.ts';
+
+/** What SQLite takes and gives here: integers beyond 2^53 travel as bigint in, as text out. */
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** A compiled statement. Only `query` and `store` look inside. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** Rows come as arrays, in the order of the statement's columns. */
+export type Row = readonly SqlValue[];
+
+/** A read connection lent to one operation for one snapshot. */
+export interface Lease {
+  /** Sequence number of the newest change that this snapshot contains. */
+  readonly revision: number;
+  /** Life of the store file; cursors of another epoch cannot be resumed. */
+  readonly epoch: string;
+  all(statement: Statement): Promise<readonly Row[]>;
+  /** Runs the statements in turn until `limit` rows are there: how range segments of a keyset page are read. */
+  fill(statements: readonly Statement[], limit: number): Promise<readonly Row[]>;
+}
+
+export interface LeaseOptions {
+  /** Aborting cancels a running statement too (within 50 ms) and rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds; default from the reader's options. Past it the lease is cut and the caller gets TIMEOUT. */
+  readonly timeoutMs?: number;
+}
+
+/** The asynchronous reader interface: another engine may stand behind it one day. */
+export interface Reader {
+  lease<T>(work: (lease: Lease) => Promise<T>, options?: LeaseOptions): Promise<T>;
+  /** Takes a lease that the caller ends: for operations whose steps are not one function. `end` is idempotent. */
+  open(options?: LeaseOptions): Promise<Lease & { end(): void }>;
+  close(): Promise<void>;
+}
+
+/** One object as it comes from the API server. */
+export interface IncomingObject {
+  /** The object's JSON text exactly as received (int64 and escapes intact). apiVersion and kind may be missing in lists. */
+  readonly text: string;
+  /** The parsed object, if the caller has it anyway. Unsafe integers in it may be rounded. */
+  readonly value?: unknown;
+}
+
+export interface IncomingEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: IncomingObject;
+}
+
+/** A resource of one cluster inside one store. */
+export interface ResourceHandle {
+  readonly id: number;
+  readonly cluster: string;
+  /** resourceKey */
+  readonly key: string;
+}
+
+/** How ingest stands with a resource; kept in the store so that the serve role and a restart can read it. */
+export interface IngestStatus {
+  readonly phase: 'IDLE' | 'LISTING' | 'WATCHING' | 'POLLING' | 'BACKOFF' | 'PARKED' | 'STOPPED';
+  /** Milliseconds since the epoch, or null. */
+  readonly lastEventAt: number | null;
+  readonly error: string | null;
+  /** Restarts by reason (`expired`, `network`, `status 500`, …). */
+  readonly restarts: Readonly<Record<string, number>>;
+}
+
+/** What one applied batch or replace did. */
+export interface ApplySummary {
+  readonly added: number;
+  readonly modified: number;
+  readonly deleted: number;
+  /** Events that changed nothing: replays, stale or of another uid. */
+  readonly ignored: number;
+  readonly revision: number;
+}
+
+/** A staged replacement of a resource's whole set. Visible in one step at commit, not before. */
+export interface Replace {
+  /** Adds listed objects to the staging set; may be called any number of times. */
+  put(objects: readonly IncomingObject[]): void;
+  /** Publishes the staged set as a difference to what is there, at the list's resourceVersion. */
+  commit(resourceVersion: string): Promise<ApplySummary>;
+  abort(): void;
+  readonly count: number;
+}
+
+export interface ResourceState {
+  readonly handle: ResourceHandle;
+  readonly described: DescribedResource;
+  /** The collection's resourceVersion up to which the tables are true; null before the first sync. */
+  readonly lastResourceVersion: string | null;
+  /** True after the first committed replace. */
+  readonly synced: boolean;
+  readonly objects: number;
+  readonly status: IngestStatus;
+}
+
+/** The only write connection. Lives in the ingest role; every method runs to the end of its transaction before it returns. */
+export interface Writer {
+  readonly epoch: string;
+  revision(): number;
+  /** Says which cluster answers under this name. Another uid than the stored one drops that cluster's data and logs RESET. */
+  openCluster(name: string, uid: string | null): void;
+  /** Makes or updates a resource. A changed shape hash, version or promotion is taken in place; rows stay. */
+  declare(described: DescribedResource): ResourceHandle;
+  /** Removes a resource with all its rows; the log gets one RESET. In bounded transactions. */
+  drop(handle: ResourceHandle): Promise<void>;
+  states(cluster?: string): readonly ResourceState[];
+  state(handle: ResourceHandle): ResourceState;
+  apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary;
+  replace(handle: ResourceHandle): Replace;
+  /** Advances lastResourceVersion without rows (a bookmark); persisted with the next commit or every 30 s. */
+  bookmark(handle: ResourceHandle, resourceVersion: string): void;
+  setStatus(handle: ResourceHandle, status: IngestStatus): void;
+  /** Deletes the oldest objects of a resource until the bound holds (Events); `maxAgeMs` by creation time. */
+  retain(handle: ResourceHandle, bound: { maxObjects: number; maxAgeMs: number }): number;
+  /** Bounded housekeeping: log retention, backfill of promoted slots. Returns true while there is more to do. */
+  maintain(): boolean;
+  close(): void;
+}
+
+/** A path that stands in a slot of a kind's promoted table. `ready` once every row has it. */
+export interface PromotedSlot {
+  readonly path: string;
+  readonly type: LeafType;
+  /** Column name in the promoted table. */
+  readonly column: string;
+  readonly ready: boolean;
+}
+
+/** What the query compiler needs to know of a kind's tables; read in the lease or cached by revision of `layoutVersion`. */
+export interface KindLayout {
+  /** Store-wide integer of (group, plural). */
+  readonly kindId: number;
+  /** Name of the promoted table, or null while the kind has none. */
+  readonly promotedTable: string | null;
+  readonly slots: readonly PromotedSlot[];
+}
+
+/** One entry of the change log. Bodies are JSON texts, null where there is none. */
+export interface LoggedChange {
+  readonly seq: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'RESET';
+  readonly kindId: number;
+  readonly cluster: string;
+  readonly objectId: number;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly uid: string | null;
+  readonly resourceVersion: string;
+  /** Milliseconds since the epoch when it was committed. */
+  readonly at: number;
+  readonly before: string | null;
+  readonly after: string | null;
+}
