@@ -34,7 +34,7 @@ export interface Field {
 }
 
 export interface Shape {
-  /** Unique in its tree: a definition's full name, or the path of the first place where the shape was met. */
+  /** Unique in its tree: a definition's full name, or `$` and the path of the first place where the shape was met. */
   readonly key: string;
   /** Short name of a core/v1 or meta/v1 style definition (`PodSpec`), where the shape came from one. */
   readonly definition?: string;
@@ -43,6 +43,11 @@ export interface Shape {
   readonly description?: string;
   /** Sorted by name. */
   readonly fields: readonly Field[];
+  /**
+   * Fields that are not declared are kept by the API server and allowed in paths, as JSON (x-kubernetes-preserve-unknown-fields beside
+   * properties). They have no typed field; an object shows them in `raw`.
+   */
+  readonly open?: true;
 }
 
 export interface FieldTree {

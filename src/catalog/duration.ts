@@ -1,0 +1,40 @@
+/**
+ * Durations as Go writes them: `1h30m`, `-1.5s`, `250ms`.
+ */
+
+const nanosecondsOf: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+const part = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
+const largest = 2n ** 63n;
+const maxLength = 200;
+
+/** Nanoseconds, finer parts cut off; null when it is no duration or does not fit 64 bits. A bare `0` is one, other bare numbers are not. */
+export function parseDuration(text: string): bigint | null {
+  const negative = text.startsWith('-');
+  const start = negative || text.startsWith('+') ? 1 : 0;
+  if (text.length - start === 1 && text[start] === '0') return 0n;
+  if (text.length === start || text.length > maxLength) return null;
+  let total = 0n;
+  part.lastIndex = start;
+  while (part.lastIndex < text.length) {
+    const match = part.exec(text);
+    if (match === null) return null;
+    const whole = match[1] ?? '';
+    const fraction = match[2] ?? '';
+    const unit = nanosecondsOf[match[3] ?? ''];
+    if (unit === undefined || (whole === '' && fraction === '')) return null;
+    total += BigInt(whole) * unit;
+    if (fraction !== '') total += (BigInt(fraction) * unit) / 10n ** BigInt(fraction.length);
+  }
+  if (total > (negative ? largest : largest - 1n)) return null;
+  return negative ? -total : total;
+}

@@ -1,0 +1,33 @@
+/**
+ * Kubernetes quantities (`250m`, `1.5Gi`, `1e3`) as exact decimals: neither rounded nor capped.
+ */
+import { type Decimal, parseDecimal } from './decimal.ts';
+
+const decimalSuffixes: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
+const binarySuffixes: Readonly<Record<string, number>> = { Ki: 1, Mi: 2, Gi: 3, Ti: 4, Pi: 5, Ei: 6 };
+
+const withSuffix = /^([+-]?[0-9.]+)([numkMGTPE]|[KMGTPE]i)$/;
+
+/** Reads a quantity; null when it is none. */
+export function parseQuantity(text: string): Decimal | null {
+  const match = withSuffix.exec(text);
+  if (match === null) return parseDecimal(text);
+  const number = parseDecimal(match[1] ?? '');
+  if (number === null) return null;
+  const suffix = match[2] ?? '';
+  const binary = binarySuffixes[suffix];
+  if (binary !== undefined) {
+    return { coefficient: number.coefficient * 1024n ** BigInt(binary), exponent: number.exponent };
+  }
+  return { coefficient: number.coefficient, exponent: number.exponent + (decimalSuffixes[suffix] ?? 0) };
+}

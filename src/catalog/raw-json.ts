@@ -1,0 +1,33 @@
+/**
+ * JSON values that keep their text: how an integer beyond 2^53 travels through JavaScript without being rounded.
+ *
+ * JSON.stringify gives such a value back exactly as it was read. It does not survive structuredClone or postMessage: between
+ * threads, bodies travel as text.
+ */
+
+/** A JSON scalar kept as its text. */
+export interface RawJson {
+  readonly rawJSON: string;
+}
+
+interface RawJsonFunctions {
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): value is RawJson;
+}
+
+// TypeScript's library does not declare these two yet.
+const functions = JSON as unknown as RawJsonFunctions;
+
+/** Keeps the text of a JSON scalar. */
+export function rawJson(text: string): RawJson {
+  return functions.rawJSON(text);
+}
+
+export function isRawJson(value: unknown): value is RawJson {
+  return functions.isRawJSON(value);
+}
+
+/** The text of a raw JSON value, exactly as it was read. */
+export function rawJsonText(value: RawJson): string {
+  return value.rawJSON;
+}

@@ -1,0 +1,43 @@
+/**
+ * Times as Kubernetes writes them: RFC 3339 with up to nine digits of fraction and any offset.
+ */
+
+const rfc3339 =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/;
+
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Microseconds since 1970-01-01T00:00:00Z, finer digits cut off; null when it is no such time (a 30th of February is none). */
+export function parseTime(text: string): bigint | null {
+  const match = rfc3339.exec(text);
+  if (match === null) return null;
+  const year = Number(match[1]);
+  const month = Number(match[2]);
+  const day = Number(match[3]);
+  const hour = Number(match[4]);
+  const minute = Number(match[5]);
+  const second = Number(match[6]);
+  const offsetHour = Number(match[9] ?? 0);
+  const offsetMinute = Number(match[10] ?? 0);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return null;
+  const offset = (offsetHour * 60 + offsetMinute) * (match[8] === '-' ? -60 : 60);
+  const seconds = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+  const micros = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
+  return BigInt(seconds) * 1_000_000n + BigInt(micros);
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)) return 29;
+  return monthDays[month - 1] ?? 0;
+}
+
+/** Days of the Gregorian calendar, counted in years that begin in March so that the leap day is a year's last. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const fromMarch = month > 2 ? year : year - 1;
+  const era = Math.floor(fromMarch / 400);
+  const yearOfEra = fromMarch - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
