@@ -1,0 +1,204 @@
+/**
+ * The credentials of one cluster: headers and TLS material, and when to fetch them anew.
+ *
+ * Owns: the only way from a ClusterConfig to what a request carries. One fetch at a time, shared by all who ask.
+ * Never: keeps what a server refused, and never runs a plugin twice because two requests came at once.
+ *
+ * The life of credentials: fetched on first use; fetched again once `refreshAt` has passed (files are read again each
+ * minute, a plugin's credential is renewed a minute before it ends); if that fails they are used until `expiresAt`.
+ * A 401 drops them at once. Each fetch starts from a new KubeConfig, because client-node's own caches outlive a
+ * refusal, take an OIDC lifetime for a point in time, and know one token file only.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
+import type { Clock } from '../base/clock.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import { type ExecCredential, runExecPlugin } from './exec-credential.ts';
+import { record } from './json.ts';
+import type { ClusterConfig } from './kubeconfig.ts';
+
+/** What one request needs, apart from its own business. Times are wall-clock milliseconds. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly transport: DispatcherOptions;
+  /** Equal exactly when connections made for the one may serve the other. */
+  readonly transportFingerprint: string;
+  readonly refreshAt: number;
+  readonly expiresAt: number;
+}
+
+/** How often files are read again, and how long before its end a plugin's credential is renewed. */
+const refreshMs = 60_000;
+const pluginTimeoutMs = 60_000;
+
+export class CredentialProvider {
+  readonly #load: () => Promise<Credentials>;
+  readonly #clock: Clock;
+  #current: Credentials | undefined;
+  #loading: Promise<Credentials> | undefined;
+
+  constructor(load: () => Promise<Credentials>, clock: Clock) {
+    this.#load = load;
+    this.#clock = clock;
+  }
+
+  /** Credentials that are fit for use now. */
+  async get(): Promise<Credentials> {
+    const held = this.#current;
+    const now = this.#clock.now();
+    if (held !== undefined && now < held.refreshAt) return held;
+    try {
+      return await this.#fetch();
+    } catch (error) {
+      if (held !== undefined && held === this.#current && this.#clock.now() < held.expiresAt) return held;
+      throw error;
+    }
+  }
+
+  /** Forgets these credentials, when they are still the ones in use: many requests may be refused at once. */
+  drop(refused: Credentials): void {
+    if (this.#current === refused) this.#current = undefined;
+  }
+
+  #fetch(): Promise<Credentials> {
+    this.#loading ??= this.#load()
+      .then((credentials) => {
+        this.#current = credentials;
+        return credentials;
+      })
+      .finally(() => {
+        this.#loading = undefined;
+      });
+    return this.#loading;
+  }
+}
+
+/** Fetches the credentials of `config`: reads its files, asks its identity provider, runs its plugin. */
+export async function loadCredentials(
+  config: ClusterConfig,
+  options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
+): Promise<Credentials> {
+  const { kubeConfig, material } = await loadMaterial(config, config.user);
+  const headers: Record<string, string | string[]> = {};
+  if (material.auth !== undefined && material.auth !== null) {
+    headers['authorization'] = `Basic ${Buffer.from(material.auth).toString('base64')}`;
+  }
+  for (const [name, value] of Object.entries(record(material.headers) ?? {})) {
+    if (typeof value === 'string') headers[name.toLowerCase()] = value;
+  }
+  if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${await readToken(config.tokenFile, config)}`;
+  let plugin: ExecCredential | undefined;
+  if (config.exec !== undefined) {
+    const ca = Buffer.isBuffer(material.ca) ? material.ca : undefined;
+    plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca });
+    if (plugin.token !== undefined) headers['authorization'] = `Bearer ${plugin.token}`;
+    if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
+    if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
+  }
+  impersonate(config, headers);
+  const now = options.clock.now();
+  const expiresAt = plugin === undefined ? Number.POSITIVE_INFINITY : (plugin.expiresAt ?? Number.POSITIVE_INFINITY);
+  const transport = transportOf(kubeConfig, material);
+  return {
+    headers,
+    transport,
+    transportFingerprint: fingerprint(transport),
+    // A plugin's credential is kept as long as it lasts; a very short one is renewed half-way.
+    refreshAt: plugin === undefined ? now + refreshMs : Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2),
+    expiresAt,
+  };
+}
+
+/** The TLS material that needs no network and no plugin, read once so that a broken file shows at the start. */
+export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
+  const { authProvider: _authProvider, ...user } = config.user;
+  const { kubeConfig, material } = await loadMaterial(config, user);
+  try {
+    createSecureContext({
+      ...(material.ca === undefined ? {} : { ca: material.ca }),
+      ...(material.cert === undefined ? {} : { cert: material.cert }),
+      ...(material.key === undefined ? {} : { key: material.key }),
+    });
+    transportOf(kubeConfig, material);
+  } catch (error) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The certificates of context ${config.context} in ${config.source} cannot be used (${messageOf(error)}): check certificate-authority, client-certificate and client-key.`,
+      { cause: error },
+    );
+  }
+}
+
+async function loadMaterial(
+  config: ClusterConfig,
+  user: ClusterConfig['user'],
+): Promise<{ kubeConfig: KubeConfig; material: RequestOptions }> {
+  const kubeConfig = new KubeConfig();
+  // client-node refuses http: servers unless TLS verification is off; there is none to verify.
+  const plain = config.cluster.server.startsWith('http:');
+  kubeConfig.loadFromClusterAndUser(plain ? { ...config.cluster, skipTLSVerify: true } : config.cluster, user);
+  const material: RequestOptions = {};
+  const settings = record(record(user.authProvider)?.['config']);
+  const refreshToken = settings?.['refresh-token'];
+  try {
+    await kubeConfig.applyToHTTPSOptions(material);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
+      throw new PortolanError(
+        'CONFIGURATION',
+        `A file that context ${config.context} in ${config.source} names cannot be read (${messageOf(error)}): put it there, or correct the kubeconfig.`,
+        { cause: error },
+      );
+    }
+    throw new PortolanError(
+      'UNAUTHENTICATED',
+      `The credentials of context ${config.context} in ${config.source} could not be renewed (${messageOf(error)}): log in again.`,
+      { cause: error },
+    );
+  } finally {
+    // An identity provider need not hand out a new refresh token; then the old one stays good.
+    if (settings !== undefined && refreshToken !== undefined) settings['refresh-token'] ??= refreshToken;
+  }
+  return { kubeConfig, material };
+}
+
+async function readToken(path: string, config: ClusterConfig): Promise<string> {
+  try {
+    const token = (await readFile(path, 'utf8')).trim();
+    if (token === '') throw new Error('it is empty');
+    return token;
+  } catch (error) {
+    throw new PortolanError(
+      'UNAUTHENTICATED',
+      `The token file ${path} of context ${config.context} cannot be used (${messageOf(error)}): see that it is there and holds a token.`,
+      { cause: error },
+    );
+  }
+}
+
+function impersonate(config: ClusterConfig, headers: Record<string, string | string[]>): void {
+  const as = config.impersonation;
+  if (as === undefined) return;
+  // One line a group: a joined line would be one group with a comma in its name.
+  if (as.groups.length > 0) headers['impersonate-group'] = [...as.groups];
+  if (as.uid !== undefined) headers['impersonate-uid'] = as.uid;
+  for (const [key, values] of as.extra) headers[`impersonate-extra-${encodeURIComponent(key)}`] = [...values];
+}
+
+function transportOf(kubeConfig: KubeConfig, material: RequestOptions): DispatcherOptions {
+  return kubeConfig.createDispatcherOptions(kubeConfig.getCurrentCluster(), {
+    ...(material.ca === undefined ? {} : { ca: material.ca }),
+    ...(material.cert === undefined ? {} : { cert: material.cert }),
+    ...(material.key === undefined ? {} : { key: material.key }),
+    ...(material.rejectUnauthorized === undefined ? {} : { rejectUnauthorized: material.rejectUnauthorized }),
+    ...(material.servername === undefined ? {} : { servername: material.servername }),
+  });
+}
+
+function fingerprint(transport: DispatcherOptions): string {
+  return createHash('sha256').update(JSON.stringify(transport)).digest('hex');
+}

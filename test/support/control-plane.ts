@@ -1,0 +1,266 @@
+/**
+ * A real control plane for tests: etcd, kube-apiserver and kube-controller-manager on loopback ports.
+ *
+ * Owns: the processes it starts, their folder, and their end: on `stop`, and when this process exits however it does.
+ * Never: touches a process it did not start, or listens on anything but loopback.
+ *
+ * The life of one: free ports are bound and let go -> etcd, then the API server, then the controllers -> ready when
+ * /readyz says ok. `killApiServer` and `startApiServer` go in between as a test likes; etcd keeps the objects.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../src/base/must.ts';
+
+export interface ControlPlane {
+  /** `https://127.0.0.1:<port>`. */
+  readonly server: string;
+  /** A kubeconfig of the administrator, who has a token. */
+  readonly kubeconfigPath: string;
+  /** The folder of logs, keys and etcd's data. */
+  readonly dir: string;
+  /** PEM of the API server's own certificate. */
+  caPem(): string;
+  /** A kubeconfig of another token, for a user without groups; `user` without one gives a token nobody knows. */
+  kubeconfigFor(user: 'nobody' | 'unknown'): string;
+  /** Standard output of kubectl as the administrator. Rejects with its standard error. */
+  kubectl(args: readonly string[], stdin?: string): Promise<string>;
+  killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  startApiServer(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The folder of the binaries in envtest's layout, or null when the environment names none. */
+export function controlPlaneAssets(): string | null {
+  const dir = process.env['KUBEBUILDER_ASSETS'] ?? '';
+  return dir !== '' && existsSync(join(dir, 'kube-apiserver')) && existsSync(join(dir, 'etcd')) ? dir : null;
+}
+
+/** Starts a control plane. Rejects with the end of the log of the process that failed. */
+export async function startControlPlane(
+  options: { readonly controllerManager?: boolean; readonly dir?: string } = {},
+): Promise<ControlPlane> {
+  const assets = must(controlPlaneAssets(), 'KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver');
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'portolan-control-plane-'));
+  const plane = new Plane(assets, dir, await freePorts(3), options.dir === undefined);
+  try {
+    await plane.start(options.controllerManager ?? false);
+    return plane;
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+}
+
+const readyWithinMs = 60_000;
+
+class Plane implements ControlPlane {
+  readonly server: string;
+  readonly kubeconfigPath: string;
+  readonly dir: string;
+  readonly #assets: string;
+  readonly #ports: { readonly client: number; readonly peer: number; readonly secure: number };
+  readonly #ownsDir: boolean;
+  readonly #token = randomBytes(16).toString('hex');
+  readonly #nobody = randomBytes(16).toString('hex');
+  readonly #processes = new Map<string, ChildProcess>();
+  readonly #onExit = (): void => {
+    for (const child of this.#processes.values()) child.kill('SIGKILL');
+    if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
+  };
+
+  constructor(assets: string, dir: string, ports: readonly number[], ownsDir: boolean) {
+    this.#assets = assets;
+    this.dir = dir;
+    this.#ownsDir = ownsDir;
+    const [client, peer, secure] = ports;
+    this.#ports = {
+      client: must(client, 'a port for etcd'),
+      peer: must(peer, 'a port for etcd peers'),
+      secure: must(secure, 'a port for the API server'),
+    };
+    this.server = `https://127.0.0.1:${this.#ports.secure}`;
+    this.kubeconfigPath = join(dir, 'admin.yaml');
+    process.once('exit', this.#onExit);
+  }
+
+  async start(controllerManager: boolean): Promise<void> {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(join(this.dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
+    writeFileSync(join(this.dir, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
+    const tokens = [`${this.#token},admin,admin,"system:masters"`, `${this.#nobody},nobody,nobody,""`];
+    writeFileSync(join(this.dir, 'tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 });
+    const { client, peer } = this.#ports;
+    this.#spawn('etcd', [
+      `--data-dir=${join(this.dir, 'etcd')}`,
+      `--listen-client-urls=http://127.0.0.1:${client}`,
+      `--advertise-client-urls=http://127.0.0.1:${client}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-cluster=default=http://127.0.0.1:${peer}`,
+      '--unsafe-no-fsync',
+    ]);
+    await this.startApiServer();
+    this.#writeKubeconfig(this.kubeconfigPath, this.#token);
+    if (controllerManager) {
+      this.#spawn('kube-controller-manager', [
+        `--kubeconfig=${this.kubeconfigPath}`,
+        `--authentication-kubeconfig=${this.kubeconfigPath}`,
+        `--authorization-kubeconfig=${this.kubeconfigPath}`,
+        `--service-account-private-key-file=${join(this.dir, 'sa.key')}`,
+        '--leader-elect=false',
+        '--port=0',
+        '--secure-port=0',
+        '--controllers=*,-nodeipam,-route,-service,-cloud-node-lifecycle,-bootstrapsigner,-tokencleaner,-csrsigning,-csrapproving',
+      ]);
+    }
+  }
+
+  async startApiServer(): Promise<void> {
+    this.#spawn('kube-apiserver', [
+      `--etcd-servers=http://127.0.0.1:${this.#ports.client}`,
+      `--secure-port=${this.#ports.secure}`,
+      '--bind-address=127.0.0.1',
+      '--insecure-port=0',
+      `--cert-dir=${this.dir}`,
+      `--service-account-key-file=${join(this.dir, 'sa.pub')}`,
+      `--service-account-signing-key-file=${join(this.dir, 'sa.key')}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--token-auth-file=${join(this.dir, 'tokens.csv')}`,
+      '--authorization-mode=RBAC',
+      '--service-cluster-ip-range=10.0.0.0/24',
+      '--disable-admission-plugins=ServiceAccount',
+      '--allow-privileged',
+    ]);
+    const deadline = Date.now() + readyWithinMs;
+    while (!(await this.#ready())) {
+      for (const name of ['etcd', 'kube-apiserver']) {
+        const child = must(this.#processes.get(name), `${name} was started`);
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(this.#lastWords(name, 'ended'));
+      }
+      if (Date.now() > deadline) throw new Error(this.#lastWords('kube-apiserver', 'is not ready'));
+      await sleep(100);
+    }
+  }
+
+  async killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.#end('kube-apiserver', signal);
+  }
+
+  async stop(): Promise<void> {
+    for (const name of ['kube-controller-manager', 'kube-apiserver', 'etcd']) await this.#end(name, 'SIGKILL');
+    process.removeListener('exit', this.#onExit);
+    if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  caPem(): string {
+    return readFileSync(join(this.dir, 'apiserver.crt'), 'utf8');
+  }
+
+  kubeconfigFor(user: 'nobody' | 'unknown'): string {
+    const path = join(this.dir, `${user}.yaml`);
+    this.#writeKubeconfig(path, user === 'nobody' ? this.#nobody : 'no-such-token');
+    return path;
+  }
+
+  kubectl(args: readonly string[], stdin?: string): Promise<string> {
+    const own = join(this.#assets, 'kubectl');
+    return new Promise((resolve, reject) => {
+      const child = execFile(
+        existsSync(own) ? own : 'kubectl',
+        [`--kubeconfig=${this.kubeconfigPath}`, `--cache-dir=${join(this.dir, 'kubectl-cache')}`, ...args],
+        { maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          if (error === null) resolve(stdout);
+          else reject(new Error(`kubectl ${args.join(' ')}: ${stderr.trim() || error.message}`, { cause: error }));
+        },
+      );
+      child.stdin?.on('error', () => {});
+      child.stdin?.end(stdin ?? '');
+    });
+  }
+
+  #spawn(name: string, args: readonly string[]): void {
+    const log = openSync(join(this.dir, `${name}.log`), 'a');
+    const child = spawn(join(this.#assets, name), args, { stdio: ['ignore', log, log] });
+    child.on('error', () => {});
+    this.#processes.set(name, child);
+  }
+
+  async #end(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#processes.get(name);
+    if (child === undefined) return;
+    this.#processes.delete(name);
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Whether /readyz answers ok. The certificate is not checked: it is what the server has just made. */
+  #ready(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const asked = request(
+        `${this.server}/readyz`,
+        { rejectUnauthorized: false, agent: false, timeout: 5000, headers: { authorization: `Bearer ${this.#token}` } },
+        (answer) => {
+          answer.resume();
+          answer.on('end', () => resolve(answer.statusCode === 200));
+          answer.on('error', () => resolve(false));
+        },
+      );
+      asked.on('timeout', () => asked.destroy());
+      asked.on('error', () => resolve(false));
+      asked.end();
+    });
+  }
+
+  #lastWords(name: string, what: string): string {
+    const log = readFileSync(join(this.dir, `${name}.log`), 'utf8');
+    return `${name} ${what}; its log ends with:\n${log.split('\n').slice(-15).join('\n')}`;
+  }
+
+  #writeKubeconfig(path: string, token: string): void {
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      clusters: [
+        {
+          name: 'test',
+          cluster: {
+            server: this.server,
+            'certificate-authority-data': Buffer.from(this.caPem()).toString('base64'),
+          },
+        },
+      ],
+      users: [{ name: 'test', user: { token } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    };
+    // JSON is YAML.
+    writeFileSync(path, JSON.stringify(config, null, 2), { mode: 0o600 });
+  }
+}
+
+/** Ports that were free a moment ago, each another. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
