@@ -1,0 +1,193 @@
+/**
+ * LIST: which version of the collection is shown, and pages of it.
+ *
+ * A page without a token is taken at the newest revision ("" or NotOlderThan) or at an exact one; its continue token
+ * carries that revision and the last key, and every further page is cut from the same revision, reconstructed from
+ * history. Once history no longer reaches back, the answer is 410 Expired. Source: research on list semantics, KEP-2340.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { asObject, isObject, type JsonObject } from '../json.ts';
+import type { ObjectStore, Stored } from '../object-store.ts';
+import { type StatusError, statusErrors } from '../status-error.ts';
+import type { FieldPredicate } from './field-selector.ts';
+import type { LabelPredicate } from './label-selector.ts';
+import { metadataOf, type ServedResource } from './served-resource.ts';
+
+export interface ListQuery {
+  readonly namespace: string | undefined;
+  readonly labels?: LabelPredicate | undefined;
+  readonly fields?: FieldPredicate | undefined;
+  /** 0 means no limit. */
+  readonly limit: number;
+  readonly continue: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+}
+
+export interface ListPage {
+  readonly items: readonly Stored[];
+  readonly revision: number;
+  readonly continue: string;
+  readonly remaining: number | undefined;
+}
+
+interface Token {
+  readonly rv: number;
+  readonly start: string;
+}
+
+/** Whether an object is selected. */
+export function isSelected(
+  stored: Stored,
+  labels: LabelPredicate | undefined,
+  fields: FieldPredicate | undefined,
+): boolean {
+  if (labels && !labels(asObject(metadataOf(stored.object).labels))) return false;
+  return !fields || fields(stored.object);
+}
+
+/** Waits up to three seconds for a revision the store has not reached; then 504, as the watch cache does. */
+async function awaitRevision(store: ObjectStore, clock: Clock, wanted: number): Promise<void> {
+  for (let waited = 0; store.revision < wanted; waited += 100) {
+    if (waited >= 3000) throw statusErrors.tooLargeResourceVersion(wanted, store.revision);
+    await clock.sleep(100);
+  }
+}
+
+function invalidOption(field: string, message: string): StatusError {
+  const reason = message.startsWith('Unsupported') ? 'FieldValueNotSupported' : 'FieldValueForbidden';
+  return statusErrors.invalid('meta.k8s.io', 'ListOptions', '', [{ reason, message, field }]);
+}
+
+function checkOptions(query: ListQuery): number {
+  const { resourceVersion, resourceVersionMatch: match } = query;
+  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
+    throw statusErrors.badRequest(`Invalid value: "${resourceVersion}": resourceVersion must be a number`);
+  }
+  if (match !== '') {
+    const field = 'resourceVersionMatch';
+    if (query.continue !== '') throw invalidOption(field, 'Forbidden: resourceVersionMatch is forbidden for continue');
+    if (resourceVersion === '')
+      throw invalidOption(field, 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided');
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      throw invalidOption(field, `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`);
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      throw invalidOption(field, 'Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
+    }
+  }
+  if (query.continue !== '' && resourceVersion !== '' && resourceVersion !== '0') {
+    throw statusErrors.badRequest('specifying resource version is not allowed when using continue');
+  }
+  return Number(resourceVersion);
+}
+
+function readToken(text: string): Token {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (isObject(token) && typeof token.rv === 'number' && typeof token.start === 'string') {
+      return { rv: token.rv, start: token.start };
+    }
+  } catch {
+    // Not ours: answered below.
+  }
+  throw statusErrors.badRequest('continue key is not valid: the token was not made by this server');
+}
+
+/** Keeps the collections that are being paged, so that a page does not cost a reconstruction. */
+export class Lister {
+  readonly #store: ObjectStore;
+  readonly #clock: Clock;
+  readonly #snapshots = new Map<string, readonly Stored[]>();
+
+  constructor(store: ObjectStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Forgets the collections being paged, as compaction does. */
+  compact(): void {
+    this.#snapshots.clear();
+  }
+
+  /** One page; throws 400, 410, 422 or 504 Statuses as the server does. */
+  async list(resource: ServedResource, query: ListQuery): Promise<ListPage> {
+    const wanted = checkOptions(query);
+    const store = this.#store;
+    let revision: number;
+    let start = '';
+    if (query.continue !== '') {
+      const token = readToken(query.continue);
+      revision = token.rv;
+      start = token.start;
+    } else {
+      const exact =
+        query.resourceVersionMatch === 'Exact' || (query.resourceVersionMatch === '' && query.limit > 0 && wanted > 0);
+      if (wanted > store.revision) await awaitRevision(store, this.#clock, wanted);
+      revision = exact ? wanted : store.revision;
+    }
+    const limit = query.resourceVersion === '0' && query.resourceVersionMatch === '' ? 0 : query.limit;
+    const all = this.#at(resource, revision, query.namespace, limit > 0);
+    return cut(all, query, limit, start, revision);
+  }
+
+  #at(resource: ServedResource, revision: number, namespace: string | undefined, keep: boolean): readonly Stored[] {
+    const id = `${resource.storage} ${namespace ?? '*'} ${revision}`;
+    const known = this.#snapshots.get(id);
+    if (known && this.#store.eventsSince(resource.storage, revision)) return known;
+    const all = this.#store.snapshot(resource.storage, revision, namespace);
+    if (!all) {
+      throw statusErrors.expired(
+        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+      );
+    }
+    if (keep) {
+      this.#snapshots.set(id, all);
+      const [oldest] = this.#snapshots.keys();
+      if (this.#snapshots.size > 8 && oldest !== undefined) this.#snapshots.delete(oldest);
+    }
+    return all;
+  }
+}
+
+function cut(all: readonly Stored[], query: ListQuery, limit: number, start: string, revision: number): ListPage {
+  const { labels, fields } = query;
+  const selected = labels !== undefined || fields !== undefined;
+  let first = 0;
+  if (start !== '') {
+    let high = all.length;
+    while (first < high) {
+      const middle = (first + high) >>> 1;
+      if ((all[middle]?.key ?? '') <= start) first = middle + 1;
+      else high = middle;
+    }
+  }
+  if (!selected) {
+    const items = limit > 0 ? all.slice(first, first + limit) : first === 0 ? all : all.slice(first);
+    const remaining = all.length - first - items.length;
+    const last = items.at(-1);
+    const more = remaining > 0 && last !== undefined;
+    return {
+      items,
+      revision,
+      continue: more ? tokenOf(revision, last.key) : '',
+      remaining: more ? remaining : undefined,
+    };
+  }
+  const items: Stored[] = [];
+  for (let i = first; i < all.length; i++) {
+    const stored = all[i];
+    if (!stored || !isSelected(stored, labels, fields)) continue;
+    const last = items.at(-1);
+    if (limit > 0 && items.length === limit && last) {
+      return { items, revision, continue: tokenOf(revision, last.key), remaining: undefined };
+    }
+    items.push(stored);
+  }
+  return { items, revision, continue: '', remaining: undefined };
+}
+
+function tokenOf(revision: number, key: string): string {
+  const token: JsonObject = { v: 'meta.k8s.io/v1', rv: revision, start: key };
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}

@@ -1,0 +1,158 @@
+/**
+ * Turns stored CustomResourceDefinitions into served resources.
+ *
+ * Owns: which resources of the registry come from which definition. Life of a definition: created -> names checked
+ * against the kinds and plurals of its group -> served, with Established and NamesAccepted in its status; changed in its
+ * spec -> its resources are replaced in one step, and watches on them end; deleted -> its objects are deleted first,
+ * then the finalizer is taken off, and with the definition its resources are withdrawn. All of it happens before the
+ * write that caused it returns, so a client that has the answer can use the resource.
+ */
+
+import type { ObjectApi } from '../api/object-api.ts';
+import { nowText } from '../api/object-metadata.ts';
+import type { ResourceRegistry } from '../api/resource-registry.ts';
+import { metadataOf, type ServedResource } from '../api/served-resource.ts';
+import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../json.ts';
+import type { Stored, StoreEvent } from '../object-store.ts';
+import { customResources } from './custom-resource.ts';
+
+const storage = 'customresourcedefinitions.apiextensions.k8s.io';
+const finalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+export class CrdManager {
+  readonly #api: ObjectApi;
+  readonly #registry: ResourceRegistry;
+  readonly #served = new Map<string, readonly ServedResource[]>();
+  readonly #draining = new Map<string, () => void>();
+  readonly #unsubscribe: () => void;
+
+  constructor(api: ObjectApi, registry: ResourceRegistry) {
+    this.#api = api;
+    this.#registry = registry;
+    this.#unsubscribe = api.store.subscribe(storage, (event) => this.#onEvent(event));
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    for (const stop of this.#draining.values()) stop();
+  }
+
+  #onEvent(event: StoreEvent): void {
+    const { stored, previous } = event;
+    if (event.type === 'DELETED') {
+      this.#registry.replace(this.#served.get(stored.name) ?? [], []);
+      this.#served.delete(stored.name);
+      return;
+    }
+    const current = this.#api.store.get(storage, '', stored.name);
+    if (!current || current.revision !== stored.revision) return;
+    if (metadataOf(stored.object).deletionTimestamp !== undefined) {
+      if (!this.#draining.has(stored.name)) this.#drain(stored);
+      return;
+    }
+    const changed = !previous || !equalJson(previous.object.spec, stored.object.spec);
+    if (!changed) return;
+    const conflict = this.#nameConflict(stored);
+    const before = this.#served.get(stored.name) ?? [];
+    const next = conflict === undefined ? customResources(stored.object) : [];
+    this.#served.set(stored.name, next);
+    this.#registry.replace(before, next);
+    this.#writeStatus(stored, conflict);
+  }
+
+  /** Why the names cannot be taken, or undefined. */
+  #nameConflict(stored: Stored): string | undefined {
+    const spec = asObject(stored.object.spec);
+    const names = asObject(spec.names);
+    const group = asString(spec.group);
+    for (const resource of this.#registry.all()) {
+      if (resource.group !== group || this.#served.get(stored.name)?.includes(resource)) continue;
+      if (resource.storage === stored.name) continue;
+      if (resource.kind === names.kind) return `"${resource.kind}" is already in use`;
+      if (resource.plural === names.plural) return `"${resource.plural}" is already in use`;
+    }
+    return undefined;
+  }
+
+  #writeStatus(stored: Stored, conflict: string | undefined): void {
+    const resource = this.#registry.findStorage(storage);
+    if (!resource) return;
+    const spec = asObject(stored.object.spec);
+    const status = asObject(stored.object.status);
+    const storageVersion = asArray(spec.versions)
+      .filter(isObject)
+      .find((version) => version.storage === true);
+    const storedVersions = new Set([...asArray(status.storedVersions).map(asString), asString(storageVersion?.name)]);
+    const accepted = conflict === undefined;
+    const conditions = [
+      this.#condition(
+        status,
+        'NamesAccepted',
+        accepted,
+        accepted ? 'NoConflicts' : 'KindConflict',
+        conflict ?? 'no conflicts found',
+      ),
+      this.#condition(
+        status,
+        'Established',
+        accepted,
+        accepted ? 'InitialNamesAccepted' : 'NotAccepted',
+        accepted ? 'the initial names have been accepted' : 'not all names are accepted',
+      ),
+    ];
+    const metadata = metadataOf(stored.object);
+    const finalizers = asArray(metadata.finalizers).includes(finalizer)
+      ? metadata.finalizers
+      : [...asArray(metadata.finalizers), finalizer];
+    const object: JsonObject = {
+      ...stored.object,
+      metadata: { ...metadata, finalizers },
+      status: {
+        conditions,
+        acceptedNames: accepted ? asObject(spec.names) : { plural: '', kind: '' },
+        storedVersions: [...storedVersions],
+      },
+    };
+    this.#api.update(resource, '', stored.name, object, {
+      trusted: true,
+      fieldManager: 'kube-apiserver',
+      subresource: '',
+    });
+  }
+
+  #condition(status: JsonObject, type: string, ok: boolean, reason: string, message: string): JsonObject {
+    const value = ok ? 'True' : 'False';
+    const known = asArray(status.conditions)
+      .filter(isObject)
+      .find((condition) => condition.type === type);
+    if (known?.status === value) return { ...known, reason, message };
+    return { type, status: value, lastTransitionTime: nowText(this.#api.clock), reason, message };
+  }
+
+  /** Deletes the objects; the definition goes when the last of them has gone. */
+  #drain(crd: Stored): void {
+    const [resource] = this.#served.get(crd.name) ?? [];
+    const definition = this.#registry.findStorage(storage);
+    if (!definition) return;
+    const finish = (): void => {
+      if (this.#api.store.count(crd.name) > 0) return;
+      this.#draining.get(crd.name)?.();
+      this.#draining.delete(crd.name);
+      this.#api.removeFinalizer(definition, crd, finalizer);
+    };
+    this.#draining.set(
+      crd.name,
+      this.#api.store.subscribe(crd.name, (event) => {
+        if (event.type === 'DELETED') finish();
+      }),
+    );
+    if (resource) {
+      for (const stored of this.#api.store.list(crd.name)) {
+        if (metadataOf(stored.object).deletionTimestamp === undefined) {
+          this.#api.delete(resource, stored.namespace, stored.name);
+        }
+      }
+    }
+    finish();
+  }
+}

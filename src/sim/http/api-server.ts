@@ -1,0 +1,177 @@
+/**
+ * The HTTP side: one node:http server that finds out what a request is about and hands it on.
+ *
+ * Order, as in a real server: availability -> authentication -> health and version -> discovery and OpenAPI -> the
+ * resource. Every failure is a Status. Never: keeps state of its own beside open sockets.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ResourceRegistry } from '../api/resource-registry.ts';
+import { statusErrors } from '../status-error.ts';
+import { Discovery } from './discovery.ts';
+import { OpenApi, type OpenApiDocument } from './openapi.ts';
+import { parseResourcePath } from './request-info.ts';
+import type { ResourceHandlers } from './resource-handlers.ts';
+import { sendError, sendJson, sendText } from './respond.ts';
+
+export interface ApiServerOptions {
+  readonly registry: ResourceRegistry;
+  readonly handlers: ResourceHandlers;
+  readonly log: Logger;
+  readonly aggregatedDiscovery: boolean;
+  readonly openapiV3: boolean;
+  /** The bearer token every request must carry; undefined lets everybody in. */
+  readonly token: string | undefined;
+}
+
+const versionInfo = {
+  major: '1',
+  minor: '35',
+  gitVersion: 'v1.35.0',
+  gitCommit: '0000000000000000000000000000000000000000',
+  gitTreeState: 'clean',
+  buildDate: '2026-01-01T00:00:00Z',
+  goVersion: 'go1.25.0',
+  compiler: 'gc',
+  platform: 'linux/amd64',
+};
+
+export class ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #discovery: Discovery;
+  readonly #openapi: OpenApi;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #available = true;
+  #requests = 0;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#discovery = new Discovery(options.registry);
+    this.#openapi = new OpenApi(options.registry);
+    this.#server = createServer({ keepAlive: true, noDelay: true, requestTimeout: 0 }, (request, response) => {
+      void this.#serve(request, response);
+    });
+    this.#server.keepAliveTimeout = 90_000;
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  /** How many requests have been received. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Listens; resolves to the port. */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  /** While false, every request is answered with 503 and open watches are cut. */
+  setAvailable(available: boolean): void {
+    this.#available = available;
+    if (!available) this.#options.handlers.dropWatches();
+  }
+
+  /** Ends every socket. */
+  close(): Promise<void> {
+    this.#options.handlers.dropWatches();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      for (const socket of this.#sockets) socket.destroy();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#requests++;
+    response.on('error', () => response.destroy());
+    try {
+      await this.#route(request, response);
+    } catch (error) {
+      this.#options.log.debug({ url: request.url, error: messageOf(error) }, 'a request was refused');
+      sendError(response, error);
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.#available) throw statusErrors.unavailable();
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname;
+    const probe = /^\/(healthz|readyz|livez)(\/|$)/.test(path);
+    const { token } = this.#options;
+    if (token !== undefined && !probe && request.headers.authorization !== `Bearer ${token}`)
+      throw statusErrors.unauthorized();
+    if (probe) return sendText(response, 200, 'ok', { 'Content-Type': 'text/plain; charset=utf-8' });
+    if (path === '/version') return sendJson(response, 200, versionInfo);
+    if (path === '/openapi' || path.startsWith('/openapi/'))
+      return this.#openapiAnswer(request, response, path, url.searchParams);
+    if (path === '/')
+      return sendJson(response, 200, {
+        paths: ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'],
+      });
+    const { accept } = request.headers;
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      const found = this.#discovery.answer(path, accept, this.#options.aggregatedDiscovery);
+      if (found) {
+        const etag = found.headers.ETag;
+        if (etag !== undefined && request.headers['if-none-match'] === etag) {
+          response.writeHead(304, { ETag: etag }).end();
+          return;
+        }
+        return sendJson(response, 200, found.body, found.headers);
+      }
+    }
+    const about = parseResourcePath(path);
+    const resource = about && this.#options.registry.find(about.group, about.version, about.plural);
+    if (!about || !resource) throw statusErrors.noSuchPath();
+    await this.#options.handlers.handle(request, response, resource, about, url.searchParams);
+  }
+
+  #openapiAnswer(request: IncomingMessage, response: ServerResponse, path: string, params: URLSearchParams): void {
+    if (request.method !== 'GET') throw statusErrors.methodNotAllowed();
+    if (path === '/openapi/v2') {
+      sendDocument(request, response, this.#openapi.v2(), {});
+      return;
+    }
+    if (!this.#options.openapiV3 || !path.startsWith('/openapi/v3')) throw statusErrors.noSuchPath();
+    if (path === '/openapi/v3') {
+      sendJson(response, 200, this.#openapi.v3Index());
+      return;
+    }
+    const name = decodeURIComponent(path.slice('/openapi/v3/'.length));
+    const document = this.#openapi.v3(name);
+    if (!document) throw statusErrors.noSuchPath();
+    const asked = params.get('hash');
+    if (asked !== null && asked !== document.hash) {
+      response.writeHead(301, { Location: `/openapi/v3/${name}?hash=${document.hash}` }).end();
+      return;
+    }
+    sendDocument(
+      request,
+      response,
+      document,
+      asked === null ? {} : { 'Cache-Control': 'public, immutable', Vary: 'Accept' },
+    );
+  }
+}
+
+function sendDocument(
+  request: IncomingMessage,
+  response: ServerResponse,
+  document: OpenApiDocument,
+  headers: Record<string, string>,
+): void {
+  const etag = `"${document.hash}"`;
+  if (request.headers['if-none-match'] === etag) {
+    response.writeHead(304, { ETag: etag }).end();
+    return;
+  }
+  sendText(response, 200, document.text, { ETag: etag, ...headers });
+}

@@ -1,0 +1,223 @@
+/**
+ * OpenAPI documents, derived from the registry and cached by its generation: v2 in one piece, v3 as an index with one
+ * document per group version whose address carries a hash of its content, so that a client may keep it for ever.
+ *
+ * Paths hold only what tools need to find a kind's definition; the definitions are what counts. As the real server,
+ * v3 wraps a reference that has a description in `allOf`, and v2 drops what its dialect cannot say (nullable, oneOf).
+ */
+import { createHash } from 'node:crypto';
+import type { ResourceRegistry } from '../api/resource-registry.ts';
+import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
+import { asString, isObject, type JsonObject } from '../json.ts';
+import { builtinSchema } from '../schema/builtin-schema.ts';
+
+export interface OpenApiDocument {
+  readonly text: string;
+  readonly hash: string;
+}
+
+const v2Prefix = '#/definitions/';
+const v3Prefix = '#/components/schemas/';
+
+function digest(text: string): string {
+  return createHash('sha512').update(text).digest('hex').toUpperCase();
+}
+
+/** The definition names a schema refers to. */
+function collectRefs(value: unknown, into: Set<string>, definitions: Readonly<Record<string, JsonObject>>): void {
+  if (Array.isArray(value)) for (const item of value) collectRefs(item, into, definitions);
+  else if (isObject(value)) {
+    const ref = value.$ref;
+    if (typeof ref === 'string' && ref.startsWith(v2Prefix)) {
+      const name = ref.slice(v2Prefix.length);
+      if (!into.has(name)) {
+        into.add(name);
+        collectRefs(definitions[name], into, definitions);
+      }
+    }
+    for (const item of Object.values(value)) collectRefs(item, into, definitions);
+  }
+}
+
+/** A definition in the dialect of v3: other references, and none with siblings. `properties` holds names, not keywords. */
+function toV3(value: unknown, named = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => toV3(item));
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  const { $ref, ...rest } = value;
+  if (!named && typeof $ref === 'string') {
+    const reference = { $ref: v3Prefix + $ref.slice(v2Prefix.length) };
+    if (Object.keys(rest).length === 0) return reference;
+    return { ...rest, default: {}, allOf: [reference] };
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (!named && (key === 'default' || key === 'enum' || key === 'example')) out[key] = item;
+    else out[key] = toV3(item, !named && key === 'properties');
+  }
+  return out;
+}
+
+/** A custom kind's definition in the dialect of v2. */
+function toV2(value: unknown, named = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => toV2(item));
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (named) out[key] = toV2(item);
+    else if (['oneOf', 'anyOf', 'not', 'nullable'].includes(key)) continue;
+    else if (key === 'default' || key === 'enum' || key === 'example') out[key] = item;
+    else out[key] = toV2(item, key === 'properties');
+  }
+  if (!named && value.nullable === true) {
+    for (const key of ['type', 'items', 'properties']) delete out[key];
+  }
+  if (
+    !named &&
+    value['x-kubernetes-preserve-unknown-fields'] === true &&
+    (value.items !== undefined || value.type === 'array')
+  ) {
+    delete out.type;
+    delete out.items;
+  }
+  return out;
+}
+
+function pathsOf(resources: readonly ServedResource[], prefix: string): JsonObject {
+  const paths: JsonObject = {};
+  for (const resource of resources) {
+    const { group, version, kind } = resource;
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const middle = resource.namespaced ? '/namespaces/{namespace}' : '';
+    const schema = { $ref: prefix + resource.definition };
+    const content = prefix === v2Prefix ? { schema } : { content: { 'application/json': { schema } } };
+    const action = resource.bare ? 'post' : 'get';
+    const name = resource.bare ? '' : '/{name}';
+    paths[`${root}${middle}/${resource.plural}${name}`] = {
+      [action]: {
+        description: resource.bare ? `answer a ${kind}` : `read the specified ${kind}`,
+        operationId: `${action}${kind}`,
+        responses: { '200': { description: 'OK', ...content } },
+        'x-kubernetes-action': action,
+        'x-kubernetes-group-version-kind': { group, kind, version },
+      },
+    };
+  }
+  return paths;
+}
+
+export class OpenApi {
+  readonly #registry: ResourceRegistry;
+  #generation = -1;
+  #v2: OpenApiDocument | undefined;
+  #v3 = new Map<string, OpenApiDocument>();
+
+  constructor(registry: ResourceRegistry) {
+    this.#registry = registry;
+  }
+
+  /** The one document of v2. */
+  v2(): OpenApiDocument {
+    this.#refresh();
+    if (this.#v2) return this.#v2;
+    const resources = this.#registry.all();
+    const definitions: JsonObject = { ...builtinSchema().definitions };
+    for (const resource of resources) {
+      if (!resource.custom) continue;
+      definitions[resource.definition] = toV2(resource.schema.root);
+      definitions[`${resource.definition}List`] = listDefinition(resource);
+    }
+    const text = JSON.stringify({
+      swagger: '2.0',
+      info: { title: 'Kubernetes', version: 'v1.35.0' },
+      paths: pathsOf(resources, v2Prefix),
+      definitions,
+    });
+    this.#v2 = { text, hash: digest(text) };
+    return this.#v2;
+  }
+
+  /** The index of v3: paths such as `apis/apps/v1`, each with the address of its present document. */
+  v3Index(): JsonObject {
+    const paths: JsonObject = {};
+    for (const path of this.#paths()) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.v3(path)?.hash}` };
+    }
+    return { paths };
+  }
+
+  /** The document of one path of the index; undefined for a path that is not there. */
+  v3(path: string): OpenApiDocument | undefined {
+    this.#refresh();
+    const known = this.#v3.get(path);
+    if (known) return known;
+    const resources = this.#registry.all().filter((resource) => pathOf(resource) === path);
+    if (resources.length === 0) return undefined;
+    const shared = builtinSchema().definitions;
+    const own: Record<string, JsonObject> = {};
+    for (const resource of resources) {
+      own[resource.definition] = resource.schema.root;
+      if (!resource.bare) {
+        own[`${resource.definition}List`] = shared[`${resource.definition}List`] ?? listDefinition(resource);
+      }
+    }
+    const names = new Set(Object.keys(own));
+    for (const schema of Object.values(own)) collectRefs(schema, names, shared);
+    const schemas: JsonObject = {};
+    for (const name of [...names].sort()) schemas[name] = toV3(own[name] ?? shared[name]);
+    const text = JSON.stringify({
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: 'v1.35.0' },
+      paths: pathsOf(resources, v3Prefix),
+      components: { schemas },
+    });
+    const document = { text, hash: digest(text) };
+    this.#v3.set(path, document);
+    return document;
+  }
+
+  #paths(): string[] {
+    return [...new Set(this.#registry.all().map(pathOf))];
+  }
+
+  /** Group versions that no changed resource touches keep their document, and so their hash. */
+  #refresh(): void {
+    if (this.#generation === this.#registry.generation) return;
+    this.#generation = this.#registry.generation;
+    this.#v2 = undefined;
+    const custom = new Set(
+      this.#registry
+        .all()
+        .filter((resource) => resource.custom)
+        .map(pathOf),
+    );
+    const served = new Set(this.#paths());
+    for (const path of [...this.#v3.keys()]) if (custom.has(path) || !served.has(path)) this.#v3.delete(path);
+  }
+}
+
+function pathOf(resource: ServedResource): string {
+  return resource.group === '' ? `api/${resource.version}` : `apis/${apiVersionOf(resource)}`;
+}
+
+function listDefinition(resource: ServedResource): JsonObject {
+  const { group, version, listKind } = resource;
+  return {
+    description: `${asString(listKind)} is a list of ${resource.kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The version of the schema that this list follows.' },
+      items: {
+        type: 'array',
+        items: { $ref: v2Prefix + resource.definition },
+        description: `List of ${resource.plural}.`,
+      },
+      kind: { type: 'string', description: 'The name of the kind of this list.' },
+      metadata: {
+        $ref: `${v2Prefix}io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta`,
+        description: 'Standard list metadata.',
+      },
+    },
+    'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
+  };
+}

@@ -1,0 +1,363 @@
+/** The verbs over HTTP: reads the parameters of a request, calls the API, writes the answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseYaml } from 'yaml';
+import type { Clock } from '../../base/clock.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
+import { parseLabelSelector } from '../api/label-selector.ts';
+import type { Lister, ListQuery } from '../api/list-objects.ts';
+import type { DeleteRequest, ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
+import { answerReview } from '../api/reviews.ts';
+import { readScale, writeScale } from '../api/scale.ts';
+import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
+import { asArray, asObject, asString, isObject, type JsonObject, parseJson } from '../json.ts';
+import type { Stored } from '../object-store.ts';
+import { type StatusError, statusErrors } from '../status-error.ts';
+import { metadataOnlyText, wantsMetadataOnly } from './partial-metadata.ts';
+import type { ResourcePath } from './request-info.ts';
+import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface HandlerFeatures {
+  readonly watchList: boolean;
+  readonly bookmarkMs: number;
+  readonly expiredAsHttp: boolean;
+}
+
+const patchKinds: Readonly<Record<string, PatchKind>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+export class ResourceHandlers {
+  readonly #api: ObjectApi;
+  readonly #lister: Lister;
+  readonly #clock: Clock;
+  readonly #features: HandlerFeatures;
+  readonly #watches = new Set<WatchStream>();
+
+  constructor(api: ObjectApi, lister: Lister, clock: Clock, features: HandlerFeatures) {
+    this.#api = api;
+    this.#lister = lister;
+    this.#clock = clock;
+    this.#features = features;
+  }
+
+  /** Ends the watches of resources that are no longer served as they were. */
+  endWatches(withdrawn: readonly ServedResource[]): void {
+    for (const watch of [...this.#watches]) if (withdrawn.includes(watch.resource)) watch.end();
+  }
+
+  /** Cuts every watch off. */
+  dropWatches(): void {
+    for (const watch of [...this.#watches]) watch.cut();
+  }
+
+  /** How many watches are open. */
+  get watchCount(): number {
+    return this.#watches.size;
+  }
+
+  /** Answers one request about a resource; throws the Status of a refusal. */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    path: ResourcePath,
+    params: URLSearchParams,
+  ): Promise<void> {
+    if (path.namespace !== undefined && !resource.namespaced) throw statusErrors.noSuchPath();
+    const method = request.method ?? 'GET';
+    if (resource.bare) {
+      if (method !== 'POST') throw statusErrors.methodNotAllowed();
+      const body = await this.#body(request);
+      sendJson(response, 201, answerReview(resource, body));
+      return;
+    }
+    if (path.name === undefined) return this.#collection(method, request, response, resource, path, params);
+    if (resource.namespaced && path.namespace === undefined) throw statusErrors.noSuchPath();
+    return this.#item(method, request, response, resource, path, path.name, params);
+  }
+
+  async #collection(
+    method: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    path: ResourcePath,
+    params: URLSearchParams,
+  ): Promise<void> {
+    const verb = { GET: 'list', POST: 'create', DELETE: 'deletecollection' }[method];
+    if (verb === undefined || !resource.verbs.includes(verb)) throw statusErrors.methodNotAllowed();
+    if (method === 'GET') {
+      if (isTrue(params.get('watch')) || path.watch) return this.#watch(request, response, resource, path, params);
+      return this.#list(request, response, resource, listQuery(resource, path.namespace, params));
+    }
+    if (method === 'DELETE') {
+      const query = listQuery(resource, path.namespace, params);
+      const options = deleteRequest(await this.#body(request, true), params);
+      const page = await this.#lister.list(resource, query);
+      const done: Stored[] = [];
+      for (const stored of page.items) {
+        if (!this.#api.store.get(stored.storage, stored.namespace, stored.name)) continue;
+        done.push(this.#api.delete(resource, stored.namespace, stored.name, options).stored);
+      }
+      const items = done.map((stored) => resource.view.convert(stored.object));
+      const metadata = { resourceVersion: String(this.#api.store.revision) };
+      return sendJson(response, 200, { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata, items });
+    }
+    if (resource.namespaced && path.namespace === undefined) throw statusErrors.methodNotAllowed();
+    const body = await this.#body(request);
+    const created = this.#api.create(resource, path.namespace ?? '', body, writeOptions(request, params, ''));
+    sendText(response, 201, created.text(resource.view));
+  }
+
+  async #item(
+    method: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    path: ResourcePath,
+    name: string,
+    params: URLSearchParams,
+  ): Promise<void> {
+    const namespace = path.namespace ?? '';
+    const sub = path.subresource;
+    const served =
+      sub === undefined || (sub === 'status' && resource.statusSubresource) || (sub === 'scale' && resource.scale);
+    if (!served && sub !== 'finalize') throw statusErrors.noSuchPath();
+    if (sub === 'scale') return this.#scale(method, request, response, resource, namespace, name, params);
+    const options = writeOptions(request, params, sub === 'status' ? 'status' : '');
+    const verb = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method];
+    if (verb === undefined || !resource.verbs.includes(verb) || (sub !== undefined && method === 'DELETE')) {
+      throw statusErrors.methodNotAllowed();
+    }
+    if (method === 'GET') {
+      if (path.watch || isTrue(params.get('watch'))) {
+        params.append('fieldSelector', `metadata.name=${name}`);
+        return this.#watch(request, response, resource, path, params);
+      }
+      const stored = this.#api.get(resource, namespace, name);
+      const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadata');
+      return sendText(response, 200, partial ? metadataOnlyText(stored, resource) : stored.text(resource.view));
+    }
+    if (method === 'PUT') {
+      const body = await this.#body(request);
+      return sendText(response, 200, this.#api.update(resource, namespace, name, body, options).text(resource.view));
+    }
+    if (method === 'PATCH') {
+      const existed = this.#api.store.get(resource.storage, namespace, name) !== undefined;
+      const stored = await this.#patch(request, resource, namespace, name, params, options);
+      return sendText(response, existed ? 200 : 201, stored.text(resource.view));
+    }
+    const { stored, gone } = this.#api.delete(
+      resource,
+      namespace,
+      name,
+      deleteRequest(await this.#body(request, true), params),
+    );
+    if (!gone || resource.storage === 'pods') return sendText(response, 200, stored.text(resource.view));
+    const details = {
+      name,
+      ...(resource.group === '' ? {} : { group: resource.group }),
+      kind: resource.plural,
+      uid: stored.uid,
+    };
+    sendJson(response, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+  }
+
+  async #patch(
+    request: IncomingMessage,
+    resource: ServedResource,
+    namespace: string,
+    name: string,
+    params: URLSearchParams,
+    options: WriteOptions,
+  ): Promise<Stored> {
+    const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
+    const kind = patchKinds[type];
+    if (!kind) {
+      throw statusErrors.unsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: ${Object.keys(patchKinds).join(', ')}`,
+      );
+    }
+    const text = await readBody(request);
+    const patch = parsedOr400(() => (kind === 'apply' ? (parseYaml(text) as unknown) : parseJson(text)));
+    return this.#api.patch(resource, namespace, name, kind, patch, { ...options, force: isTrue(params.get('force')) });
+  }
+
+  async #scale(
+    method: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    namespace: string,
+    name: string,
+    params: URLSearchParams,
+  ): Promise<void> {
+    const stored = this.#api.get(resource, namespace, name);
+    if (method === 'GET') return sendJson(response, 200, readScale(resource, stored));
+    if (method !== 'PUT' && method !== 'PATCH') throw statusErrors.methodNotAllowed();
+    const body = await this.#body(request);
+    const scale = method === 'PUT' ? body : { ...readScale(resource, stored), spec: body.spec };
+    const done = writeScale(this.#api, resource, stored, scale, writeOptions(request, params, ''));
+    sendJson(response, 200, readScale(resource, done));
+  }
+
+  async #list(
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    query: ListQuery,
+  ): Promise<void> {
+    const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadataList');
+    const page = await this.#lister.list(resource, query);
+    const metadata: JsonObject = { resourceVersion: String(page.revision) };
+    if (page.continue !== '') {
+      metadata.continue = page.continue;
+      if (page.remaining !== undefined) metadata.remainingItemCount = page.remaining;
+    }
+    const apiVersion = partial ? 'meta.k8s.io/v1' : apiVersionOf(resource);
+    const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
+    const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
+    await sendPieces(response, listPieces(head, page.items, itemText(resource, partial)));
+  }
+
+  #watch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    resource: ServedResource,
+    path: ResourcePath,
+    params: URLSearchParams,
+  ): void {
+    if (!resource.verbs.includes('watch')) throw statusErrors.methodNotAllowed();
+    const sendInitialEvents = this.#initialEvents(params);
+    const seconds = Number(params.get('timeoutSeconds') ?? 0);
+    const resourceVersion = params.get('resourceVersion') ?? '';
+    if (!/^\d*$/.test(resourceVersion)) {
+      throw statusErrors.badRequest(`Invalid value: "${resourceVersion}": resourceVersion must be a number`);
+    }
+    const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadata');
+    const watch = new WatchStream(
+      response,
+      resource,
+      {
+        namespace: path.namespace,
+        labels: parseLabelSelector(params.get('labelSelector') ?? ''),
+        fields: parseFieldSelector(params.getAll('fieldSelector').join(','), resource),
+        resourceVersion,
+        allowBookmarks: isTrue(params.get('allowWatchBookmarks')),
+        timeoutMs: (seconds > 0 ? seconds : 1800 + this.#api.random() * 1800) * 1000,
+        sendInitialEvents: sendInitialEvents === true,
+      },
+      {
+        store: this.#api.store,
+        clock: this.#clock,
+        bookmarkMs: this.#features.bookmarkMs,
+        expiredAsHttp: this.#features.expiredAsHttp,
+        textOf: (stored) => (partial ? metadataOnlyText(stored, resource) : stored.text(resource.view)),
+      },
+    );
+    this.#watches.add(watch);
+    try {
+      watch.start(() => this.#watches.delete(watch));
+    } catch (error) {
+      this.#watches.delete(watch);
+      throw error;
+    }
+  }
+
+  #initialEvents(params: URLSearchParams): boolean | undefined {
+    const given = params.get('sendInitialEvents');
+    const match = params.get('resourceVersionMatch') ?? '';
+    const refuse = (field: string, message: string): StatusError =>
+      statusErrors.invalid('meta.k8s.io', 'ListOptions', '', [{ reason: 'FieldValueForbidden', message, field }]);
+    if (given === null) {
+      if (match === '') return undefined;
+      throw refuse('resourceVersionMatch', 'Forbidden: resourceVersionMatch is forbidden for watch');
+    }
+    if (!this.#features.watchList) {
+      throw refuse(
+        'sendInitialEvents',
+        'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+      );
+    }
+    if (match !== 'NotOlderThan') {
+      throw refuse(
+        'resourceVersionMatch',
+        'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+      );
+    }
+    return isTrue(given);
+  }
+
+  async #body(request: IncomingMessage, optional = false): Promise<JsonObject> {
+    const text = await readBody(request);
+    if (text.trim() === '' && optional) return {};
+    const yaml = (request.headers['content-type'] ?? '').includes('yaml');
+    const value = parsedOr400(() => (yaml ? (parseYaml(text) as unknown) : parseJson(text)));
+    if (!isObject(value)) throw statusErrors.badRequest('the body of the request must be an object');
+    return value;
+  }
+}
+
+function isTrue(value: string | null): boolean {
+  return value === 'true' || value === '1';
+}
+
+function* listPieces(head: string, items: readonly Stored[], textOf: (stored: Stored) => string): Generator<string> {
+  yield head;
+  let first = true;
+  for (const stored of items) {
+    yield first ? textOf(stored) : `,${textOf(stored)}`;
+    first = false;
+  }
+  yield ']}\n';
+}
+
+/** Items of typed lists carry neither kind nor apiVersion, as the real server writes them; custom ones do. */
+function itemText(resource: ServedResource, partial: boolean): (stored: Stored) => string {
+  if (partial) return (stored) => metadataOnlyText(stored, resource);
+  if (resource.custom) return (stored) => stored.text(resource.view);
+  const head = `{"kind":"${resource.kind}","apiVersion":"${apiVersionOf(resource)}",`;
+  return (stored) => {
+    const text = stored.text(resource.view);
+    return text.startsWith(head) ? `{${text.slice(head.length)}` : text;
+  };
+}
+
+function listQuery(resource: ServedResource, namespace: string | undefined, params: URLSearchParams): ListQuery {
+  return {
+    namespace,
+    labels: parseLabelSelector(params.get('labelSelector') ?? ''),
+    fields: parseFieldSelector(params.get('fieldSelector') ?? '', resource),
+    limit: Number(params.get('limit') ?? 0) || 0,
+    continue: params.get('continue') ?? '',
+    resourceVersion: params.get('resourceVersion') ?? '',
+    resourceVersionMatch: params.get('resourceVersionMatch') ?? '',
+  };
+}
+
+function writeOptions(request: IncomingMessage, params: URLSearchParams, subresource: '' | 'status'): WriteOptions {
+  const agent = (request.headers['user-agent'] ?? '').split('/')[0]?.slice(0, 128) ?? '';
+  const manager = params.get('fieldManager') ?? '';
+  const isApply = (request.headers['content-type'] ?? '').startsWith('application/apply-patch');
+  return {
+    subresource,
+    dryRun: params.get('dryRun') === 'All',
+    ...(manager !== '' || isApply ? { fieldManager: manager } : { fieldManager: agent || 'unknown' }),
+  };
+}
+
+function deleteRequest(body: JsonObject, params: URLSearchParams): DeleteRequest {
+  const policy = asString(body.propagationPolicy) || (params.get('propagationPolicy') ?? '');
+  const grace = body.gracePeriodSeconds ?? params.get('gracePeriodSeconds') ?? undefined;
+  const { uid, resourceVersion } = asObject(body.preconditions);
+  return {
+    ...(policy === '' ? {} : { propagationPolicy: policy }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
+    preconditions: { uid: asString(uid), resourceVersion: asString(resourceVersion) },
+    dryRun: params.get('dryRun') === 'All' || asArray(body.dryRun).includes('All'),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * JSON as the simulated API server holds it: plain trees that nobody changes once they are in the store.
+ *
+ * Integers that a double cannot hold (an int64 such as 9007199254740993) stay exact: parsing wraps them with
+ * JSON.rawJSON, which JSON.stringify writes back digit for digit. Every helper here treats such a wrapper as a scalar.
+ */
+export type JsonObject = { [key: string]: unknown };
+
+interface RawJson {
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+}
+const raw = JSON as unknown as RawJson;
+
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+const keepBigIntegers: Reviver = (_key, value, context) =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && context.source !== undefined
+    ? raw.rawJSON(context.source)
+    : value;
+
+/** Parses JSON text; the slow, exact way is taken only where a number of 16 digits or more occurs. Throws SyntaxError. */
+export function parseJson(text: string): unknown {
+  return /\d{16}/.test(text)
+    ? JSON.parse(text, keepBigIntegers as (key: string, value: unknown) => unknown)
+    : JSON.parse(text);
+}
+
+/** True for `{...}`, false for lists, null, scalars and exact big integers. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !raw.isRawJSON(value);
+}
+
+/** True for an integer too big for a double, kept as its digits. */
+export function isBigInteger(value: unknown): boolean {
+  return raw.isRawJSON(value);
+}
+
+/** The object, or an empty one for anything else. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The list, or an empty one for anything else. */
+export function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The string, or '' for anything else. */
+export function asString(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A deep copy that may be changed freely. */
+export function cloneJson<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (!isObject(value)) return value;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) copy[key] = cloneJson((value as JsonObject)[key]);
+  return copy as T;
+}
+
+/** Structural equality; the order of keys does not count, and a key that is undefined is absent. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i]));
+  if (isObject(a)) {
+    if (!isObject(b)) return false;
+    const keys = Object.keys(a).filter((key) => a[key] !== undefined);
+    if (keys.length !== Object.keys(b).filter((key) => b[key] !== undefined).length) return false;
+    return keys.every((key) => b[key] !== undefined && equalJson(a[key], b[key]));
+  }
+  return isBigInteger(a) && isBigInteger(b) && JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The value at a chain of keys, or undefined. */
+export function at(value: unknown, ...keys: readonly string[]): unknown {
+  let current = value;
+  for (const key of keys) {
+    if (!isObject(current)) return undefined;
+    current = current[key];
+  }
+  return current;
+}

@@ -1,0 +1,162 @@
+/**
+ * Server-side apply: the applied configuration is merged into the live object by schema; fields the manager applied
+ * before and leaves out now are removed unless somebody else owns them; a field that another manager owns with another
+ * value is a conflict unless forced. Source: KEP-555.
+ */
+
+import {
+  type FieldSet,
+  fieldSetOf,
+  isEntryOf,
+  itemKey,
+  type ManagerEntry,
+  subtractSet,
+  unionSet,
+} from '../api/managed-fields.ts';
+import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../json.ts';
+import {
+  fieldSchema,
+  isSetList,
+  itemIdentity,
+  itemSchema,
+  listMapKeys,
+  resolveSchema,
+  type TypedSchema,
+} from '../schema/schema-walk.ts';
+import { type StatusCause, StatusError } from '../status-error.ts';
+
+interface ApplyRequest {
+  readonly live: JsonObject;
+  readonly applied: JsonObject;
+  readonly types: TypedSchema;
+  readonly who: ManagerEntry;
+  readonly force: boolean;
+}
+
+/** The merged object, and what the manager now owns. Throws a 409 Status with one cause for each conflict. */
+export function applyPatch(request: ApplyRequest): { merged: JsonObject; fields: FieldSet } {
+  const { live, applied, types, who, force } = request;
+  const fields = fieldSetOf(applied, types);
+  const entries = asArray(at(live, 'metadata', 'managedFields')).filter(isObject);
+  const others = entries.filter((entry) => !isEntryOf(entry, who));
+  if (!force) refuseConflicts(others, fields, live, applied, types);
+  let merged = mergeApplied(live, applied, types.root, types) as JsonObject;
+  const before = asObject(entries.find((entry) => isEntryOf(entry, who))?.fieldsV1);
+  const dropped = subtractSet(before, fields);
+  const foreign = others.reduce<FieldSet>((all, entry) => unionSet(all, asObject(entry.fieldsV1)), {});
+  const gone = dropped ? subtractSet(dropped, foreign) : undefined;
+  if (gone) merged = removeFields(merged, gone, types.root, types) as JsonObject;
+  return { merged, fields };
+}
+
+function refuseConflicts(
+  others: readonly JsonObject[],
+  fields: FieldSet,
+  live: JsonObject,
+  applied: JsonObject,
+  types: TypedSchema,
+): void {
+  const causes: StatusCause[] = [];
+  for (const entry of others) {
+    for (const path of sharedLeaves(fields, asObject(entry.fieldsV1))) {
+      if (equalJson(valueAt(live, path, types.root, types), valueAt(applied, path, types.root, types))) continue;
+      const field = path.map((part) => (part.startsWith('f:') ? `.${part.slice(2)}` : `[${part.slice(2)}]`)).join('');
+      causes.push({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${JSON.stringify(asString(entry.manager))} using ${asString(entry.apiVersion)}`,
+        field,
+      });
+    }
+  }
+  const [first] = causes;
+  if (!first) return;
+  const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
+  const where = causes.map((cause) => `${cause.message}: ${cause.field}`).join(', ');
+  throw new StatusError(409, 'Conflict', `Apply failed with ${count}: ${where}`, { causes });
+}
+
+function sharedLeaves(a: FieldSet, b: FieldSet, path: string[] = []): string[][] {
+  const out: string[][] = [];
+  for (const [key, value] of Object.entries(a)) {
+    const other = b[key];
+    if (other === undefined || key === '.') continue;
+    const inner = asObject(value);
+    if (Object.keys(inner).length === 0 || Object.keys(asObject(other)).length === 0) out.push([...path, key]);
+    else out.push(...sharedLeaves(inner, asObject(other), [...path, key]));
+  }
+  return out;
+}
+
+function valueAt(value: unknown, path: readonly string[], schema: JsonObject | undefined, types: TypedSchema): unknown {
+  const [part, ...rest] = path;
+  if (part === undefined) return value;
+  if (part.startsWith('f:')) {
+    const key = part.slice(2);
+    return isObject(value) ? valueAt(value[key], rest, marked(schema, key, types), types) : undefined;
+  }
+  const resolved = resolveSchema(schema, types);
+  const itemType = itemSchema(resolved, types);
+  const keys = listMapKeys(schema) ?? [];
+  const item = asArray(value).find((entry) =>
+    isObject(entry) && part.startsWith('k:')
+      ? itemKey(entry, keys, itemType) === part
+      : `v:${JSON.stringify(entry)}` === part,
+  );
+  return valueAt(item, rest, itemType, types);
+}
+
+/** The schema of a field with the list marks that stand beside its `$ref`. */
+function marked(schema: JsonObject | undefined, key: string, types: TypedSchema): JsonObject | undefined {
+  const resolved = resolveSchema(schema, types);
+  const property = asObject(resolved?.properties)[key];
+  return isObject(property) ? property : fieldSchema(resolved, key, types);
+}
+
+function mergeApplied(live: unknown, applied: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
+  const resolved = resolveSchema(schema, types);
+  if (isObject(applied)) {
+    if (!isObject(live) || resolved?.['x-kubernetes-map-type'] === 'atomic') return applied;
+    const out: JsonObject = { ...live };
+    for (const [key, value] of Object.entries(applied))
+      out[key] = mergeApplied(live[key], value, marked(schema, key, types), types);
+    return out;
+  }
+  if (!Array.isArray(applied) || !Array.isArray(live)) return applied;
+  const keys = listMapKeys(schema);
+  const itemType = itemSchema(resolved, types);
+  if (keys) {
+    const rest = new Map(applied.map((item) => [itemIdentity(item, keys, itemType), item]));
+    const out = live.map((item) => {
+      const id = itemIdentity(item, keys, itemType);
+      const found = rest.get(id);
+      rest.delete(id);
+      return found === undefined ? item : mergeApplied(item, found, itemType, types);
+    });
+    return [...out, ...rest.values()];
+  }
+  if (isSetList(schema)) return [...live, ...applied.filter((item) => !live.some((known) => equalJson(known, item)))];
+  return applied;
+}
+
+function removeFields(value: unknown, gone: FieldSet, schema: JsonObject | undefined, types: TypedSchema): unknown {
+  if (isObject(value)) {
+    const out: JsonObject = { ...value };
+    for (const [part, inner] of Object.entries(gone)) {
+      const key = part.slice(2);
+      if (!part.startsWith('f:') || !(key in out)) continue;
+      if (Object.keys(asObject(inner)).length === 0) delete out[key];
+      else out[key] = removeFields(out[key], asObject(inner), marked(schema, key, types), types);
+    }
+    return out;
+  }
+  if (!Array.isArray(value)) return value;
+  const keys = listMapKeys(schema);
+  const itemType = itemSchema(resolveSchema(schema, types), types);
+  return value.flatMap((item) => {
+    const part = keys && isObject(item) ? itemKey(item, keys, itemType) : `v:${JSON.stringify(item)}`;
+    const inner = gone[part];
+    if (inner === undefined) return [item];
+    if (!isObject(inner) || Object.keys(inner).length === 0 || '.' in inner) return [];
+    return [removeFields(item, inner, itemType, types)];
+  });
+}

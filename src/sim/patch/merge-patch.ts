@@ -1,0 +1,13 @@
+/** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+import { isObject, type JsonObject } from '../json.ts';
+
+/** The target with the patch applied; neither argument is changed. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const out: JsonObject = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete out[key];
+    else out[key] = mergePatch(out[key], value);
+  }
+  return out;
+}

@@ -1,0 +1,70 @@
+/**
+ * Strategic merge patch: as a JSON merge patch, but lists with a merge key are merged item by item, and `$patch:
+ * delete|replace`, `$retainKeys` and `$deleteFromPrimitiveList/...` are understood. Only for built-in kinds.
+ */
+import { asArray, asString, equalJson, isObject, type JsonObject } from '../json.ts';
+import { fieldSchema, itemSchema, resolveSchema, type TypedSchema } from '../schema/schema-walk.ts';
+
+/** The target with the patch applied; neither argument is changed. */
+export function strategicMergePatch(target: unknown, patch: JsonObject, types: TypedSchema): JsonObject {
+  return mergeObject(isObject(target) ? target : {}, patch, types.root, types);
+}
+
+function mergeObject(
+  target: JsonObject,
+  patch: JsonObject,
+  schema: JsonObject | undefined,
+  types: TypedSchema,
+): JsonObject {
+  if (patch.$patch === 'replace') return withoutDirectives(patch);
+  if (patch.$patch === 'delete') return {};
+  const retain = Array.isArray(patch.$retainKeys) ? new Set(patch.$retainKeys) : undefined;
+  const out: JsonObject = retain
+    ? Object.fromEntries(Object.entries(target).filter(([key]) => retain.has(key)))
+    : { ...target };
+  for (const [key, value] of Object.entries(patch)) {
+    if (key === '$retainKeys' || key === '$patch' || key.startsWith('$setElementOrder/')) continue;
+    if (key.startsWith('$deleteFromPrimitiveList/')) {
+      const name = key.slice('$deleteFromPrimitiveList/'.length);
+      out[name] = asArray(out[name]).filter((item) => !asArray(value).some((gone) => equalJson(gone, item)));
+    } else if (value === null) delete out[key];
+    else {
+      const properties = isObject(schema?.properties) ? schema.properties : {};
+      const marked = isObject(properties[key]) ? properties[key] : fieldSchema(schema, key, types);
+      const resolved = resolveSchema(marked, types);
+      if (isObject(value)) out[key] = mergeObject(isObject(out[key]) ? out[key] : {}, value, resolved, types);
+      else if (Array.isArray(value)) out[key] = mergeList(asArray(out[key]), value, marked, types);
+      else out[key] = value;
+    }
+  }
+  return out;
+}
+
+function mergeList(
+  target: readonly unknown[],
+  patch: readonly unknown[],
+  marked: JsonObject | undefined,
+  types: TypedSchema,
+): unknown[] {
+  const mergeKey = asString(marked?.['x-kubernetes-patch-merge-key']);
+  const itemType = itemSchema(resolveSchema(marked, types), types);
+  if (patch.some((item) => isObject(item) && item.$patch === 'replace')) {
+    return patch.filter((item) => !(isObject(item) && item.$patch === 'replace'));
+  }
+  if (mergeKey === '') return [...patch];
+  const out = [...target];
+  for (const item of patch) {
+    if (!isObject(item)) continue;
+    const index = out.findIndex((known) => isObject(known) && equalJson(known[mergeKey], item[mergeKey]));
+    const known = out[index];
+    if (item.$patch === 'delete') {
+      if (index >= 0) out.splice(index, 1);
+    } else if (isObject(known)) out[index] = mergeObject(known, item, itemType, types);
+    else out.push(mergeObject({}, item, itemType, types));
+  }
+  return out;
+}
+
+function withoutDirectives(patch: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith('$')));
+}

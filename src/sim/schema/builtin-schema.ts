@@ -1,0 +1,15 @@
+/** The built-in kinds and their definitions, expanded once. */
+import { coreTable } from './core-table.ts';
+import { metaTable } from './meta-table.ts';
+import { type BuiltinSchema, expandTables } from './notation.ts';
+import { otherTables } from './other-tables.ts';
+import { podTable } from './pod-table.ts';
+import { workloadTables } from './workload-tables.ts';
+
+let expanded: BuiltinSchema | undefined;
+
+/** The built-in kinds; expanded at the first call, shared and never changed afterwards. */
+export function builtinSchema(): BuiltinSchema {
+  expanded ??= expandTables([metaTable, podTable, coreTable, ...workloadTables, ...otherTables]);
+  return expanded;
+}

@@ -1,0 +1,63 @@
+/**
+ * Pruning and defaulting by schema, as the API server does it before it stores an object.
+ * Both return the value itself where nothing changes, and a new tree where something does.
+ */
+import { cloneJson, isObject, type JsonObject } from '../json.ts';
+import { resolveSchema, type TypedSchema } from './schema-walk.ts';
+
+const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
+
+/** Drops fields the schema does not know; keeps everything below x-kubernetes-preserve-unknown-fields. */
+export function pruneUnknown(value: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
+  if (!schema) return value;
+  if (Array.isArray(value)) {
+    const items = resolveSchema(schema.items, types);
+    return items ? value.map((item) => pruneUnknown(item, items, types)) : value;
+  }
+  if (!isObject(value)) return value;
+  const properties = isObject(schema.properties) ? schema.properties : undefined;
+  const { additionalProperties } = schema;
+  const preserve = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const untyped = schema.type === undefined && !properties && !additionalProperties && types.open;
+  if (untyped || (types.open && !properties && !additionalProperties)) return value;
+  const embedded = schema['x-kubernetes-embedded-resource'] === true;
+  const out: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (properties && Object.hasOwn(properties, key)) {
+      out[key] = pruneUnknown(item, resolveSchema(properties[key], types), types);
+    } else if (isObject(additionalProperties)) {
+      out[key] = pruneUnknown(item, resolveSchema(additionalProperties, types), types);
+    } else if (additionalProperties === true || preserve || (embedded && typeMeta.has(key))) out[key] = item;
+  }
+  return out;
+}
+
+/** Fills in defaults of absent fields, and of nulls where null is not a value. Drops nulls that are not allowed. */
+export function applyDefaults(value: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
+  if (!schema) return value;
+  if (Array.isArray(value)) {
+    const items = resolveSchema(schema.items, types);
+    return items ? value.map((item) => applyDefaults(item, items, types)) : value;
+  }
+  if (!isObject(value)) return value;
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const out: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const known = Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
+    const child = resolveSchema(known, types);
+    if (item === null && child && child.nullable !== true && Object.hasOwn(properties, key)) {
+      if (child.default === undefined && !isOpen(child)) continue;
+      out[key] = child.default === undefined ? null : cloneJson(child.default);
+    } else out[key] = applyDefaults(item, child, types);
+  }
+  for (const [key, property] of Object.entries(properties)) {
+    if (!isObject(property) || property.default === undefined || Object.hasOwn(out, key)) continue;
+    out[key] = applyDefaults(cloneJson(property.default), resolveSchema(property, types), types);
+  }
+  return out;
+}
+
+/** A schema under which null is kept because anything is. */
+function isOpen(schema: JsonObject): boolean {
+  return schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true;
+}

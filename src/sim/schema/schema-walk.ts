@@ -1,0 +1,60 @@
+/**
+ * Walking an OpenAPI schema beside a value: the one way in which pruning, validation, field sets and merges find out
+ * what a field is. Works on definitions with `$ref` (built-in kinds) and on structural schemas (custom kinds) alike.
+ */
+import { asArray, asString, isObject, type JsonObject } from '../json.ts';
+
+export interface TypedSchema {
+  /** The schema of the whole object. */
+  readonly root: JsonObject;
+  /** What `$ref`s point to, by full name. */
+  readonly definitions: Readonly<Record<string, JsonObject>>;
+  /** True for built-in kinds, where an object without properties may hold anything. */
+  readonly open: boolean;
+}
+
+const prefix = '#/definitions/';
+
+/** The schema behind a `$ref`, with the list and merge marks that stand beside the reference. */
+export function resolveSchema(schema: unknown, types: TypedSchema): JsonObject | undefined {
+  if (!isObject(schema)) return undefined;
+  const ref = asString(schema.$ref);
+  return ref === '' ? schema : types.definitions[ref.slice(prefix.length)];
+}
+
+/** The schema of one field of an object or of one value of a map; undefined for an unknown field. */
+export function fieldSchema(schema: JsonObject | undefined, key: string, types: TypedSchema): JsonObject | undefined {
+  if (!schema) return undefined;
+  const { properties, additionalProperties } = schema;
+  if (isObject(properties) && Object.hasOwn(properties, key)) return resolveSchema(properties[key], types);
+  return isObject(additionalProperties) ? resolveSchema(additionalProperties, types) : undefined;
+}
+
+/** The schema of a field as it stands beside a `$ref`: where the merge marks of lists are. */
+export function itemSchema(schema: JsonObject | undefined, types: TypedSchema): JsonObject | undefined {
+  return schema ? resolveSchema(schema.items, types) : undefined;
+}
+
+/** The keys that tell items of a list apart, or undefined for a list that is one value. */
+export function listMapKeys(schema: JsonObject | undefined): readonly string[] | undefined {
+  if (schema?.['x-kubernetes-list-type'] !== 'map') return undefined;
+  const keys = asArray(schema['x-kubernetes-list-map-keys']).map(asString);
+  return keys.length > 0 ? keys : undefined;
+}
+
+/** True for a list whose items are a set of scalars. */
+export function isSetList(schema: JsonObject | undefined): boolean {
+  return schema?.['x-kubernetes-list-type'] === 'set';
+}
+
+/** The values of a list item that identify it, with the defaults of keys that are absent (TCP for protocol). */
+export function itemIdentity(item: unknown, keys: readonly string[], itemType: JsonObject | undefined): string {
+  if (!isObject(item)) return JSON.stringify(item);
+  const properties = isObject(itemType?.properties) ? itemType.properties : {};
+  return JSON.stringify(
+    keys.map((key) => {
+      const property = properties[key];
+      return item[key] ?? (isObject(property) ? property.default : undefined) ?? (key === 'protocol' ? 'TCP' : null);
+    }),
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * A simulated cluster: the store, the API over it, the HTTP server in front, garbage collection and CRDs behind, and,
+ * where asked for, a demo world with controllers that keep it moving.
+ *
+ * Life: everything is built and the objects are there before the server listens; `close` ends controllers, watches,
+ * timers and sockets and may be called more than once. One process may run any number of clusters.
+ */
+import { randomBytes } from 'node:crypto';
+import { stringify } from 'yaml';
+import { type Clock, type Random, systemClock } from '../base/clock.ts';
+import { type Logger, silentLogger } from '../base/log.ts';
+import { builtinResources } from './api/builtin-resources.ts';
+import { GarbageCollector } from './api/garbage-collector.ts';
+import { Lister } from './api/list-objects.ts';
+import {
+  type DeleteRequest,
+  type DeleteResult,
+  ObjectApi,
+  type PatchKind,
+  type WriteOptions,
+} from './api/object-api.ts';
+import { ResourceRegistry } from './api/resource-registry.ts';
+import type { ServedResource } from './api/served-resource.ts';
+import { CrdManager } from './crd/crd-manager.ts';
+import { type DemoWorld, startDemoWorld } from './demo/demo-world.ts';
+import { ApiServer } from './http/api-server.ts';
+import { parseResourcePath } from './http/request-info.ts';
+import { ResourceHandlers } from './http/resource-handlers.ts';
+import { asString, at, isObject, type JsonObject } from './json.ts';
+import { ObjectStore } from './object-store.ts';
+import { seededRandom } from './seeded-random.ts';
+import { statusErrors } from './status-error.ts';
+
+export interface SimFeatures {
+  /** Discovery in one document; on unless false. */
+  readonly aggregatedDiscovery?: boolean;
+  /** OpenAPI v3; on unless false. */
+  readonly openapiV3?: boolean;
+  /** Streaming lists; on unless false. */
+  readonly watchList?: boolean;
+  /** A bearer token that every request must carry; anybody is let in without. */
+  readonly token?: string;
+  /** Milliseconds between bookmarks; 5000 by default. */
+  readonly bookmarkMs?: number;
+  /** Answers a watch from an expired version with HTTP 410 instead of an ERROR event. */
+  readonly expiredAsHttp?: boolean;
+}
+
+export interface SimOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  readonly host?: '127.0.0.1';
+  readonly clock?: Clock;
+  /** The source of names, uids and of what happens in the demo world; the same every time by default. */
+  readonly random?: Random;
+  readonly objects?: 'empty' | 'demo';
+  /** How many Pods the demo world has, about; 2000 by default. */
+  readonly pods?: number;
+  /** How many Nodes the demo world has; 24 by default. */
+  readonly nodes?: number;
+  /** Whether things keep happening in the demo world. */
+  readonly churn?: boolean;
+  /** CustomResourceDefinitions to start with. */
+  readonly crds?: readonly unknown[];
+  readonly features?: SimFeatures;
+  /** How many events each resource keeps; 10000 by default. */
+  readonly historyEvents?: number;
+  readonly log?: Logger;
+}
+
+/** An object, or the path of its collection such as `/api/v1/namespaces/default/pods`. */
+export type ObjectPath = string;
+
+export interface SimCluster {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** How many watches are open. */
+  readonly openWatches: number;
+  /** How many requests were received. */
+  readonly requests: number;
+  /** A kubeconfig in YAML that points here. */
+  kubeconfig(): string;
+  /** Ends sockets, timers and controllers. Idempotent. */
+  close(): Promise<void>;
+  /** Forgets all history: older watches, continue tokens and exact versions are answered with 410. */
+  compact(): void;
+  /** Creates an object; its place follows from apiVersion, kind and metadata.namespace. Throws StatusError. */
+  create(object: JsonObject, options?: WriteOptions): JsonObject;
+  /** Replaces an object. */
+  update(object: JsonObject, options?: WriteOptions): JsonObject;
+  /** Patches the object at a path such as `/api/v1/namespaces/a/pods/b`, with an optional subresource. */
+  patch(path: ObjectPath, patch: unknown, kind?: PatchKind, options?: WriteOptions & { force?: boolean }): JsonObject;
+  /** Deletes the object at a path. */
+  delete(path: ObjectPath, request?: DeleteRequest): DeleteResult;
+  /** The object at a path, or undefined. Shared with the store: never change it. */
+  get(path: ObjectPath): JsonObject | undefined;
+  /** The objects at the path of a collection, in order. Shared with the store: never change them. */
+  list(path: ObjectPath): JsonObject[];
+  /** Cuts all open watches in the middle. */
+  dropWatches(): void;
+  /** While false, everything is answered with 503. */
+  setAvailable(available: boolean): void;
+}
+
+/** Starts a cluster; resolves when it listens. */
+export async function startSimCluster(options: SimOptions = {}): Promise<SimCluster> {
+  const { clock = systemClock, random = seededRandom(1), features = {}, log = silentLogger } = options;
+  const host = options.host ?? '127.0.0.1';
+  const demo = options.objects === 'demo';
+  const store = new ObjectStore({ historyEvents: options.historyEvents ?? 10_000 });
+  const registry = new ResourceRegistry();
+  registry.replace([], builtinResources());
+  const api = new ObjectApi({ store, clock, random, gracefulPods: demo });
+  const lister = new Lister(store, clock);
+  const crds = new CrdManager(api, registry);
+  const collector = new GarbageCollector(api, registry);
+  const handlers = new ResourceHandlers(api, lister, clock, {
+    watchList: features.watchList ?? true,
+    bookmarkMs: features.bookmarkMs ?? 5000,
+    expiredAsHttp: features.expiredAsHttp ?? false,
+  });
+  registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
+  const compact = (): void => {
+    store.compact();
+    lister.compact();
+  };
+
+  const place = (path: ObjectPath): { resource: ServedResource; namespace: string; name: string; status: boolean } => {
+    const about = parseResourcePath(path);
+    const resource = about && registry.find(about.group, about.version, about.plural);
+    if (!about || !resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: about.namespace ?? '',
+      name: about.name ?? '',
+      status: about.subresource === 'status',
+    };
+  };
+  const resourceOf = (object: JsonObject): { resource: ServedResource; namespace: string } => {
+    const [version = '', group = ''] = asString(object.apiVersion).split('/').reverse();
+    const resource = registry.findKind(group, asString(object.kind), version);
+    if (!resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: resource.namespaced ? asString(at(object, 'metadata', 'namespace')) || 'default' : '',
+    };
+  };
+  const create = (object: JsonObject, write: WriteOptions = {}): JsonObject => {
+    const { resource, namespace } = resourceOf(object);
+    return resource.view.convert(api.create(resource, namespace, object, write).object);
+  };
+
+  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
+    create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: 'kube-apiserver' });
+  }
+  for (const crd of options.crds ?? []) if (isObject(crd)) create(crd, { fieldManager: 'kubectl' });
+  let world: DemoWorld | undefined;
+  if (demo) {
+    world = startDemoWorld({
+      api,
+      registry,
+      clock,
+      random,
+      log,
+      pods: options.pods ?? 2000,
+      nodes: options.nodes ?? 24,
+      churn: options.churn ?? false,
+    });
+    compact();
+  }
+
+  const server = new ApiServer({
+    registry,
+    handlers,
+    log,
+    aggregatedDiscovery: features.aggregatedDiscovery ?? true,
+    openapiV3: features.openapiV3 ?? true,
+    token: features.token,
+  });
+  const port = await server.listen(options.port ?? 0, host);
+  const url = `http://${host}:${port}`;
+  const token = features.token ?? randomBytes(12).toString('hex');
+  log.info({ url }, 'the simulated cluster listens');
+  let closing: Promise<void> | undefined;
+
+  return {
+    url,
+    get openWatches() {
+      return handlers.watchCount;
+    },
+    get requests() {
+      return server.requests;
+    },
+    kubeconfig: () => kubeconfigOf(url, token),
+    close: () => {
+      closing ??= (async () => {
+        await world?.stop();
+        collector.stop();
+        crds.stop();
+        await server.close();
+      })();
+      return closing;
+    },
+    compact,
+    create,
+    update: (object, write = {}) => {
+      const { resource, namespace } = resourceOf(object);
+      const name = asString(at(object, 'metadata', 'name'));
+      return resource.view.convert(api.update(resource, namespace, name, object, write).object);
+    },
+    patch: (path, patch, kind = 'merge', write = {}) => {
+      const { resource, namespace, name, status } = place(path);
+      const done = api.patch(resource, namespace, name, kind, patch, { subresource: status ? 'status' : '', ...write });
+      return resource.view.convert(done.object);
+    },
+    delete: (path, request) => {
+      const { resource, namespace, name } = place(path);
+      return api.delete(resource, namespace, name, request);
+    },
+    get: (path) => {
+      const { resource, namespace, name } = place(path);
+      const stored = store.get(resource.storage, namespace, name);
+      return stored && resource.view.convert(stored.object);
+    },
+    list: (path) => {
+      const { resource, namespace } = place(path);
+      const found = store.list(resource.storage, namespace === '' ? undefined : namespace);
+      return found.map((stored) => resource.view.convert(stored.object));
+    },
+    dropWatches: () => handlers.dropWatches(),
+    setAvailable: (available) => server.setAvailable(available),
+  };
+}
+
+function kubeconfigOf(url: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'simulated', cluster: { server: url } }],
+    users: [{ name: 'simulated', user: { token } }],
+    contexts: [{ name: 'simulated', context: { cluster: 'simulated', user: 'simulated', namespace: 'default' } }],
+    'current-context': 'simulated',
+  });
+}
