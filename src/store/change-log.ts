@@ -1,0 +1,123 @@
+/**
+ * The change log's writing side: one entry for each committed change, with the body before it, copied inside SQLite.
+ *
+ * Invariants: entries have the sequence numbers of their commits, without gaps above the floor; everything after `logFloor` is
+ * there. Oldest entries go first, in small transactions, when the log is over its bytes or they are over its age.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { WriteSession } from './write-session.ts';
+
+export interface LogBounds {
+  /** Bytes of bodies and entries; default 256 MiB. */
+  readonly maxBytes: number;
+  /** Milliseconds; default one hour. */
+  readonly maxAgeMs: number;
+}
+
+export interface ChangedObject {
+  readonly kindId: number;
+  readonly cluster: string;
+  readonly id: number;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** What an entry costs besides its body: the row, two index entries. */
+const entryBytes = 200;
+
+export class ChangeLog {
+  readonly #session: WriteSession;
+  readonly #clock: Clock;
+  readonly #bounds: LogBounds;
+
+  constructor(session: WriteSession, clock: Clock, bounds: LogBounds) {
+    this.#session = session;
+    this.#clock = clock;
+    this.#bounds = bounds;
+  }
+
+  /** Call before the rows change, so that the body before is still there. Returns the sequence number. */
+  append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject): number {
+    const seq = this.#session.nextSequence();
+    const values = [
+      seq,
+      object.kindId,
+      object.cluster,
+      object.id,
+      object.namespace,
+      object.name,
+      object.uid,
+      type,
+      object.resourceVersion,
+      this.#clock.now(),
+    ] as const;
+    const row = this.#session.database
+      .statement(
+        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, before)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${type === 'ADDED' ? 'NULL' : '(SELECT coalesce(text, body) FROM body WHERE id = ?)'})
+         RETURNING octet_length(before)`,
+      )
+      .get(...values, ...(type === 'ADDED' ? [] : [object.id]));
+    this.#session.counters.logBytes += entryBytes + Number(row?.[0] ?? 0);
+    return seq;
+  }
+
+  /** Says that all that was known of a kind in a cluster is void. */
+  reset(kindId: number, cluster: string, resourceVersion: string): number {
+    const seq = this.#session.nextSequence();
+    this.#session.database
+      .statement(
+        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, before)
+         VALUES (?, ?, ?, 0, '', '', NULL, 'RESET', ?, ?, NULL)`,
+      )
+      .run(seq, kindId, cluster, resourceVersion, this.#clock.now());
+    this.#session.counters.logBytes += entryBytes;
+    return seq;
+  }
+
+  /** The newest deletion of this object that the log knows, or null. */
+  wasDeleted(
+    kindId: number,
+    cluster: string,
+    uid: string,
+  ): { readonly seq: number; readonly resourceVersion: string } | null {
+    const row = this.#session.database
+      .statement(
+        `SELECT seq, rv FROM change WHERE uid = ? AND type = 'DELETED' AND kind = ? AND cluster = ? ORDER BY seq DESC LIMIT 1`,
+      )
+      .get(uid, kindId, cluster);
+    return row === undefined ? null : { seq: Number(row[0]), resourceVersion: String(row[1]) };
+  }
+
+  /** Forgets the bodies of a kind in a cluster: they may hold what must no longer be on the disk. */
+  forgetBodies(kindId: number, cluster: string): void {
+    this.#session.database
+      .statement('UPDATE change SET before = NULL WHERE kind = ? AND cluster = ? AND before IS NOT NULL')
+      .run(kindId, cluster);
+  }
+
+  /** Removes up to `limit` of the oldest entries that are over the bounds. True when more may be. */
+  trim(limit: number): boolean {
+    const { counters, database } = this.#session;
+    const oldest = this.#clock.now() - this.#bounds.maxAgeMs;
+    const first = database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
+    if (first === undefined || (counters.logBytes <= this.#bounds.maxBytes && Number(first[0]) >= oldest)) return false;
+    return this.#session.run(() => {
+      const rows = database
+        .statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT ?')
+        .all(limit);
+      const now = this.#session.counters;
+      let removed = 0;
+      for (const [seq, bytes, at] of rows) {
+        if (now.logBytes <= this.#bounds.maxBytes && Number(at) >= oldest) break;
+        now.logBytes = Math.max(0, now.logBytes - entryBytes - Number(bytes ?? 0));
+        now.logFloor = Number(seq);
+        removed += 1;
+      }
+      database.statement('DELETE FROM change WHERE seq <= ?').run(now.logFloor);
+      return removed === limit;
+    });
+  }
+}

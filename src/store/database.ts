@@ -1,0 +1,232 @@
+/**
+ * One SQLite connection, wrapped: the only file of the house that imports better-sqlite3.
+ *
+ * Owns: a bounded cache of prepared statements, the text of the statement in every error, the log of slow statements. Never logs
+ * parameters, because they hold bodies.
+ */
+import BetterSqlite from 'better-sqlite3';
+import type { Logger } from '../base/log.ts';
+import { silentLogger } from '../base/log.ts';
+import type { Row, SqlValue } from './types.ts';
+
+export interface DatabaseOptions {
+  readonly readonly?: boolean;
+  readonly mustExist?: boolean;
+  /** Milliseconds to wait for another connection's lock. */
+  readonly busyMs?: number;
+  readonly log?: Logger;
+  /** Statements that take longer are logged; default 200 ms. */
+  readonly slowMs?: number;
+  /** Prepared statements kept; default 500. */
+  readonly cachedStatements?: number;
+}
+
+/** What a function of ours that SQL may call takes and gives. */
+export type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
+
+export interface RunResult {
+  readonly changes: number;
+  readonly lastInsertRowid: number;
+}
+
+/** An error of SQLite with its code (`SQLITE_BUSY`) and the statement it came from. */
+export class DatabaseError extends Error {
+  readonly sqliteCode: string;
+  readonly sql: string;
+
+  constructor(cause: Error & { code: string }, sql: string) {
+    super(`${cause.message} (${cause.code}) in: ${sql.length > 400 ? `${sql.slice(0, 400)}…` : sql}`, { cause });
+    this.name = 'DatabaseError';
+    this.sqliteCode = cause.code;
+    this.sql = sql;
+  }
+}
+
+/** The SQLite code of a thrown value, or null when it is no error of SQLite. */
+export function sqliteCodeOf(error: unknown): string | null {
+  if (error instanceof DatabaseError) return error.sqliteCode;
+  return error instanceof BetterSqlite.SqliteError ? error.code : null;
+}
+
+/** A prepared statement; rows are arrays. */
+export class PreparedStatement {
+  readonly sql: string;
+  readonly #statement: BetterSqlite.Statement<unknown[], unknown>;
+  readonly #database: Database;
+
+  constructor(database: Database, statement: BetterSqlite.Statement<unknown[], unknown>, sql: string) {
+    this.#database = database;
+    this.#statement = statement;
+    this.sql = sql;
+    if (statement.reader) statement.raw(true);
+  }
+
+  run(...params: readonly SqlValue[]): RunResult {
+    const started = performance.now();
+    try {
+      const result = this.#statement.run(...params);
+      return { changes: result.changes, lastInsertRowid: Number(result.lastInsertRowid) };
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  get(...params: readonly SqlValue[]): Row | undefined {
+    const started = performance.now();
+    try {
+      return this.#statement.get(...params) as Row | undefined;
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  all(...params: readonly SqlValue[]): Row[] {
+    const started = performance.now();
+    try {
+      return this.#statement.all(...params) as Row[];
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  /** Reads at most `limit` rows; null when there are more. */
+  upTo(limit: number, params: readonly SqlValue[]): Row[] | null {
+    const started = performance.now();
+    try {
+      const rows: Row[] = [];
+      for (const row of this.#statement.iterate(...params)) {
+        if (rows.length === limit) return null;
+        rows.push(row as Row);
+      }
+      return rows;
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+}
+
+export class Database {
+  readonly file: string;
+  readonly #connection: BetterSqlite.Database;
+  readonly #statements = new Map<string, PreparedStatement>();
+  readonly #cached: number;
+  readonly #slowMs: number;
+  readonly #log: Logger;
+
+  constructor(file: string, options: DatabaseOptions = {}) {
+    this.file = file;
+    this.#log = options.log ?? silentLogger;
+    this.#slowMs = options.slowMs ?? 200;
+    this.#cached = options.cachedStatements ?? 500;
+    this.#connection = new BetterSqlite(file, {
+      readonly: options.readonly ?? false,
+      fileMustExist: options.mustExist ?? options.readonly ?? false,
+      timeout: options.busyMs ?? 5000,
+    });
+  }
+
+  get inTransaction(): boolean {
+    return this.#connection.inTransaction;
+  }
+
+  /** The cached statement of this text, prepared when needed. The least recently used one goes when the cache is full. */
+  statement(sql: string): PreparedStatement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) {
+      if (this.#statements.size > this.#cached / 2) {
+        this.#statements.delete(sql);
+        this.#statements.set(sql, known);
+      }
+      return known;
+    }
+    let prepared: PreparedStatement;
+    try {
+      prepared = new PreparedStatement(this, this.#connection.prepare(sql), sql);
+    } catch (error) {
+      throw this.explain(error, sql);
+    }
+    if (this.#statements.size >= this.#cached) {
+      for (const oldest of this.#statements.keys()) {
+        this.#statements.delete(oldest);
+        break;
+      }
+    }
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+
+  /** Runs statements that have no parameters and give no rows. */
+  exec(sql: string): void {
+    const started = performance.now();
+    try {
+      this.#connection.exec(sql);
+    } catch (error) {
+      throw this.explain(error, sql);
+    } finally {
+      this.watch(started, sql);
+    }
+  }
+
+  /** The first column of the first row that a pragma answers. */
+  pragma(text: string): unknown {
+    try {
+      return this.#connection.pragma(text, { simple: true });
+    } catch (error) {
+      throw this.explain(error, `PRAGMA ${text}`);
+    }
+  }
+
+  pragmaRow(text: string): Readonly<Record<string, unknown>> {
+    try {
+      const rows = this.#connection.pragma(text) as readonly Record<string, unknown>[];
+      return rows[0] ?? {};
+    } catch (error) {
+      throw this.explain(error, `PRAGMA ${text}`);
+    }
+  }
+
+  /** Makes a function callable from SQL. A deterministic one must give the same answer to the same arguments for ever. */
+  define(name: string, options: { readonly deterministic: boolean; readonly arity: number }, body: SqlFunction): void {
+    const wrapped = Object.defineProperty((...args: SqlValue[]) => body(...args), 'length', { value: options.arity });
+    this.#connection.function(name, { deterministic: options.deterministic, varargs: false }, wrapped);
+  }
+
+  /** Runs `work` in one write transaction: all of it, or none. */
+  transaction<T>(work: () => T): T {
+    this.statement('BEGIN IMMEDIATE').run();
+    let result: T;
+    try {
+      result = work();
+      this.statement('COMMIT').run();
+    } catch (error) {
+      // SQLite has rolled back by itself after some errors (disk full, I/O).
+      if (this.#connection.inTransaction) this.statement('ROLLBACK').run();
+      throw error;
+    }
+    return result;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  /** The error to throw for one that a statement threw: ours stay as they are, SQLite's get the statement's text. */
+  explain(error: unknown, sql: string): unknown {
+    if (error instanceof BetterSqlite.SqliteError) return new DatabaseError(error, sql);
+    return error;
+  }
+
+  watch(started: number, sql: string): void {
+    const took = performance.now() - started;
+    if (took > this.#slowMs) this.#log.warn({ sql: sql.slice(0, 400), ms: Math.round(took) }, 'a statement was slow');
+  }
+}

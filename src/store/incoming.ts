@@ -1,0 +1,132 @@
+/**
+ * What the writer needs to know of a received object, beside its text: identity, version, times, and what is indexed of it.
+ *
+ * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
+ */
+import { createHash } from 'node:crypto';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import { storedKey } from './sql-functions.ts';
+import type { IncomingObject } from './types.ts';
+
+export interface Owner {
+  readonly uid: string;
+  readonly controller: boolean;
+}
+
+export interface ReceivedObject {
+  /** The object as JSON, with apiVersion and kind. */
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** The empty string for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Microseconds since 1970, or null. */
+  readonly created: bigint | null;
+  readonly deleting: bigint | null;
+  readonly labels: readonly (readonly [string, string])[];
+  readonly annotationKeys: readonly string[];
+  readonly owners: readonly Owner[];
+  /** Digest of labels, annotation keys and owners. */
+  readonly marks: string;
+}
+
+export interface KindNamesOnWire {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+const droppedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
+export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire): ReceivedObject {
+  const value = asRecord(incoming.value === undefined ? parse(incoming.text) : incoming.value);
+  const metadata = value === null ? null : asRecord(value['metadata']);
+  if (value === null || metadata === null) throw invalid('has no metadata');
+  const { name, uid, resourceVersion } = metadata;
+  if (!isText(name)) throw invalid('has no name');
+  if (!isText(uid)) throw invalid(`${name} has no uid`);
+  if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
+  const labels = textEntries(metadata['labels']);
+  const annotationKeys = Object.keys(asRecord(metadata['annotations']) ?? {}).filter(
+    (key) => key !== droppedAnnotation,
+  );
+  const owners = readOwners(metadata['ownerReferences']);
+  return {
+    text: withKind(incoming.text, value, names),
+    value,
+    namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
+    name,
+    uid,
+    resourceVersion,
+    created: time(metadata['creationTimestamp']),
+    deleting: time(metadata['deletionTimestamp']),
+    labels,
+    annotationKeys,
+    owners,
+    marks: digest(JSON.stringify([labels, annotationKeys, owners])),
+  };
+}
+
+/** The digest that `marks` is. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function invalid(what: string): PortolanError {
+  return new PortolanError('INVALID', `The API server sent an object that ${what}; it cannot be stored.`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new PortolanError('INVALID', `The API server sent an object that is not JSON: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Items of a list come without apiVersion and kind: put them in front, where Kubernetes writes them. */
+function withKind(text: string, value: Readonly<Record<string, unknown>>, names: KindNamesOnWire): string {
+  const missing: string[] = [];
+  if (value['apiVersion'] === undefined) missing.push(`"apiVersion":${JSON.stringify(names.apiVersion)}`);
+  if (value['kind'] === undefined) missing.push(`"kind":${JSON.stringify(names.kind)}`);
+  if (missing.length === 0) return text;
+  return `{${missing.join(',')},${text.slice(text.indexOf('{') + 1)}`;
+}
+
+function readOwners(value: unknown): Owner[] {
+  if (!Array.isArray(value)) return [];
+  const owners = new Map<string, Owner>();
+  for (const item of value) {
+    const reference = asRecord(item);
+    if (reference === null || !isText(reference['uid'])) continue;
+    owners.set(reference['uid'], { uid: reference['uid'], controller: reference['controller'] === true });
+  }
+  return [...owners.values()];
+}
+
+function textEntries(value: unknown): [string, string][] {
+  const entries: [string, string][] = [];
+  for (const [key, entry] of Object.entries(asRecord(value) ?? {}))
+    if (typeof entry === 'string') entries.push([key, entry]);
+  return entries;
+}
+
+function time(value: unknown): bigint | null {
+  if (typeof value !== 'string') return null;
+  const key = storedKey('DateTime', value);
+  return typeof key === 'bigint' ? key : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}

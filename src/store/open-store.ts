@@ -1,0 +1,180 @@
+/**
+ * Opens the store file for its one writer: makes it, checks it, or rebuilds it, and holds it exclusively.
+ *
+ *   lock -> look at the file -> (new | resume | unclean: check | other format or corrupt: rebuild, said loudly) -> tables
+ *
+ * Never touches a file that is not ours: a foreign file is an error. A rebuild loses nothing but time, since the API server is
+ * the truth; it starts a new epoch, so that old cursors are answered with GAP.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { Database, sqliteCodeOf } from './database.ts';
+import { applicationId, formatVersion, schemaStatements, stagingStatements } from './schema.ts';
+
+export interface OpenStoreOptions {
+  readonly log: Logger;
+  /** Makes the name of a new life of the file; default a random UUID. */
+  readonly newEpoch?: () => string;
+  /** Milliseconds to wait for another process to let go of the file; default 2,000. */
+  readonly lockWaitMs?: number;
+  readonly slowMs?: number;
+}
+
+export interface OpenedStore {
+  readonly database: Database;
+  readonly epoch: string;
+  readonly outcome: 'created' | 'resumed' | 'rebuilt';
+  /** Marks the file as closed in order, and lets go of it. */
+  close(): void;
+}
+
+/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
+export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = takeLock(file, options.lockWaitMs ?? 2000);
+  let database: Database | null = null;
+  try {
+    let outcome: OpenedStore['outcome'] = 'created';
+    if (existsSync(file) && statSync(file).size > 0) {
+      const fault = inspect(file, options.log);
+      outcome = fault === null ? 'resumed' : 'rebuilt';
+      if (fault !== null) {
+        options.log.warn(
+          { file, reason: fault },
+          'the store is rebuilt; everything is listed anew and cursors lose their place',
+        );
+        remove(file);
+      }
+    }
+    database = new Database(file, {
+      log: options.log,
+      ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
+    });
+    configure(database, file);
+    if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
+    attachStaging(database, file);
+    database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
+    const epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
+    options.log.info({ file, epoch, outcome }, 'the store is open');
+    const opened = database;
+    return { database, epoch, outcome, close: () => close(opened, file, lock) };
+  } catch (error) {
+    database?.close();
+    lock.close();
+    throw error;
+  }
+}
+
+/** Held as an exclusive transaction on a file of its own: the kernel lets go of it however the process ends. */
+function takeLock(file: string, waitMs: number): Database {
+  const lock = new Database(`${file}-lock`, { busyMs: waitMs, slowMs: Number.POSITIVE_INFINITY });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (sqliteCodeOf(error) !== 'SQLITE_BUSY') throw error;
+    throw new PortolanError(
+      'CONFIGURATION',
+      `Another process uses the store ${file}; stop it, or choose another file.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Null when the file can be used as it is, otherwise why it must be rebuilt. Throws when it is not ours. */
+function inspect(file: string, log: Logger): string | null {
+  const database = new Database(file, { log, slowMs: Number.POSITIVE_INFINITY });
+  try {
+    const foreign = database.pragma('application_id') !== applicationId;
+    if (foreign) {
+      if (database.statement('SELECT count(*) FROM sqlite_schema').get()?.[0] === 0) return 'it has no tables';
+      throw foreignFile(file);
+    }
+    const format = database.pragma('user_version');
+    if (format !== formatVersion) return `its format is ${String(format)}, and this version writes ${formatVersion}`;
+    const clean = database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0] === 1;
+    if (!clean) {
+      log.warn({ file }, 'the store was not closed in order; checking it');
+      const verdict = database.pragma('quick_check(1)');
+      if (verdict !== 'ok') return `the check found: ${String(verdict)}`;
+    }
+    if (database.statement('SELECT revision FROM state').get() === undefined) return 'it has no state';
+    return null;
+  } catch (error) {
+    const code = sqliteCodeOf(error);
+    if (code === 'SQLITE_NOTADB') throw foreignFile(file, error);
+    if (
+      code === null ||
+      code.startsWith('SQLITE_BUSY') ||
+      code.startsWith('SQLITE_IOERR') ||
+      code === 'SQLITE_CANTOPEN'
+    )
+      throw error;
+    return `reading it failed: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    database.close();
+  }
+}
+
+function foreignFile(file: string, cause?: unknown): PortolanError {
+  return new PortolanError(
+    'CONFIGURATION',
+    `${file} is not a store of Portolan; choose another file, or move it away.`,
+    { cause },
+  );
+}
+
+function remove(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+function configure(database: Database, file: string): void {
+  database.pragma('page_size = 4096');
+  const mode = database.pragma('journal_mode = WAL');
+  if (mode !== 'wal') {
+    throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
+  }
+  database.pragma('synchronous = NORMAL');
+  database.pragma('cache_size = -32000');
+  // Sorts of the writer are small; a container may have no writable /tmp.
+  database.pragma('temp_store = MEMORY');
+}
+
+function create(database: Database, newEpoch: () => string): void {
+  database.transaction(() => {
+    for (const statement of schemaStatements) database.exec(statement);
+    database.statement(`INSERT INTO meta VALUES ('epoch', ?)`).run(newEpoch());
+    database.pragma(`application_id = ${applicationId}`);
+    database.pragma(`user_version = ${formatVersion}`);
+  });
+}
+
+/** Staged rows are worthless after a crash, so the file starts empty and is written without syncs. */
+function attachStaging(database: Database, file: string): void {
+  const staging = `${file}-staging`;
+  removeStaging(file);
+  database.statement('ATTACH ? AS staging').run(staging);
+  database.pragma('staging.journal_mode = MEMORY');
+  database.pragma('staging.synchronous = OFF');
+  for (const statement of stagingStatements) database.exec(statement);
+}
+
+function removeStaging(file: string): void {
+  for (const suffix of ['', '-journal']) rmSync(`${file}-staging${suffix}`, { force: true });
+}
+
+function close(database: Database, file: string, lock: Database): void {
+  try {
+    database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 1)`).run();
+  } finally {
+    database.close();
+    removeStaging(file);
+    lock.close();
+  }
+}

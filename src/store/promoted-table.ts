@@ -1,0 +1,165 @@
+/**
+ * The promoted table of one kind: paths as indexed columns, holding order keys (docs/values.md).
+ *
+ * Life of a slot: a described resource promotes a path -> it gets a free column and an index -> with rows already there it is not
+ * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When no resource
+ * of the kind promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
+ *
+ * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
+ */
+import type { LeafType } from '../catalog/field-tree.ts';
+import type { Path } from '../catalog/path.ts';
+import { valueAt } from '../catalog/value-at.ts';
+import { parseExact } from '../catalog/values.ts';
+import type { Database } from './database.ts';
+import type { ReceivedObject } from './incoming.ts';
+import { createPromotedTable, createSlotIndex, dropSlotIndex } from './schema.ts';
+import { storedKey } from './sql-functions.ts';
+import { promotedTableName, slotColumns } from './tables.ts';
+import type { SqlValue } from './types.ts';
+
+export interface Slot {
+  readonly column: string;
+  readonly path: Path;
+  readonly type: LeafType;
+  readonly ready: boolean;
+  readonly backfilled: number;
+}
+
+export class PromotedTable {
+  readonly #database: Database;
+  readonly #kindId: number;
+  #table: string | null;
+  #slots: Slot[];
+
+  constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
+    this.#database = database;
+    this.#kindId = kindId;
+    this.#table = table;
+    this.#slots = [...slots];
+  }
+
+  get table(): string | null {
+    return this.#table;
+  }
+
+  get slots(): readonly Slot[] {
+    return this.#slots;
+  }
+
+  /** Makes the table with the indexes of its slots. */
+  create(): void {
+    const table = promotedTableName(this.#kindId);
+    this.#database.exec(createPromotedTable(table, slotColumns));
+    for (const slot of this.#slots) this.#database.exec(createSlotIndex(table, slot.column));
+    this.#database.statement('UPDATE kind SET promoted_table = ? WHERE id = ?').run(table, this.#kindId);
+    this.#table = table;
+  }
+
+  /** Gives each wanted path a column; returns true when anything changed. Paths beyond the columns are left out. */
+  assign(wanted: readonly { readonly path: Path; readonly type: LeafType }[], hasObjects: boolean): boolean {
+    const isWanted = (slot: Slot): boolean =>
+      wanted.some(({ path, type }) => path.text === slot.path.text && type === slot.type);
+    let changed = false;
+    for (const slot of this.#slots.filter((slot) => !isWanted(slot))) {
+      this.#release(slot);
+      changed = true;
+    }
+    for (const { path, type } of wanted) {
+      if (this.#slots.some((slot) => slot.path.text === path.text && slot.type === type)) continue;
+      const column = slotColumns.find((name) => this.#slots.every((slot) => slot.column !== name));
+      if (column === undefined) break;
+      const slot: Slot = { column, path, type, ready: !hasObjects, backfilled: 0 };
+      this.#database
+        .statement('INSERT INTO slot (kind, column_name, path, type, ready, backfilled) VALUES (?, ?, ?, ?, ?, 0)')
+        .run(this.#kindId, column, path.text, type, slot.ready ? 1 : 0);
+      this.#slots.push(slot);
+      if (this.#table !== null) this.#database.exec(createSlotIndex(this.#table, column));
+      changed = true;
+    }
+    if (hasObjects && this.#table === null && this.#slots.length > 0) this.create();
+    return changed;
+  }
+
+  #release(slot: Slot): void {
+    if (this.#table !== null) this.#database.exec(dropSlotIndex(this.#table, slot.column));
+    this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
+    this.#slots = this.#slots.filter((other) => other !== slot);
+  }
+
+  /** The keys of an object, in the order of the slots. */
+  keysOf(received: Pick<ReceivedObject, 'text' | 'value'>): SqlValue[] {
+    let exact: unknown;
+    return this.#slots.map((slot) => {
+      let value = valueAt(received.value, slot.path);
+      // The value handed in may have been parsed without care for large integers.
+      if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+        exact ??= parseExact(received.text);
+        value = valueAt(exact, slot.path);
+      }
+      return storedKey(slot.type, value);
+    });
+  }
+
+  insert(
+    id: number,
+    row: { rowset: number; cluster: string; namespace: string; name: string },
+    keys: readonly SqlValue[],
+  ): void {
+    if (this.#table === null) return;
+    const columns = this.#slots.map((slot) => slot.column);
+    this.#database
+      .statement(
+        `INSERT INTO ${this.#table} (${['id', 'rowset', 'cluster', 'namespace', 'name', ...columns].join(', ')})
+         VALUES (${['?', '?', '?', '?', '?', ...columns.map(() => '?')].join(', ')})`,
+      )
+      .run(id, row.rowset, row.cluster, row.namespace, row.name, ...keys);
+  }
+
+  /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */
+  update(id: number, keys: readonly SqlValue[]): boolean {
+    if (this.#table === null || this.#slots.length === 0) return true;
+    const columns = this.#slots.map((slot) => slot.column);
+    const stored = this.#database.statement(`SELECT ${columns.join(', ')} FROM ${this.#table} WHERE id = ?`).get(id);
+    if (stored === undefined) return false;
+    const changed = keys.flatMap((key, index) => (sameKey(stored[index] ?? null, key) ? [] : [index]));
+    if (changed.length === 0) return true;
+    const assignments = changed.map((index) => `${columns[index]} = ?`).join(', ');
+    this.#database
+      .statement(`UPDATE ${this.#table} SET ${assignments} WHERE id = ?`)
+      .run(...changed.map((index) => keys[index] ?? null), id);
+    return true;
+  }
+
+  remove(id: number): void {
+    if (this.#table !== null) this.#database.statement(`DELETE FROM ${this.#table} WHERE id = ?`).run(id);
+  }
+
+  copy(id: number, to: { readonly id: number; readonly rowset: number }): void {
+    if (this.#table === null) return;
+    const columns = slotColumns.join(', ');
+    this.#database
+      .statement(
+        `INSERT INTO ${this.#table} (id, rowset, cluster, namespace, name, ${columns})
+         SELECT ?, ?, cluster, namespace, name, ${columns} FROM ${this.#table} WHERE id = ?`,
+      )
+      .run(to.id, to.rowset, id);
+  }
+
+  /** Notes how far the slots that were not ready have come; null means all rows. */
+  backfilledTo(id: number | null): void {
+    this.#slots = this.#slots.map((slot) =>
+      slot.ready ? slot : { ...slot, ready: id === null, backfilled: id ?? slot.backfilled },
+    );
+    this.#database
+      .statement('UPDATE slot SET ready = ?, backfilled = coalesce(?, backfilled) WHERE kind = ? AND ready = 0')
+      .run(id === null ? 1 : 0, id, this.#kindId);
+  }
+}
+
+/** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */
+function sameKey(stored: SqlValue, key: SqlValue): boolean {
+  if (typeof key === 'bigint')
+    return typeof stored === 'number' && Number.isSafeInteger(stored) && BigInt(stored) === key;
+  return stored === key;
+}

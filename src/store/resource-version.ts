@@ -1,0 +1,13 @@
+/**
+ * Comparing resourceVersions of one resource. Comparable ones are decimal numbers without a sign or leading zero (KEP-5504); all
+ * others are opaque: equal or not, nothing else.
+ */
+const comparable = /^[1-9][0-9]*$/;
+
+/** Negative, 0 or positive; null when the two can only be told apart. */
+export function compareResourceVersions(a: string, b: string): number | null {
+  if (a === b) return 0;
+  if (!comparable.test(a) || !comparable.test(b)) return null;
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,285 @@
+/**
+ * The kinds and resources of a store, as the writer holds them in memory beside their rows.
+ *
+ * Invariant: memory equals the rows of the last commit. Whatever changes a resource inside a transaction does it on the rows and
+ * hands the new values over after the commit (`moved`); a declaration that fails in the middle reloads everything.
+ */
+import { messageOf, PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { must } from '../base/must.ts';
+import type { DescribedResource } from '../catalog/catalog.ts';
+import type { LeafType } from '../catalog/field-tree.ts';
+import { type Path, parsePath } from '../catalog/path.ts';
+import { apiVersionOf, type Resource, resourceKey } from '../catalog/resource.ts';
+import type { KindNamesOnWire } from './incoming.ts';
+import { PromotedTable, type Slot } from './promoted-table.ts';
+import { createRedaction, type Redaction } from './redaction.ts';
+import type { RowTarget } from './row-writer.ts';
+import type { IngestStatus, ResourceHandle, ResourceState } from './types.ts';
+import type { WriteSession } from './write-session.ts';
+
+export interface StoredKind {
+  readonly id: number;
+  readonly key: string;
+  readonly promoted: PromotedTable;
+}
+
+export interface StoredResource {
+  readonly handle: ResourceHandle;
+  readonly kind: StoredKind;
+  names: KindNamesOnWire;
+  redaction: Redaction;
+  /** What a body depends on besides its object: compared with `bodyShape` at a replace. */
+  shape: string;
+  bodyShape: string;
+  /** Null until the first replace is committed. */
+  rowset: number | null;
+  lastResourceVersion: string | null;
+  synced: boolean;
+  objects: number;
+  status: IngestStatus;
+  /** The description as it was declared in this process; read from its row when it was not. */
+  described: DescribedResource | null;
+}
+
+const idle: IngestStatus = { phase: 'IDLE', lastEventAt: null, error: null, restarts: {} };
+
+export class Resources {
+  readonly #session: WriteSession;
+  readonly #log: Logger;
+  readonly #kinds = new Map<string, StoredKind>();
+  readonly #resources = new Map<number, StoredResource>();
+
+  constructor(session: WriteSession, log: Logger) {
+    this.#session = session;
+    this.#log = log;
+    this.#load();
+  }
+
+  all(): readonly StoredResource[] {
+    return [...this.#resources.values()];
+  }
+
+  kinds(): readonly StoredKind[] {
+    return [...this.#kinds.values()];
+  }
+
+  /** The resource of a handle. Throws NOT_FOUND when it was dropped. */
+  of(handle: ResourceHandle): StoredResource {
+    const resource = this.#resources.get(handle.id);
+    if (resource !== undefined) return resource;
+    throw new PortolanError('NOT_FOUND', `${handle.key} of ${handle.cluster} is not in the store; declare it again.`);
+  }
+
+  stateOf(resource: StoredResource): ResourceState {
+    return {
+      handle: resource.handle,
+      described: resource.described ?? this.#readDescribed(resource.handle.id),
+      lastResourceVersion: resource.lastResourceVersion,
+      synced: resource.synced,
+      objects: resource.objects,
+      status: resource.status,
+    };
+  }
+
+  /** Where the rows of this resource go when they belong to `rowset`. */
+  target(resource: StoredResource, rowset: number): RowTarget {
+    const { kind, redaction, handle } = resource;
+    return { kindId: kind.id, cluster: handle.cluster, rowset, promoted: kind.promoted, redaction };
+  }
+
+  /** Makes the promoted table of a kind that is about to get its first rows. Inside a transaction. */
+  prepareRows(resource: StoredResource): void {
+    const { promoted } = resource.kind;
+    if (promoted.table !== null || promoted.slots.length === 0) return;
+    promoted.create();
+    this.#session.counters.layoutVersion += 1;
+  }
+
+  /**
+   * Makes or updates a resource in one transaction of its own. `withheldMore` is called inside it when paths are withheld now that
+   * were not before, so that what is stored must go.
+   */
+  declare(described: DescribedResource, withheldMore: (resource: StoredResource) => void): StoredResource {
+    try {
+      return this.#session.run(() => this.#declare(described, withheldMore));
+    } catch (error) {
+      this.reload();
+      throw error;
+    }
+  }
+
+  /** Forgets a resource. Inside a transaction; its kind stays, since kind ids are for ever. */
+  remove(resource: StoredResource): void {
+    const { database, counters } = this.#session;
+    database.statement('DELETE FROM resource WHERE id = ?').run(resource.handle.id);
+    database.statement('DELETE FROM description WHERE resource = ?').run(resource.handle.id);
+    counters.catalogVersion += 1;
+    this.#resources.delete(resource.handle.id);
+    if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
+  }
+
+  reload(): void {
+    this.#kinds.clear();
+    this.#resources.clear();
+    this.#load();
+  }
+
+  /** Makes what is published of a resource not count any more, as if it had never been synced. Inside a transaction. */
+  unpublish(resource: StoredResource): void {
+    const { database } = this.#session;
+    if (resource.rowset !== null) {
+      database
+        .statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)')
+        .run(resource.rowset, resource.kind.id);
+    }
+    database
+      .statement('UPDATE resource SET rowset = NULL, last_rv = NULL, synced = 0, objects = 0 WHERE id = ?')
+      .run(resource.handle.id);
+    Object.assign(resource, { rowset: null, lastResourceVersion: null, synced: false, objects: 0 });
+  }
+
+  #declare(described: DescribedResource, withheldMore: (resource: StoredResource) => void): StoredResource {
+    const { database, counters } = this.#session;
+    const { cluster, resource: served } = described;
+    const kind = this.#kindOf(served);
+    const known = this.all().find((other) => other.kind === kind && other.handle.cluster === cluster);
+    const shape = shapeOf(described);
+    const json = JSON.stringify(described);
+    let id: number;
+    if (known === undefined) {
+      id = database
+        .statement(
+          `INSERT INTO resource (cluster, kind, version, rowset, last_rv, synced, objects, shape, body_shape, status)
+           VALUES (?, ?, ?, NULL, NULL, 0, 0, ?, ?, ?)`,
+        )
+        .run(cluster, kind.id, served.version, shape, shape, JSON.stringify(idle)).lastInsertRowid;
+    } else {
+      id = known.handle.id;
+      if (known.shape !== shape) {
+        database.statement('UPDATE resource SET version = ?, shape = ? WHERE id = ?').run(served.version, shape, id);
+      }
+    }
+    const before = database.statement('SELECT json FROM description WHERE resource = ?').get(id)?.[0];
+    if (before !== json) {
+      database.statement('INSERT OR REPLACE INTO description (resource, json) VALUES (?, ?)').run(id, json);
+      counters.catalogVersion += 1;
+    }
+    const resource: StoredResource = Object.assign(
+      known ?? {
+        handle: Object.freeze({ id, cluster, key: kind.key }),
+        kind,
+        bodyShape: shape,
+        rowset: null,
+        lastResourceVersion: null,
+        synced: false,
+        objects: 0,
+        status: idle,
+      },
+      { ...derivedFrom(described), described },
+    );
+    this.#resources.set(id, resource);
+    if (this.#assignSlots(kind)) counters.layoutVersion += 1;
+    const withheldBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).withheld : null;
+    if (withheldBefore !== null && described.withheld.some((path) => !withheldBefore.includes(path)))
+      withheldMore(resource);
+    return resource;
+  }
+
+  #kindOf(served: Resource): StoredKind {
+    const key = resourceKey(served);
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const { database, counters } = this.#session;
+    const id = database
+      .statement('INSERT INTO kind (grp, plural, key, promoted_table) VALUES (?, ?, ?, NULL)')
+      .run(served.group, served.plural, key).lastInsertRowid;
+    counters.layoutVersion += 1;
+    const kind = { id, key, promoted: new PromotedTable(database, id, null, []) };
+    this.#kinds.set(key, kind);
+    return kind;
+  }
+
+  /** Gives columns to what any cluster's resource of the kind promotes. */
+  #assignSlots(kind: StoredKind): boolean {
+    const { database } = this.#session;
+    const rows = database
+      .statement(
+        `SELECT coalesce(json_extract(d.json, '$.promoted'), '[]')
+         FROM resource r JOIN description d ON d.resource = r.id WHERE r.kind = ? ORDER BY r.cluster`,
+      )
+      .all(kind.id);
+    const wanted = new Map<string, { path: Path; type: LeafType }>();
+    for (const [json] of rows) {
+      for (const { path: text, type } of JSON.parse(String(json)) as DescribedResource['promoted']) {
+        try {
+          const path = parsePath(text);
+          wanted.set(`${type} ${path.text}`, { path, type });
+        } catch (error) {
+          this.#log.warn({ kind: kind.key, path: text, error: messageOf(error) }, 'a promoted path cannot be used');
+        }
+      }
+    }
+    const hasObjects = database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
+    return kind.promoted.assign([...wanted.values()], hasObjects);
+  }
+
+  #readDescribed(id: number): DescribedResource {
+    const row = this.#session.database.statement('SELECT json FROM description WHERE resource = ?').get(id);
+    return JSON.parse(String(must(row, 'the description of a resource')[0])) as DescribedResource;
+  }
+
+  #load(): void {
+    const { database } = this.#session;
+    const byId = new Map<number, StoredKind>();
+    for (const [id, key, table] of database.statement('SELECT id, key, promoted_table FROM kind').all()) {
+      const slots = database
+        .statement('SELECT column_name, path, type, ready, backfilled FROM slot WHERE kind = ?')
+        .all(Number(id))
+        .map(
+          ([column, path, type, ready, backfilled]): Slot => ({
+            column: String(column),
+            path: parsePath(String(path)),
+            type: String(type) as LeafType,
+            ready: ready === 1,
+            backfilled: Number(backfilled),
+          }),
+        );
+      const promoted = new PromotedTable(database, Number(id), table === null ? null : String(table), slots);
+      const kind = { id: Number(id), key: String(key), promoted };
+      this.#kinds.set(kind.key, kind);
+      byId.set(kind.id, kind);
+    }
+    const rows = database
+      .statement('SELECT id, cluster, kind, rowset, last_rv, synced, objects, body_shape, status FROM resource')
+      .all();
+    for (const [id, cluster, kindId, rowset, lastRv, synced, objects, bodyShape, status] of rows) {
+      const kind = must(byId.get(Number(kindId)), 'the kind of a resource');
+      this.#resources.set(Number(id), {
+        handle: Object.freeze({ id: Number(id), cluster: String(cluster), key: kind.key }),
+        kind,
+        ...derivedFrom(this.#readDescribed(Number(id))),
+        bodyShape: String(bodyShape),
+        rowset: rowset === null || rowset === undefined ? null : Number(rowset),
+        lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),
+        synced: synced === 1,
+        objects: Number(objects),
+        status: JSON.parse(String(status)) as IngestStatus,
+        described: null,
+      });
+    }
+  }
+}
+
+function derivedFrom(described: DescribedResource): Pick<StoredResource, 'names' | 'redaction' | 'shape'> {
+  return {
+    names: { apiVersion: apiVersionOf(described.resource), kind: described.resource.kind },
+    redaction: createRedaction(described.withheld),
+    shape: shapeOf(described),
+  };
+}
+
+/** A body may mean something else under another shape, another served version, or other withheld paths. */
+function shapeOf(described: DescribedResource): string {
+  return [described.shapeHash, described.resource.version, ...[...described.withheld].sort()].join(' ');
+}

@@ -1,0 +1,117 @@
+/**
+ * The tables of a store file, as CREATE statements. A change here that an older file does not have needs a new `formatVersion`;
+ * files of another format are rebuilt, because the API server is the truth and this is its copy.
+ *
+ * Life of a row: a reflector's list fills an unpublished rowset -> one update of `resource` publishes it -> watch events change
+ * rows in place, each with an entry in `change` -> a wholesale replace publishes another rowset, and the old one stands in
+ * `stale_rowset` until housekeeping has removed its rows.
+ */
+
+/** Written to SQLite's application_id: tells our files from anybody else's. */
+export const applicationId = 0x50_4f_52_54;
+
+/** Written to SQLite's user_version. */
+export const formatVersion = 1;
+
+export const schemaStatements: readonly string[] = [
+  // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID`,
+
+  // One row, written in every commit. `revision`: sequence number of the newest change. `layout_version` moves with kinds and slots,
+  // `catalog_version` with descriptions. `next_object`, `next_rowset`: counters, never reused. The log holds what is after `log_floor`.
+  `CREATE TABLE state (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     revision INTEGER NOT NULL, layout_version INTEGER NOT NULL, catalog_version INTEGER NOT NULL,
+     next_object INTEGER NOT NULL, next_rowset INTEGER NOT NULL, log_floor INTEGER NOT NULL, log_bytes INTEGER NOT NULL)`,
+  `INSERT INTO state VALUES (1, 0, 0, 0, 1, 1, 0, 0)`,
+
+  // The uid (of the namespace kube-system) that answered under a cluster's name; null while unknown.
+  `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT) WITHOUT ROWID`,
+
+  // A store-wide integer for each (group, plural); `key` is the resourceKey. `promoted_table` is null until it has been made.
+  `CREATE TABLE kind (
+     id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT)`,
+
+  // Which path stands in which column of a promoted table. Until `ready`, rows up to object id `backfilled` have their value.
+  `CREATE TABLE slot (
+     kind INTEGER NOT NULL, column_name TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL,
+     ready INTEGER NOT NULL, backfilled INTEGER NOT NULL, PRIMARY KEY (kind, column_name)) WITHOUT ROWID`,
+
+  // One served collection of one cluster. Small on purpose: it is updated in every commit. `body_shape` is the shape under which
+  // all bodies were last compared; another than `shape` makes the next replace compare bodies, not versions alone.
+  `CREATE TABLE resource (
+     id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, kind INTEGER NOT NULL, version TEXT NOT NULL,
+     rowset INTEGER, last_rv TEXT, synced INTEGER NOT NULL, objects INTEGER NOT NULL,
+     shape TEXT NOT NULL, body_shape TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (cluster, kind))`,
+  `CREATE INDEX resource_kind ON resource (kind)`,
+
+  // The DescribedResource of a resource, as JSON. Apart from `resource`, since it is large and seldom written.
+  `CREATE TABLE description (resource INTEGER PRIMARY KEY, json TEXT NOT NULL)`,
+
+  // Rowsets whose rows do not count: abandoned or replaced ones, and those that are being filled.
+  `CREATE TABLE stale_rowset (rowset INTEGER PRIMARY KEY, kind INTEGER NOT NULL)`,
+
+  // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
+  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` is a digest of labels, annotation keys and owners, to see that none changed.
+  `CREATE TABLE object (
+     id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
+     namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
+     created INTEGER, deleting INTEGER, seq INTEGER NOT NULL, marks TEXT NOT NULL)`,
+  `CREATE UNIQUE INDEX object_rowset ON object (rowset, namespace, name)`,
+  `CREATE INDEX object_identity ON object (kind, cluster, namespace, name)`,
+  `CREATE INDEX object_created ON object (kind, created, cluster, namespace, name)`,
+  `CREATE INDEX object_uid ON object (uid)`,
+
+  // `body`: JSONB without managedFields, last-applied and withheld paths. Where SQLite refuses the JSON, `text` is the whole of it
+  // and `body` has apiVersion, kind and metadata only. The body to show is always coalesce(text, json(body)).
+  `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
+
+  `CREATE TABLE label (
+     kind INTEGER NOT NULL, rowset INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+     PRIMARY KEY (id, key)) WITHOUT ROWID`,
+  `CREATE INDEX label_value ON label (kind, key, value, id)`,
+
+  // Annotations by key only: their values reach 256 KiB.
+  `CREATE TABLE annotation (kind INTEGER NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (id, key)) WITHOUT ROWID`,
+  `CREATE INDEX annotation_key ON annotation (kind, key, id)`,
+
+  // Owner references: `id` is the owned object, `kind` its kind. The owner is found by uid, whether it is ingested or not.
+  `CREATE TABLE edge (
+     owner_uid TEXT NOT NULL, id INTEGER NOT NULL, controller INTEGER NOT NULL, kind INTEGER NOT NULL,
+     PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
+  `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
+
+  // The change log. `type`: ADDED, MODIFIED, DELETED, or RESET (object 0, name '': what was known of the kind in this cluster is
+  // void, read the tables). `before`: the body before, JSONB or (typeof text) the text SQLite refused. `at`: milliseconds.
+  `CREATE TABLE change (
+     seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, object INTEGER NOT NULL, namespace TEXT NOT NULL,
+     name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, before BLOB)`,
+  `CREATE INDEX change_object ON change (object, seq)`,
+  `CREATE INDEX change_kind ON change (kind, seq)`,
+  `CREATE INDEX change_deleted ON change (uid, seq) WHERE type = 'DELETED'`,
+];
+
+/** A promoted table: as many columns without a type as there may ever be slots, so that no ALTER is needed later. */
+export function createPromotedTable(name: string, columns: readonly string[]): string {
+  return `CREATE TABLE ${name} (
+    id INTEGER PRIMARY KEY, rowset INTEGER NOT NULL, cluster TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+    ${columns.join(', ')})`;
+}
+
+/** The index of one slot; ends in identity, so that it gives an order without ties. */
+export function createSlotIndex(table: string, column: string): string {
+  return `CREATE INDEX ${table}_${column} ON ${table} (${column}, cluster, namespace, name)`;
+}
+
+export function dropSlotIndex(table: string, column: string): string {
+  return `DROP INDEX IF EXISTS ${table}_${column}`;
+}
+
+/** The staging file beside the store: what a relist brought, until it is committed. Its content never outlives the writer. */
+export const stagingStatements: readonly string[] = [
+  `CREATE TABLE staging.staged (
+     id INTEGER PRIMARY KEY, replace INTEGER NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+     uid TEXT NOT NULL, rv TEXT NOT NULL, text TEXT)`,
+  `CREATE UNIQUE INDEX staging.staged_key ON staged (replace, namespace, name)`,
+  `CREATE INDEX staging.staged_text ON staged (replace, id) WHERE text IS NOT NULL`,
+];

@@ -1,0 +1,34 @@
+/**
+ * The functions that SQL may call in this house, the same in readers and in the writer.
+ *
+ * `tick()` is the guard of every scan loop: SQLite cannot be interrupted from outside, so each loop carries
+ * `((id & 255) <> 0 OR tick() = 0)`, and tick throws when the statement must die. It is not deterministic, so that SQLite never
+ * hoists it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
+ */
+import type { LeafType } from '../catalog/field-tree.ts';
+import { orderKey, parseExact } from '../catalog/values.ts';
+import type { Database } from './database.ts';
+import type { SqlValue } from './types.ts';
+
+export interface SqlFunctionOptions {
+  /** Throws when the running statement must end. */
+  readonly tick: () => void;
+}
+
+export function registerSqlFunctions(database: Database, options: SqlFunctionOptions): void {
+  database.define('tick', { deterministic: false, arity: 0 }, () => {
+    options.tick();
+    return 0;
+  });
+  // order_key(type, json): the key under which a JSON text is compared, null when it has none. Takes what `->` gives.
+  database.define('order_key', { deterministic: true, arity: 2 }, (type, json) =>
+    typeof json === 'string' ? storedKey(type as LeafType, parseExact(json)) : null,
+  );
+}
+
+/** The key of a value as it is stored and bound: whole numbers as integers, which a JavaScript number would not be. */
+export function storedKey(type: LeafType, value: unknown): SqlValue {
+  const key = orderKey(type, value);
+  if (type !== 'Float' && typeof key === 'number' && Number.isSafeInteger(key)) return BigInt(key);
+  return key ?? null;
+}

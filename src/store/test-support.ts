@@ -1,0 +1,84 @@
+/** What the tests of this room share: a directory that goes away, described resources, objects as texts. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { DescribedResource, PromotedPath } from '../catalog/catalog.ts';
+import type { IncomingEvent, IncomingObject } from './types.ts';
+
+export function storeFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-store-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return join(directory, 'store.db');
+}
+
+export interface Described {
+  readonly plural?: string;
+  readonly kind?: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly cluster?: string;
+  readonly shapeHash?: string;
+  readonly promoted?: readonly PromotedPath[];
+  readonly withheld?: readonly string[];
+}
+
+export function describedResource(given: Described = {}): DescribedResource {
+  const plural = given.plural ?? 'pods';
+  return {
+    cluster: given.cluster ?? 'east',
+    resource: {
+      group: given.group ?? '',
+      version: given.version ?? 'v1',
+      plural,
+      singular: plural.slice(0, -1),
+      kind: given.kind ?? 'Pod',
+      namespaced: true,
+      verbs: ['list', 'watch'],
+      shortNames: [],
+      categories: [],
+    },
+    tree: { root: 'root', shapes: {} },
+    shapeHash: given.shapeHash ?? 'shape-1',
+    printerColumns: [],
+    promoted: given.promoted ?? [{ path: 'status.phase', type: 'String' }],
+    withheld: given.withheld ?? [],
+    diagnostics: [],
+  };
+}
+
+export interface TestObject {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly rv: number | string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly phase?: string;
+  readonly rest?: Readonly<Record<string, unknown>>;
+}
+
+export function pod(given: TestObject): IncomingObject {
+  const namespace = given.namespace ?? 'default';
+  return {
+    text: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: given.name,
+        namespace,
+        uid: given.uid ?? `uid-${namespace}-${given.name}`,
+        resourceVersion: String(given.rv),
+        creationTimestamp: '2026-01-31T12:00:00Z',
+        ...(given.labels === undefined ? {} : { labels: given.labels }),
+        ...given.metadata,
+      },
+      status: { phase: given.phase ?? 'Running' },
+      ...given.rest,
+    }),
+  };
+}
+
+export function event(type: IncomingEvent['type'], given: TestObject): IncomingEvent {
+  return { type, object: pod(given) };
+}

@@ -1,0 +1,390 @@
+/**
+ * The store's writer: the only write connection, in the ingest role.
+ *
+ * Owns: transactions and their bounds, the rules of apply and replace, lastResourceVersion and status of each resource, the change
+ * log, housekeeping. Never: reads the API server, retries, or decides what to do about an object it refuses (INVALID).
+ *
+ *   events -> rows + labels + edges + changes + revision + lastResourceVersion, one transaction -> onCommit
+ *
+ * Every commit is whole: a crash between two leaves the tables, the log and lastResourceVersion of the earlier one.
+ */
+import { type Clock, systemClock } from '../base/clock.ts';
+import { PortolanError } from '../base/errors.ts';
+import { type Logger, silentLogger } from '../base/log.ts';
+import { must } from '../base/must.ts';
+import type { DescribedResource } from '../catalog/catalog.ts';
+import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
+import { ChangeLog, type LogBounds } from './change-log.ts';
+import { FirstSync } from './first-sync.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { readIncoming } from './incoming.ts';
+import { type OpenedStore, openStore } from './open-store.ts';
+import { Relist } from './relist.ts';
+import type { ReplaceContext } from './replace-context.ts';
+import { compareResourceVersions } from './resource-version.ts';
+import { Resources, type StoredResource } from './resources.ts';
+import { RowWriter } from './row-writer.ts';
+import { registerSqlFunctions } from './sql-functions.ts';
+import type {
+  ApplySummary,
+  IncomingEvent,
+  IngestStatus,
+  Replace,
+  ResourceHandle,
+  ResourceState,
+  Writer,
+} from './types.ts';
+import type { CommitListener } from './wake.ts';
+import { defaultWriteBounds, type WriteBounds, WriteBudget } from './write-budget.ts';
+import { WriteSession } from './write-session.ts';
+
+export interface WriterOptions {
+  readonly log?: Logger;
+  readonly clock?: Clock;
+  readonly newEpoch?: () => string;
+  /** Bounds of one transaction; default 10 ms and 2 MiB. */
+  readonly bounds?: WriteBounds;
+  readonly changeLog?: Partial<LogBounds>;
+  /** Differences of a replace that are committed as one transaction with a change each; default 2,000. */
+  readonly maxDifferences?: number;
+  /** Characters of their texts; default 16 MiB. */
+  readonly maxDifferenceBytes?: number;
+  /** Milliseconds until a bookmark is persisted without a commit; default 30,000. */
+  readonly bookmarkMs?: number;
+  /** Keys of resources whose resourceVersions only look like numbers: compared for equality alone. */
+  readonly opaqueVersions?: readonly string[];
+  readonly lockWaitMs?: number;
+  readonly slowMs?: number;
+}
+
+/** A writer that also tells of its commits. */
+export interface StoreWriter extends Writer {
+  readonly outcome: OpenedStore['outcome'];
+  /** Calls the listener after each commit that moved the revision, the catalog or a layout; returns what removes it. */
+  onCommit(listener: CommitListener): () => void;
+}
+
+/** Opens the store of `file` for writing; see open-store.ts for what happens to the file. */
+export function openWriter(file: string, options: WriterOptions = {}): StoreWriter {
+  const log = options.log ?? silentLogger;
+  const store = openStore(file, { ...options, log });
+  try {
+    return new SqliteWriter(store, log, options);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+class SqliteWriter implements StoreWriter {
+  readonly epoch: string;
+  readonly outcome: OpenedStore['outcome'];
+  readonly #store: OpenedStore;
+  readonly #clock: Clock;
+  readonly #bounds: WriteBounds;
+  readonly #bookmarkMs: number;
+  readonly #opaque: ReadonlySet<string>;
+  readonly #session: WriteSession;
+  readonly #log: ChangeLog;
+  readonly #rows: RowWriter;
+  readonly #resources: Resources;
+  readonly #applier: EventApplier;
+  readonly #housekeeping: Housekeeping;
+  readonly #replaceContext: ReplaceContext;
+  /** Resources whose lastResourceVersion or status in memory is ahead of their row. */
+  readonly #unsaved = new Set<StoredResource>();
+  #savedAt: number;
+  #replaces = 0;
+  #closed = false;
+
+  constructor(store: OpenedStore, log: Logger, options: WriterOptions) {
+    this.epoch = store.epoch;
+    this.outcome = store.outcome;
+    this.#store = store;
+    this.#clock = options.clock ?? systemClock;
+    this.#bounds = options.bounds ?? defaultWriteBounds;
+    this.#bookmarkMs = options.bookmarkMs ?? 30_000;
+    this.#opaque = new Set(options.opaqueVersions);
+    registerSqlFunctions(store.database, { tick: () => {} });
+    this.#session = new WriteSession(store.database, log);
+    this.#session.atBegin(() => this.#saveUnsaved());
+    this.#log = new ChangeLog(this.#session, this.#clock, {
+      maxBytes: options.changeLog?.maxBytes ?? 256 * 1024 * 1024,
+      maxAgeMs: options.changeLog?.maxAgeMs ?? 3_600_000,
+    });
+    this.#rows = new RowWriter(store.database);
+    this.#resources = new Resources(this.#session, log);
+    this.#applier = new EventApplier(this.#session, this.#log, this.#rows);
+    const shared = {
+      session: this.#session,
+      resources: this.#resources,
+      rows: this.#rows,
+      log: this.#log,
+      clock: this.#clock,
+      bounds: this.#bounds,
+      filling: new Set<number>(),
+      unstaged: [],
+    };
+    this.#housekeeping = new Housekeeping(shared);
+    this.#replaceContext = {
+      ...shared,
+      applier: this.#applier,
+      maxDifferences: options.maxDifferences ?? 2000,
+      maxDifferenceBytes: options.maxDifferenceBytes ?? 16 * 1024 * 1024,
+      committing: new Set(),
+      closed: () => this.#closed,
+    };
+    this.#savedAt = this.#clock.monotonic();
+  }
+
+  revision(): number {
+    return this.#session.counters.revision;
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#session.committed.onCommit(listener);
+  }
+
+  openCluster(name: string, uid: string | null): void {
+    const { database } = this.#session;
+    const stored = database.statement('SELECT uid FROM cluster WHERE name = ?').get(name);
+    const known = stored?.[0] ?? null;
+    if (stored !== undefined && (uid === null || uid === known)) return;
+    this.#changeResources(() => {
+      database.statement('INSERT OR REPLACE INTO cluster (name, uid) VALUES (?, ?)').run(name, uid);
+      if (known === null || uid === null) return;
+      for (const resource of this.#resources.all()) {
+        if (resource.handle.cluster === name) this.#removeResource(resource);
+      }
+    });
+  }
+
+  declare(described: DescribedResource): ResourceHandle {
+    const resource = this.#resources.declare(described, (changed) => {
+      // What is withheld from now on must not stay on the disk in bodies that were stored before.
+      if (changed.synced) this.#log.reset(changed.kind.id, changed.handle.cluster, changed.lastResourceVersion ?? '');
+      this.#log.forgetBodies(changed.kind.id, changed.handle.cluster);
+      this.#unsaved.delete(changed);
+      this.#resources.unpublish(changed);
+    });
+    return resource.handle;
+  }
+
+  async drop(handle: ResourceHandle): Promise<void> {
+    const resource = this.#resources.of(handle);
+    const { rowset } = resource;
+    this.#changeResources(() => this.#removeResource(resource));
+    if (rowset === null) return;
+    while (!this.#closed && this.#housekeeping.purge(rowset))
+      await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
+  states(cluster?: string): readonly ResourceState[] {
+    return this.#resources
+      .all()
+      .filter((resource) => cluster === undefined || resource.handle.cluster === cluster)
+      .map((resource) => this.#resources.stateOf(resource));
+  }
+
+  state(handle: ResourceHandle): ResourceState {
+    return this.#resources.stateOf(this.#resources.of(handle));
+  }
+
+  /**
+   * Applies events in their order. A batch beyond the bounds is several transactions, each with the resourceVersion of its last
+   * event. An event that cannot be understood ends the batch with INVALID; the events before it are committed.
+   */
+  apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary {
+    const resource = this.#resources.of(handle);
+    if (resource.rowset === null || !resource.synced) {
+      throw new PortolanError(
+        'CACHE_NOT_READY',
+        `${handle.key} of ${handle.cluster} takes events after its first replace.`,
+      );
+    }
+    if (this.#replaceContext.committing.has(handle.id)) {
+      throw new PortolanError('CONFLICT', `${handle.key} of ${handle.cluster} is being replaced; wait for the commit.`);
+    }
+    const tally = newTally();
+    let next = 0;
+    do next = this.#applySome(resource, events, next, resourceVersion, tally);
+    while (next < events.length);
+    return { ...tally, revision: this.#session.counters.revision };
+  }
+
+  /** One transaction of events from `next` on; returns where the following one begins. */
+  #applySome(
+    resource: StoredResource,
+    events: readonly IncomingEvent[],
+    next: number,
+    resourceVersion: string,
+    tally: Tally,
+  ): number {
+    const compare = this.#opaque.has(resource.handle.key) ? compareOpaque : compareNumeric;
+    const done = { ...tally };
+    let refused: unknown = null;
+    const { index, version } = this.#session.run(() => {
+      this.#resources.prepareRows(resource);
+      const target = this.#resources.target(resource, must(resource.rowset, 'the rowset of a synced resource'));
+      const budget = new WriteBudget(this.#clock, this.#bounds);
+      let reached = resource.lastResourceVersion ?? resourceVersion;
+      let index = next;
+      while (index < events.length) {
+        const { type, object } = must(events[index], 'an event');
+        try {
+          const received = readIncoming(object, resource.names);
+          this.#applier.apply(target, type, received, done, compare);
+          reached = received.resourceVersion;
+        } catch (error) {
+          if (!(error instanceof PortolanError && error.code === 'INVALID')) throw error;
+          refused = error;
+          break;
+        }
+        index += 1;
+        if (budget.spend(object.text.length)) break;
+      }
+      if (index === events.length) reached = resourceVersion;
+      const version = later(resource.lastResourceVersion, reached);
+      this.#session.database
+        .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
+        .run(
+          version,
+          resource.objects + (done.added - tally.added) - (done.deleted - tally.deleted),
+          resource.handle.id,
+        );
+      return { index, version };
+    });
+    resource.objects += done.added - tally.added - (done.deleted - tally.deleted);
+    resource.lastResourceVersion = version;
+    Object.assign(tally, done);
+    if (refused instanceof PortolanError) {
+      throw new PortolanError('INVALID', refused.message, {
+        cause: refused,
+        details: { index, resourceVersion: version },
+      });
+    }
+    return index;
+  }
+
+  replace(handle: ResourceHandle): Replace {
+    this.#replaces += 1;
+    return this.#resources.of(handle).synced
+      ? new Relist(this.#replaceContext, handle, this.#replaces)
+      : new FirstSync(this.#replaceContext, handle);
+  }
+
+  bookmark(handle: ResourceHandle, resourceVersion: string): void {
+    const resource = this.#resources.of(handle);
+    if (!resource.synced) return;
+    resource.lastResourceVersion = later(resource.lastResourceVersion, resourceVersion);
+    this.#unsaved.add(resource);
+    this.#saveWhenDue();
+  }
+
+  setStatus(handle: ResourceHandle, status: IngestStatus): void {
+    const resource = this.#resources.of(handle);
+    const before = resource.status;
+    resource.status = status;
+    this.#unsaved.add(resource);
+    // What people look at is saved at once, what only ticks on goes with the next commit.
+    if (before.phase !== status.phase || before.error !== status.error) this.#session.run(() => {});
+  }
+
+  retain(handle: ResourceHandle, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): number {
+    const resource = this.#resources.of(handle);
+    if (resource.rowset === null || !resource.synced) return 0;
+    const oldest = BigInt(Math.floor(this.#clock.now() - bound.maxAgeMs)) * 1000n;
+    let removed = 0;
+    for (;;) {
+      const done = this.#retainSome(resource, bound.maxObjects, oldest);
+      removed += done;
+      if (done === 0) return removed;
+    }
+  }
+
+  /** Removes the oldest objects that are over the bound, in one transaction; those without a creation time go first. */
+  #retainSome(resource: StoredResource, maxObjects: number, oldest: bigint): number {
+    const { database } = this.#session;
+    const rowset = must(resource.rowset, 'the rowset of a synced resource');
+    const rows = database
+      .statement(
+        `SELECT namespace, name, created FROM object WHERE kind = ? AND cluster = ? AND rowset = ?
+         ORDER BY created, namespace, name LIMIT 200`,
+      )
+      .all(resource.kind.id, resource.handle.cluster, rowset)
+      .filter(([, , created], index) => resource.objects - index > maxObjects || BigInt(Number(created ?? 0)) < oldest);
+    if (rows.length === 0) return 0;
+    const tally = newTally();
+    const budget = new WriteBudget(this.#clock, this.#bounds);
+    this.#session.run(() => {
+      const target = this.#resources.target(resource, rowset);
+      for (const row of rows) {
+        const [namespace, name] = [String(row[0]), String(row[1])];
+        const stored = must(this.#rows.find(rowset, namespace, name), 'a stored object');
+        this.#applier.delete(target, stored, { namespace, name, resourceVersion: stored.resourceVersion }, tally);
+        if (budget.spend(0)) break;
+      }
+      database
+        .statement('UPDATE resource SET objects = objects - ? WHERE id = ?')
+        .run(tally.deleted, resource.handle.id);
+    });
+    resource.objects -= tally.deleted;
+    return tally.deleted;
+  }
+
+  maintain(): boolean {
+    this.#saveWhenDue();
+    return this.#housekeeping.step();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      if (this.#unsaved.size > 0) this.#session.run(() => {});
+    } finally {
+      this.#store.close();
+    }
+  }
+
+  /** Runs what removes resources; when it fails, memory is read anew. */
+  #changeResources(work: () => void): void {
+    try {
+      this.#session.run(work);
+    } catch (error) {
+      this.#resources.reload();
+      throw error;
+    }
+  }
+
+  #removeResource(resource: StoredResource): void {
+    if (resource.synced) this.#log.reset(resource.kind.id, resource.handle.cluster, resource.lastResourceVersion ?? '');
+    this.#unsaved.delete(resource);
+    this.#resources.unpublish(resource);
+    this.#resources.remove(resource);
+  }
+
+  #saveWhenDue(): void {
+    if (this.#unsaved.size === 0 || this.#clock.monotonic() - this.#savedAt < this.#bookmarkMs) return;
+    this.#session.run(() => {});
+  }
+
+  #saveUnsaved(): (() => void) | null {
+    if (this.#unsaved.size === 0) return null;
+    for (const { handle, lastResourceVersion, status, synced } of this.#unsaved) {
+      this.#session.database
+        .statement('UPDATE resource SET last_rv = CASE WHEN ? THEN ? END, status = ? WHERE id = ?')
+        .run(synced ? 1 : 0, lastResourceVersion, JSON.stringify(status), handle.id);
+    }
+    return () => {
+      this.#unsaved.clear();
+      this.#savedAt = this.#clock.monotonic();
+    };
+  }
+}
+
+/** The newer of two where that can be told, otherwise the one that came last. */
+function later(current: string | null, next: string): string {
+  if (current === null) return next;
+  return (compareResourceVersions(next, current) ?? 0) < 0 ? current : next;
+}
