@@ -1,0 +1,88 @@
+/**
+ * How a Kubernetes field is called in GraphQL, and back.
+ *
+ * A name that GraphQL takes stays as it is. Otherwise "-" becomes "__", "." becomes "___" and any other character "_xHEX_"; in runs
+ * of several such characters, and first or last, each becomes "_xHEX_", and so does a "_" where it would be read as something else
+ * (first before a digit, last, doubled, or in a name with what looks like "_xHEX_"). A leading digit gets "_" before it. `id` and `_id` everywhere,
+ * and at a kind's root the names that the gateway adds, get "_" behind them: clients take `id` for the identity of a cached object.
+ *
+ * Invariant: two Kubernetes names never meet, and kubernetesNameOf(fieldName(x)) is x.
+ */
+import { injectedFields } from './reserved-names.ts';
+
+export type FieldPosition = 'root' | 'nested';
+
+const hexToken = /_x([0-9A-F]+)_/y;
+const looksLikeHex = /_x[0-9A-F]+[^A-Za-z0-9]/;
+
+/**
+ * The GraphQL name of a field.
+ * @param position whether the field stands at the root of a kind or in a nested object.
+ * @param reserved what the gateway adds to the object; at a kind's root this is {@link injectedFields}. `apiVersion`, `kind` and
+ * `metadata` are the object's own and are never reserved.
+ */
+export function fieldName(
+  kubernetesName: string,
+  position: FieldPosition,
+  reserved: ReadonlySet<string> = injectedFields,
+): string {
+  if (kubernetesName === 'id' || kubernetesName === '_id') return `${kubernetesName}_`;
+  const name = legalName(kubernetesName);
+  return position === 'root' && reserved.has(name) && !ownRootFields.has(name) ? `${name}_` : name;
+}
+
+const ownRootFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/** The name with illegal characters mapped, reserved words left alone: what nested type names are made of. */
+export function legalName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/__|^_[0-9]|_$/.test(name) && !looksLikeHex.test(name)) return name;
+  if (name === '') return '_';
+  const everyUnderscore = looksLikeHex.test(name);
+  let mapped = /^[0-9]/.test(name) ? '_' : '';
+  for (const match of name.matchAll(/[A-Za-z0-9]+|[^A-Za-z0-9]+/gu)) {
+    const part = match[0];
+    if (/^[A-Za-z0-9]/.test(part)) {
+      mapped += part;
+      continue;
+    }
+    const first = match.index === 0;
+    const last = match.index + part.length === name.length;
+    if (part === '-' && !first && !last) mapped += '__';
+    else if (part === '.' && !first && !last) mapped += '___';
+    else if (part === '_' && !last && !everyUnderscore && !(first && /^_[0-9]/.test(name))) mapped += '_';
+    else for (const character of part) mapped += hex(character);
+  }
+  return mapped;
+}
+
+/** The Kubernetes name behind a field name that {@link fieldName} made. */
+export function kubernetesNameOf(field: string): string {
+  if (field === '_') return '';
+  let text = field;
+  if (text.endsWith('_') && !/_x[0-9A-F]+_$/.test(text)) text = text.slice(0, -1);
+  if (/^_[0-9]/.test(text)) text = text.slice(1);
+  let name = '';
+  let at = 0;
+  while (at < text.length) {
+    hexToken.lastIndex = at;
+    const token = hexToken.exec(text);
+    if (token !== null) {
+      name += String.fromCodePoint(Number.parseInt(token[1] ?? '', 16));
+      at += token[0].length;
+    } else if (text.startsWith('___', at)) {
+      name += '.';
+      at += 3;
+    } else if (text.startsWith('__', at)) {
+      name += '-';
+      at += 2;
+    } else {
+      name += text[at] ?? '';
+      at += 1;
+    }
+  }
+  return name;
+}
+
+function hex(character: string): string {
+  return `_x${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}_`;
+}

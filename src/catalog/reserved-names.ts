@@ -1,0 +1,95 @@
+/**
+ * The names that Portolan or kube-apiserver own. Closed lists, so that no CRD can ever change the name of another kind.
+ */
+
+/** kube-apiserver's own groups: their kinds have bare names. */
+const ownGroups: ReadonlySet<string> = new Set([
+  '',
+  'apps',
+  'autoscaling',
+  'batch',
+  'extensions',
+  'policy',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'certificates.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'networking.k8s.io',
+  'node.k8s.io',
+  'rbac.authorization.k8s.io',
+  'resource.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+  'storagemigration.k8s.io',
+]);
+
+export function isOwnGroup(group: string): boolean {
+  return ownGroups.has(group);
+}
+
+/**
+ * Kinds of those groups, as far as a definition inside another kind may have the same short name (a StatefulSet's claim templates
+ * are PersistentVolumeClaims). Such a definition is named `Embedded…` whether or not a cluster serves the kind.
+ */
+export const builtInKinds: ReadonlySet<string> = new Set(
+  `APIService Binding CSIDriver CSINode CSIStorageCapacity CertificateSigningRequest ClusterRole ClusterRoleBinding ClusterTrustBundle
+  ComponentStatus ConfigMap ControllerRevision CronJob CustomResourceDefinition DaemonSet Deployment DeviceClass DeviceTaintRule
+  EndpointSlice Endpoints Event Eviction FlowSchema HorizontalPodAutoscaler IPAddress Ingress IngressClass Job Lease LeaseCandidate
+  LimitRange MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration Namespace NetworkPolicy Node
+  PersistentVolume PersistentVolumeClaim Pod PodCertificateRequest PodDisruptionBudget PodSchedulingContext PodSecurityPolicy
+  PodTemplate PriorityClass PriorityLevelConfiguration ReplicaSet ReplicationController ResourceClaim ResourceClaimTemplate
+  ResourceQuota ResourceSlice Role RoleBinding RuntimeClass Scale Secret Service ServiceAccount ServiceCIDR StatefulSet Status
+  StorageClass StorageVersion StorageVersionMigration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
+  ValidatingWebhookConfiguration VolumeAttachment VolumeAttributesClass Workload`.split(/\s+/),
+);
+
+/** Types that stand for the same definition in every kind. Their shapes come from shared-shapes.ts, never from a cluster. */
+export const sharedTypes: ReadonlySet<string> = new Set([
+  'Condition',
+  'EmbeddedObjectMeta',
+  'ObjectMeta',
+  'OwnerReference',
+]);
+
+/** Type names of the static schema, those that GraphQL has, and those that are kept for later. */
+export const staticTypes: ReadonlySet<string> = new Set(
+  `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue Condition ConditionFilter
+  DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter Facet FacetValue
+  FieldChange Float FloatFilter Group GroupOrder History HistoryEntry ID IDFilter Int Int64 Int64Filter IntFilter IntOrString
+  IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange KubernetesObjectChanges
+  KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LogLine Mutation Nulls Num ObjectChange ObjectChanges
+  ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue
+  Quantity QuantityFilter Query RemovalReason Resource ResourceField ResourceRestart Search SearchConnection SearchEdge String
+  StringFilter StringMap StringMapFilter Subscription Viewer VisibleScope WritePayload`.split(/\s+/),
+);
+
+/** Root fields of the static schema, in queries and subscriptions, and those that are kept for later. */
+export const staticRoots: ReadonlySet<string> = new Set(
+  `apply changes cluster clusters create delete generation history kinds log logs object objectChanges objects objectsById objectsChanges
+  patch portolan resource resourceChanges resources revision search version viewer viewerCan`.split(/\s+/),
+);
+
+/** Fields that the gateway adds to every kind's own type; a data field of one of these names gets "_" behind it. */
+export const injectedFields: ReadonlySet<string> = new Set([
+  'id',
+  'cluster',
+  'columns',
+  'condition',
+  'events',
+  'history',
+  'owned',
+  'owners',
+  'raw',
+  'redacted',
+  'usedBy',
+  'value',
+  'viewerCan',
+  'yaml',
+]);

@@ -1,0 +1,298 @@
+/**
+ * Reads JSON schemas as Kubernetes writes them (OpenAPI v2 definitions, v3 components, a CRD's openAPIV3Schema) into drafts of shapes.
+ *
+ * Owns: what each schema construct means as a field type. Never fails on one construct: what cannot be understood is free JSON, for
+ * that field only, and everything below remains reachable by paths.
+ *
+ * Definitions of core/v1 and meta/v1 keep their identity, for they are one GraphQL type in all kinds; such a definition refers to its
+ * like only, and anything else inside one is JSON. Other definitions are read as if they stood in place.
+ */
+import { describeText } from './describe-text.ts';
+import type { Field, FieldType, LeafType } from './field-tree.ts';
+import type { Draft } from './normalize-tree.ts';
+import {
+  conditionKey,
+  embeddedObjectMetaKey,
+  isConditionShaped,
+  objectMetaKey,
+  sharedShapes,
+} from './shared-shapes.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const core = 'io.k8s.api.core.v1.';
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+const extensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
+
+/** Definitions whose JSON is not what their schema says, or which are leaves to us. */
+const knownDefinitions: ReadonlyMap<string, LeafType> = new Map<string, LeafType>([
+  ['io.k8s.apimachinery.pkg.api.resource.Quantity', 'Quantity'],
+  ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'IntOrString'],
+  ['io.k8s.apimachinery.pkg.runtime.RawExtension', 'JSON'],
+  [`${meta}Time`, 'DateTime'],
+  [`${meta}MicroTime`, 'DateTime'],
+  [`${meta}Duration`, 'Duration'],
+  [`${meta}FieldsV1`, 'JSON'],
+  [`${extensions}JSON`, 'JSON'],
+  [`${extensions}JSONSchemaPropsOrArray`, 'JSON'],
+  [`${extensions}JSONSchemaPropsOrBool`, 'JSON'],
+  [`${extensions}JSONSchemaPropsOrStringArray`, 'JSON'],
+]);
+
+/** Objects nested deeper than this are free JSON: far beyond real schemas, and safe for every recursion in the house. */
+const deepest = 64;
+
+/** How CRD generators write a Quantity: an int-or-string with this pattern. */
+const quantityPattern = '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE]';
+
+export class SchemaWalker {
+  readonly drafts = new Map<string, Draft>();
+  /** What could not be taken as it stands. */
+  readonly messages: string[] = [];
+  readonly #definitions: Schema;
+  /** Definitions being read, and whether as objects: meeting one again is recursion. */
+  readonly #open = new Map<string, boolean>();
+  readonly #recursive = new Set<string>();
+  readonly #known = new Map<string, FieldType>();
+  #inline = 0;
+
+  constructor(definitions: Schema = {}) {
+    this.#definitions = definitions;
+    for (const [key, shape] of sharedShapes) this.drafts.set(key, { ...shape, fixed: true });
+  }
+
+  /** Reads a kind's own schema; gives the id of its draft. `apiVersion`, `kind` and `metadata` are the same in every kind. */
+  root(schema: unknown): string {
+    const resolved = this.#resolve(asSchema(schema));
+    const own = this.#fields(asSchema(resolved['properties']), 0, false).filter(
+      ({ name }) => name !== 'apiVersion' && name !== 'kind' && name !== 'metadata',
+    );
+    const open = own.length === 0 || isOpen(resolved);
+    this.drafts.set('#root', {
+      fixed: false,
+      fields: [...headFields(objectMetaKey), ...own],
+      ...(open ? { open: true } : {}),
+    });
+    return '#root';
+  }
+
+  #type(schema: Schema, depth: number, inDefinition: boolean): FieldType {
+    const reference = referenceOf(schema);
+    if (reference !== null) return this.#reference(reference, inDefinition);
+    if (schema['x-kubernetes-int-or-string'] === true || schema['format'] === 'int-or-string')
+      return intOrString(schema);
+    switch (typeName(schema)) {
+      case 'boolean':
+        return leaf('Boolean');
+      case 'integer':
+        return leaf(schema['format'] === 'int32' ? 'Int' : 'Int64');
+      case 'number':
+        return leaf(schema['format'] === 'int64' ? 'Int64' : schema['format'] === 'int32' ? 'Int' : 'Float');
+      case 'string':
+        return leaf(stringLeaf(schema['format']));
+      case 'array':
+        return this.#list(asSchema(schema['items']), depth, inDefinition);
+      case 'object':
+        return this.#object(schema, depth, inDefinition);
+      default:
+        return isIntOrStringUnion(schema) ? intOrString(schema) : leaf('JSON');
+    }
+  }
+
+  #list(items: Schema, depth: number, inDefinition: boolean): FieldType {
+    const of = this.#type(items, depth, inDefinition);
+    const draft = of.kind === 'object' ? this.drafts.get(of.shape) : undefined;
+    const condition =
+      draft !== undefined && !draft.fixed && draft.open === undefined && isConditionShaped(draft.fields);
+    return { kind: 'list', of: condition ? { kind: 'object', shape: conditionKey } : of };
+  }
+
+  #object(schema: Schema, depth: number, inDefinition: boolean): FieldType {
+    const embedded = schema['x-kubernetes-embedded-resource'] === true;
+    const properties = asSchema(schema['properties']);
+    if (!embedded && Object.keys(properties).length === 0) return this.#map(schema, depth, inDefinition);
+    if (depth >= deepest) {
+      this.messages.push(`objects are nested deeper than ${deepest} levels; what is below is free JSON`);
+      return leaf('JSON');
+    }
+    if (inDefinition) return leaf('JSON');
+    const declared = this.#fields(properties, depth + 1, false);
+    const head = embedded ? headFields(embeddedObjectMetaKey) : [];
+    const fields = [...head, ...declared.filter(({ name }) => !head.some((field) => field.name === name))];
+    this.#inline += 1;
+    const id = `#${this.#inline}`;
+    this.drafts.set(id, { fixed: false, fields, ...(isOpen(schema) ? { open: true } : {}) });
+    return { kind: 'object', shape: id };
+  }
+
+  #map(schema: Schema, depth: number, inDefinition: boolean): FieldType {
+    const values = schema['additionalProperties'];
+    if (!isSchema(values)) return leaf('JSON');
+    const of = this.#type(values, depth + 1, inDefinition);
+    if (of.kind !== 'leaf') return { kind: 'map', of };
+    if (of.type === 'String') return { kind: 'stringMap' };
+    return of.type === 'JSON' ? of : { kind: 'map', of };
+  }
+
+  #fields(properties: Schema, depth: number, inDefinition: boolean): Field[] {
+    return Object.keys(properties)
+      .sort()
+      .map((name) => {
+        const schema = asSchema(properties[name]);
+        const items = asSchema(schema['items']);
+        const description = describeText(schema['description'], values(schema) ?? values(items));
+        return {
+          name,
+          type: this.#type(schema, depth, inDefinition),
+          ...(description === undefined ? {} : { description }),
+        };
+      });
+  }
+
+  #reference(name: string, inDefinition: boolean): FieldType {
+    const known = knownDefinitions.get(name);
+    if (known !== undefined) return leaf(known);
+    if (name === objectMetaKey) return { kind: 'object', shape: embeddedObjectMetaKey };
+    if (sharedShapes.has(name)) return { kind: 'object', shape: name };
+    const short = shortNameOf(name);
+    if (inDefinition && short === null) return leaf('JSON');
+    const done = this.#known.get(name);
+    if (done !== undefined) return done;
+    const reading = this.#open.get(name);
+    if (reading === false) return leaf('JSON');
+    if (reading === true) {
+      this.#recursive.add(name);
+      return { kind: 'object', shape: name };
+    }
+    const schema = this.#definitions[name];
+    if (!isSchema(schema)) {
+      this.messages.push(`the definition ${name} is missing; what refers to it is free JSON`);
+      return leaf('JSON');
+    }
+    const type = this.#definition(name, short, schema, inDefinition);
+    this.#known.set(name, type);
+    return type;
+  }
+
+  /** The depth starts anew: which of several places leads to a definition first must not decide how deep it is read. */
+  #definition(name: string, short: string | null, schema: Schema, inDefinition: boolean): FieldType {
+    const properties = asSchema(schema['properties']);
+    const asObject = Object.keys(properties).length > 0 && schema['x-kubernetes-embedded-resource'] !== true;
+    this.#open.set(name, asObject);
+    if (!asObject) {
+      const type = this.#type(schema, 0, inDefinition);
+      this.#open.delete(name);
+      return type;
+    }
+    const fields = this.#fields(properties, 1, short !== null);
+    this.#open.delete(name);
+    const description = short === null ? undefined : describeText(schema['description']);
+    this.drafts.set(name, {
+      fixed: short !== null || this.#recursive.has(name),
+      ...(short === null ? {} : { definition: short }),
+      ...(description === undefined ? {} : { description }),
+      ...(isOpen(schema) ? { open: true } : {}),
+      fields,
+    });
+    return { kind: 'object', shape: name };
+  }
+
+  /** Follows references of a kind's own schema, which may be wrapped. */
+  #resolve(schema: Schema): Schema {
+    let resolved = schema;
+    for (let hops = 0; hops < deepest; hops++) {
+      const name = referenceOf(resolved);
+      if (name === null) return resolved;
+      resolved = asSchema(this.#definitions[name]);
+    }
+    return resolved;
+  }
+}
+
+/** The fields that every object of Kubernetes starts with. */
+function headFields(metadata: string): Field[] {
+  return [
+    {
+      name: 'apiVersion',
+      type: leaf('String'),
+      description: 'Group and version of the kind, as manifests write them.',
+    },
+    { name: 'kind', type: leaf('String'), description: 'The kind, as manifests write it.' },
+    {
+      name: 'metadata',
+      type: { kind: 'object', shape: metadata },
+      description: 'Name, labels and what else all kinds share.',
+    },
+  ];
+}
+
+function leaf(type: LeafType): FieldType {
+  return { kind: 'leaf', type };
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asSchema(value: unknown): Schema {
+  return isSchema(value) ? value : {};
+}
+
+/** The name behind `$ref`, also where it is wrapped into `allOf` to stand beside a default or a description. */
+function referenceOf(schema: Schema): string | null {
+  const reference = schema['$ref'];
+  if (typeof reference === 'string') return reference.slice(reference.lastIndexOf('/') + 1);
+  const all = schema['allOf'];
+  const only: unknown = Array.isArray(all) && all.length === 1 ? all[0] : undefined;
+  return isSchema(only) && typeof only['$ref'] === 'string' ? referenceOf(only) : null;
+}
+
+/** `type`, or what its other words imply. */
+function typeName(schema: Schema): string {
+  const type = schema['type'];
+  if (typeof type === 'string') return type;
+  if (Array.isArray(type)) {
+    const others = type.filter((each) => each !== 'null');
+    return others.length === 1 ? String(others[0]) : '';
+  }
+  return 'properties' in schema || 'additionalProperties' in schema || schema['x-kubernetes-embedded-resource'] === true
+    ? 'object'
+    : '';
+}
+
+function stringLeaf(format: unknown): LeafType {
+  if (format === 'date-time') return 'DateTime';
+  return format === 'duration' ? 'Duration' : format === 'quantity' ? 'Quantity' : 'String';
+}
+
+function intOrString(schema: Schema): FieldType {
+  const pattern = schema['pattern'];
+  return leaf(typeof pattern === 'string' && pattern.startsWith(quantityPattern) ? 'Quantity' : 'IntOrString');
+}
+
+/** `anyOf: [{type: integer}, {type: string}]`. */
+function isIntOrStringUnion(schema: Schema): boolean {
+  const union = schema['anyOf'] ?? schema['oneOf'];
+  if (!Array.isArray(union)) return false;
+  const types = union.map((each) => asSchema(each)['type']).sort();
+  return types.join() === 'integer,string';
+}
+
+/** Are fields kept that are not declared? */
+function isOpen(schema: Schema): boolean {
+  const more = schema['additionalProperties'];
+  return schema['x-kubernetes-preserve-unknown-fields'] === true || more === true || isSchema(more);
+}
+
+function values(schema: Schema): readonly unknown[] | undefined {
+  const allowed = schema['enum'];
+  return Array.isArray(allowed) ? allowed : undefined;
+}
+
+/** `PodSpec` of a core/v1 or meta/v1 definition's full name; null for all others. */
+function shortNameOf(name: string): string | null {
+  for (const prefix of [core, meta]) {
+    if (name.startsWith(prefix) && /^[A-Za-z0-9]+$/.test(name.slice(prefix.length))) return name.slice(prefix.length);
+  }
+  return null;
+}
