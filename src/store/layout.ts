@@ -1,0 +1,46 @@
+/**
+ * Where each kind's values stand: read in a lease, and kept for as long as the store says that nothing changed.
+ */
+import type { LeafType } from '../catalog/field-tree.ts';
+import type { KindLayout, Lease, PromotedSlot } from './types.ts';
+
+/** By resourceKey. */
+export type Layouts = ReadonlyMap<string, KindLayout>;
+
+/** The layouts of a life and version of a store never change, so they may be shared by all readers of this process. */
+const known = new Map<string, Layouts>();
+const mostKept = 8;
+
+/** The layouts of all kinds in the store, as of the lease's snapshot. */
+export async function readLayouts(lease: Lease): Promise<Layouts> {
+  const [state] = await lease.all({ sql: 'SELECT layout_version FROM state', params: [] });
+  const version = `${lease.epoch} ${String(state?.[0])}`;
+  const cached = known.get(version);
+  if (cached !== undefined) return cached;
+  const rows = await lease.all({
+    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready
+          FROM kind k LEFT JOIN slot s ON s.kind = k.id ORDER BY k.id, s.column_name`,
+    params: [],
+  });
+  const layouts = new Map<string, KindLayout & { readonly slots: PromotedSlot[] }>();
+  for (const [key, kindId, table, path, type, column, ready] of rows) {
+    let layout = layouts.get(String(key));
+    if (layout === undefined) {
+      layout = { kindId: Number(kindId), promotedTable: table === null ? null : String(table), slots: [] };
+      layouts.set(String(key), layout);
+    }
+    if (path === null) continue;
+    layout.slots.push({
+      path: String(path),
+      type: String(type) as LeafType,
+      column: String(column),
+      ready: ready === 1,
+    });
+  }
+  known.set(version, layouts);
+  for (const oldest of known.keys()) {
+    if (known.size <= mostKept) break;
+    known.delete(oldest);
+  }
+  return layouts;
+}

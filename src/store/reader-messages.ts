@@ -1,0 +1,51 @@
+/**
+ * What a reader pool and its threads say to each other.
+ *
+ *   begin -> begun | failed      all, fill -> rows | failed      end (no answer)      close (the thread ends)
+ *
+ * Calls of one thread are answered in their order. A lease is cancelled through shared memory, because a thread that runs a
+ * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
+ */
+import type { ErrorCode } from '../base/errors.ts';
+import type { Row, Statement } from './types.ts';
+
+export type ReaderRequest =
+  | { readonly op: 'begin'; readonly call: number; readonly lease: number; readonly timeoutMs: number }
+  | { readonly op: 'all'; readonly call: number; readonly lease: number; readonly statement: Statement }
+  | {
+      readonly op: 'fill';
+      readonly call: number;
+      readonly lease: number;
+      readonly statements: readonly Statement[];
+      readonly limit: number;
+    }
+  | { readonly op: 'end'; readonly lease: number }
+  | { readonly op: 'close' };
+
+export interface Snapshot {
+  readonly revision: number;
+  readonly epoch: string;
+}
+
+export type ReaderReply =
+  | { readonly kind: 'begun'; readonly call: number; readonly snapshot: Snapshot }
+  | { readonly kind: 'rows'; readonly call: number; readonly rows: readonly Row[] }
+  | { readonly kind: 'failed'; readonly call: number; readonly code: ErrorCode; readonly message: string };
+
+/** Places in the shared memory of a thread (32-bit integers). */
+export const flags = {
+  /** Number of the lease that must end. */
+  cancelled: 0,
+  /** 1 when the thread must end. */
+  closing: 1,
+  length: 2,
+} as const;
+
+export interface ReaderWorkerData {
+  readonly file: string;
+  readonly flags: Int32Array<SharedArrayBuffer>;
+  readonly cachedStatements: number;
+  readonly cacheKib: number;
+  /** A statement that gives more rows than this fails. */
+  readonly maxRows: number;
+}
