@@ -9,7 +9,7 @@
  * A 401 drops them at once. Each fetch starts from a new KubeConfig, because client-node's own caches outlive a
  * refusal, take an OIDC lifetime for a point in time, and know one token file only.
  */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
@@ -117,6 +117,8 @@ export async function checkStaticMaterial(config: ClusterConfig): Promise<void> 
   const { authProvider: _authProvider, ...user } = config.user;
   const { kubeConfig, material } = await loadMaterial(config, user);
   try {
+    // Without this, a CA that is no certificate would only show as a server nobody trusts.
+    if (Buffer.isBuffer(material.ca)) new X509Certificate(material.ca);
     createSecureContext({
       ...(material.ca === undefined ? {} : { ca: material.ca }),
       ...(material.cert === undefined ? {} : { cert: material.cert }),

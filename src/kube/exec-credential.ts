@@ -61,24 +61,37 @@ function run(
     if (name !== undefined) env[name] = text(record(entry)?.['value']) ?? '';
   }
   return new Promise((resolve, reject) => {
-    const child = spawn(program, list(exec['args']).map(String), {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.timeoutMs,
-      killSignal: 'SIGKILL',
-    });
+    const child = spawn(program, list(exec['args']).map(String), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const out: Buffer[] = [];
     let size = 0;
     let complaint = '';
+    const fail = (why: string): void => {
+      const said = complaint.replace(/\s+/g, ' ').trim().slice(0, 300);
+      reject(
+        new PortolanError(
+          'UNAUTHENTICATED',
+          `The credential plugin ${command} of context ${config.context} failed (${why}${said === '' ? '' : `: ${said}`}): run it by hand and log in again.`,
+        ),
+      );
+    };
+    // Not left to spawn: what the plugin started may outlive it and hold its output open.
+    const stop = (why: string): void => {
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
+      fail(why);
+    };
+    const timer = setTimeout(() => stop(`it took longer than ${options.timeoutMs} ms`), options.timeoutMs);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= outputLimit) out.push(chunk);
-      else child.kill('SIGKILL');
+      else stop(`it wrote more than ${outputLimit} bytes`);
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       if (complaint.length < 2000) complaint += chunk;
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
       const hint = text(exec['installHint'])?.replace(/\s+/g, ' ').trim();
       reject(
         new PortolanError(
@@ -89,15 +102,9 @@ function run(
       );
     });
     child.on('close', (code, signal) => {
-      if (code === 0) return resolve(Buffer.concat(out).toString('utf8'));
-      const why = signal === null ? `exit code ${code}` : `stopped by ${signal}, it may take ${options.timeoutMs} ms`;
-      const said = complaint.replace(/\s+/g, ' ').trim().slice(0, 300);
-      reject(
-        new PortolanError(
-          'UNAUTHENTICATED',
-          `The credential plugin ${command} of context ${config.context} failed (${why}${said === '' ? '' : `: ${said}`}): run it by hand and log in again.`,
-        ),
-      );
+      clearTimeout(timer);
+      if (code === 0) resolve(Buffer.concat(out).toString('utf8'));
+      else fail(signal === null ? `exit code ${code}` : `ended by ${signal}`);
     });
   });
 }

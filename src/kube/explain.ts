@@ -38,7 +38,7 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
         { cause: error, details: error.details },
       );
     default:
-      return new PortolanError(error.code, error.message, { cause: error, details: error.details });
+      return new PortolanError(error.code, `At ${server}, ${error.message}`, { cause: error, details: error.details });
   }
 }
 
@@ -103,7 +103,7 @@ function adviceFor(code: string, where: Where): { finding: string; remedy: strin
       }
       return {
         finding: 'The connection to the API server broke off',
-        remedy: `check that an API server runs there and that the server of context ${context} in ${source} is right`,
+        remedy: `check that an API server runs there, and that the server and the client certificate of context ${context} in ${source} are right`,
       };
   }
 }

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { messageOf } from '../base/errors.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, apiErrorFromNonsense } from './api-error.ts';
 import { record, text, textOr } from './json.ts';
 import { mapBounded } from './map-bounded.ts';
 import type { RestClient } from './rest-client.ts';
@@ -101,7 +101,7 @@ async function fetchDocument(
   if (announced !== undefined && held !== undefined) return { hash: announced, schemas: held };
   const body = await client.text(path, { signal });
   const hash = announced ?? contentHash(body);
-  const schemas = known.get(hash) ?? record(record(record(JSON.parse(body))?.['components'])?.['schemas']) ?? {};
+  const schemas = known.get(hash) ?? record(record(parse(body, path)['components'])?.['schemas']) ?? {};
   return { hash, schemas };
 }
 
@@ -119,7 +119,7 @@ async function fetchV2(
   // Servers may leave the tag out of a 304 when only one was offered.
   const hash =
     tag !== '' ? tagMark + tag : answer.status === 304 ? tagMark + (tags[0] ?? '') : contentHash(answer.text);
-  const schemas = known.get(hash) ?? record(record(JSON.parse(answer.text))?.['definitions']) ?? {};
+  const schemas = known.get(hash) ?? record(parse(answer.text, '/openapi/v2')['definitions']) ?? {};
   return { form: 'v2', documents: new Map([['*', { hash, schemas }]]), failures: [] };
 }
 
@@ -132,6 +132,16 @@ function localPath(client: RestClient, url: string): string | undefined {
 
 function inOrder(documents: ReadonlyMap<string, OpenApiDocument>, order: readonly string[]): typeof documents {
   return new Map(order.flatMap((key) => (documents.has(key) ? [[key, documents.get(key) as OpenApiDocument]] : [])));
+}
+
+function parse(body: string, path: string): Record<string, unknown> {
+  try {
+    const document = record(JSON.parse(body));
+    if (document !== undefined) return document;
+  } catch {
+    // Said below, with the path.
+  }
+  throw apiErrorFromNonsense(`GET ${path}`, 200, 'a body that is not an OpenAPI document');
 }
 
 function contentHash(body: string): string {

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type CertificateAuthority, createCertificateAuthority } from '../../test/support/certificates.ts';
+import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
+import { sendStatus, startLoopbackServer } from '../../test/support/loopback-server.ts';
+import { PortolanError } from '../base/errors.ts';
+import { connect } from './connection.ts';
+import { explainConnectionFailure } from './explain.ts';
+import { RestClient, type RestClientOptions } from './rest-client.ts';
+
+const folder = kubeconfigFolder();
+const closing: (() => Promise<unknown>)[] = [];
+let authority: CertificateAuthority;
+let stranger: CertificateAuthority;
+beforeAll(async () => {
+  authority = await createCertificateAuthority();
+  stranger = await createCertificateAuthority();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+afterAll(() => {
+  folder.remove();
+  authority.remove();
+  stranger.remove();
+});
+
+/** The explanation of a first request that fails: code and one sentence. */
+async function explanation(cluster: object, user: object = {}, options: RestClientOptions = {}): Promise<string> {
+  const connection = await connect({ env: {}, kubeconfig: folder.write(cluster, user) });
+  closing.push(() => connection.close());
+  const error = await new RestClient(connection, options).get('/version').then(
+    () => new Error('it worked'),
+    (thrown: unknown) => thrown,
+  );
+  const explained = explainConnectionFailure(error, connection);
+  expect(explained).toBeInstanceOf(PortolanError);
+  expect(explained.cause).toBe(error);
+  expect(explained.message).not.toContain('\n');
+  expect(explained.message).toMatch(/\.$/);
+  expect(explained.message).toContain(connection.server);
+  return `${explained.code}: ${explained.message}`;
+}
+
+async function serve(...args: Parameters<typeof startLoopbackServer>) {
+  const server = await startLoopbackServer(...args);
+  closing.push(() => server.close());
+  return server;
+}
+
+const trusting = (server: string): object => ({
+  server,
+  'certificate-authority-data': Buffer.from(authority.ca).toString('base64'),
+});
+
+describe('a server that cannot be reached', () => {
+  it('where nothing listens', async () => {
+    const server = await startLoopbackServer(() => {});
+    await server.close();
+    expect(await explanation({ server: server.url })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: Nothing listens .*ECONNREFUSED.*: start the cluster, or correct the server of context test in .*config\.$/,
+    );
+  });
+
+  it('whose name is unknown', async () => {
+    expect(await explanation({ server: 'https://api.invalid:6443' })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: The API server's host name is not known here .*(ENOTFOUND|EAI_AGAIN).*VPN/,
+    );
+  });
+
+  it('that does not answer', async () => {
+    const server = await serve(() => {});
+    expect(await explanation({ server: server.url }, {}, { headersTimeoutMs: 50 })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: The API server did not answer in time .*UND_ERR_HEADERS_TIMEOUT.*firewall/,
+    );
+  });
+
+  it('that hangs up', async () => {
+    const server = createServer((socket) => socket.destroy());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      server.close();
+      await once(server, 'close');
+    });
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    expect(await explanation({ server: `http://127.0.0.1:${port}` })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: The connection to the API server broke off .*check that an API server runs there/,
+    );
+  });
+});
+
+describe('a certificate that is refused', () => {
+  const ok = (_: unknown, response: { end(text: string): void }): void => response.end('{}');
+
+  it('signed by nobody who is trusted', async () => {
+    const leaf = await stranger.issue({ names: ['IP:127.0.0.1'] });
+    const server = await serve(ok, leaf);
+    const expected = /^UPSTREAM_UNAVAILABLE: .*not signed by an authority.*certificate-authority-data/;
+    expect(await explanation({ server: server.url })).toMatch(expected);
+    expect(await explanation(trusting(server.url))).toMatch(expected);
+  });
+
+  it('signed by itself', async () => {
+    const server = await serve(ok, await stranger.selfSigned(['IP:127.0.0.1']));
+    expect(await explanation({ server: server.url })).toMatch(
+      /DEPTH_ZERO_SELF_SIGNED_CERT.*certificate-authority-data/,
+    );
+  });
+
+  it('for another host', async () => {
+    const server = await serve(ok, await authority.issue({ names: ['DNS:kubernetes'] }));
+    expect(await explanation(trusting(server.url))).toMatch(
+      /^UPSTREAM_UNAVAILABLE: .*for another host name .*ERR_TLS_CERT_ALTNAME_INVALID.*tls-server-name/,
+    );
+  });
+
+  it.each([
+    ['expired', { fromDays: -10, untilDays: -1 }, 'CERT_HAS_EXPIRED'],
+    ['not yet valid', { fromDays: 1, untilDays: 10 }, 'CERT_NOT_YET_VALID'],
+  ])('%s', async (_, days, code) => {
+    const server = await serve(ok, await authority.issue({ names: ['IP:127.0.0.1'], ...days }));
+    const said = await explanation(trusting(server.url));
+    expect(said).toMatch(/^UPSTREAM_UNAVAILABLE: .*not valid at this time.*renew/);
+    expect(said).toContain(code);
+  });
+
+  it('that is not there, because the server speaks no TLS', async () => {
+    const server = await serve(ok);
+    expect(await explanation({ server: server.url.replace('http:', 'https:') })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: What listens at the address does not speak TLS.*http: instead of https:/,
+    );
+  });
+
+  it.each([
+    // Only the older version says so in the handshake; the newer one simply closes.
+    ['TLSv1.2' as const, /^UPSTREAM_UNAVAILABLE: .*TLS handshake.*client certificate of context test/],
+    ['TLSv1.3' as const, /^UPSTREAM_UNAVAILABLE: .*broke off.*client certificate of context test/],
+  ])('of ours, over %s', async (maxVersion, expected) => {
+    const leaf = await authority.issue({ names: ['IP:127.0.0.1'] });
+    const asking = { ca: authority.ca, requestCert: true, rejectUnauthorized: true, maxVersion };
+    const server = await serve(ok, { ...leaf, ...asking });
+    expect(await explanation(trusting(server.url))).toMatch(expected);
+  });
+});
+
+describe('a caller who is refused', () => {
+  it('by 401', async () => {
+    const server = await serve((_, response) => sendStatus(response, 401, 'Unauthorized', 'Unauthorized'));
+    expect(await explanation({ server: server.url }, { token: 'secret' })).toMatch(
+      /^UNAUTHENTICATED: .*refused the credentials of context test \(401\): log in again/,
+    );
+  });
+
+  it('by 403', async () => {
+    const server = await serve((_, response) => sendStatus(response, 403, 'Forbidden', 'User "a" cannot get path'));
+    expect(await explanation({ server: server.url })).toMatch(
+      /^FORBIDDEN: .*context test.*User "a" cannot get path.*ClusterRoleBinding/,
+    );
+  });
+
+  it('by a proxy, with a page', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<title>Bad gateway</title>');
+    });
+    expect(await explanation({ server: server.url })).toMatch(/^UPSTREAM_UNAVAILABLE: .*Bad gateway/);
+  });
+});
+
+it('leaves alone what already says what to do', async () => {
+  const connection = { server: 'https://a', context: 'test', source: 'config' };
+  const own = new PortolanError('CONFIGURATION', 'Do this.');
+  expect(explainConnectionFailure(own, connection)).toBe(own);
+});

@@ -1,0 +1,40 @@
+/** Writes kubeconfig files for tests. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface KubeconfigFolder {
+  readonly dir: string;
+  /** Writes a kubeconfig of one context `test` and gives its path. */
+  write(cluster: object, user?: object | null, file?: string): string;
+  /** Writes any file of the folder and gives its path. */
+  file(name: string, content: string): string;
+  remove(): void;
+}
+
+export function kubeconfigFolder(): KubeconfigFolder {
+  const dir = mkdtempSync(join(tmpdir(), 'portolan-kubeconfig-'));
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(dir, name), content);
+    return join(dir, name);
+  };
+  return {
+    dir,
+    file,
+    write: (cluster, user = {}, name = 'config') =>
+      file(
+        name,
+        JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'Config',
+          'current-context': 'test',
+          clusters: [{ name: 'test-cluster', cluster }],
+          users: user === null ? [] : [{ name: 'test-user', user }],
+          contexts: [
+            { name: 'test', context: { cluster: 'test-cluster', ...(user === null ? {} : { user: 'test-user' }) } },
+          ],
+        }),
+      ),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
