@@ -1,0 +1,176 @@
+/**
+ * Real CustomResourceDefinitions become kinds, alone and all together, without one name standing for two things.
+ *
+ * They are looked for in the folder that PORTOLAN_CRDS names, else in `../shared/crds` beside the repository; without either the suite
+ * is skipped. Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
+ * folder for temporary files, under a name that changes with the sources.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { assembleCatalog } from '../src/catalog/assemble.ts';
+import type { Catalog, DescribedResource } from '../src/catalog/catalog.ts';
+import { checkNames } from '../src/catalog/check-names.ts';
+import { describeResource } from '../src/catalog/describe.ts';
+import { fieldName, kubernetesNameOf } from '../src/catalog/field-names.ts';
+import type { FieldType } from '../src/catalog/field-tree.ts';
+import { resourceOfCrd } from '../src/catalog/from-crd.ts';
+import { parsePath } from '../src/catalog/path.ts';
+import { resolvePath } from '../src/catalog/resolve-path.ts';
+import { nameShapes } from '../src/catalog/shape-names.ts';
+
+const folder = process.env['PORTOLAN_CRDS'] ?? resolve(import.meta.dirname, '../../shared/crds');
+
+describe.skipIf(!existsSync(folder))('real CRDs', { timeout: 300_000 }, () => {
+  let crds: readonly unknown[] = [];
+  const described: DescribedResource[] = [];
+  const refused: string[] = [];
+  let catalog: Catalog = assembleCatalog([]);
+
+  beforeAll(() => {
+    crds = loadCrds();
+    const started = performance.now();
+    for (const crd of crds) {
+      const resource = resourceOfCrd(crd);
+      if (resource === null) {
+        refused.push('a CustomResourceDefinition without names');
+        continue;
+      }
+      try {
+        described.push(describeResource({ cluster: 'one', resource, crd }));
+      } catch (error) {
+        refused.push(`${resource.kind}: ${String(error)}`);
+      }
+    }
+    const assembling = performance.now();
+    catalog = assembleCatalog(described);
+    const done = performance.now();
+    const shapes = catalog.kinds.reduce((sum, { tree }) => sum + Object.keys(tree.shapes).length, 0);
+    const paths = catalog.kinds.reduce((sum, { printerColumns }) => sum + printerColumns.length, 0);
+    process.stdout.write(
+      `${crds.length} CRDs: ${catalog.kinds.length} kinds, ${shapes} shapes, ${paths} printer columns, ${catalog.diagnostics.length} diagnostics; ` +
+        `described in ${((assembling - started) / 1000).toFixed(2)} s, assembled in ${((done - assembling) / 1000).toFixed(2)} s\n`,
+    );
+    for (const { resource, message } of catalog.diagnostics.slice(0, 20))
+      process.stdout.write(`  ${resource}: ${message}\n`);
+  }, 300_000);
+
+  it('makes a kind of every one', () => {
+    expect(refused).toEqual([]);
+    expect(crds.length).toBeGreaterThan(20);
+    expect(catalog.kinds.length).toBe(described.length);
+  });
+
+  it('makes each alone what it is among all', () => {
+    for (const each of described) {
+      const alone = assembleCatalog([each]);
+      const kind = catalog.kinds.find(({ key }) => key === alone.kinds[0]?.key);
+      expect(alone.kinds).toEqual([kind]);
+    }
+  });
+
+  it('gives no name twice, nor twice but for letter case', () => {
+    expect(checkNames(catalog)).toEqual([]);
+  });
+
+  it('names fields so that siblings differ and names lead back', () => {
+    for (const { tree, key } of catalog.kinds) {
+      for (const shape of Object.values(tree.shapes)) {
+        const position = shape.key === tree.root ? 'root' : 'nested';
+        const names = shape.fields.map(({ name }) => fieldName(name, position));
+        expect(new Set(names).size, `${key} ${shape.key}`).toBe(names.length);
+        for (const name of names) expect(name).toMatch(/^(?!__)[A-Za-z_][A-Za-z0-9_]*$/);
+        expect(names.map(kubernetesNameOf)).toEqual(shape.fields.map(({ name }) => name));
+      }
+    }
+  });
+
+  it('names every shape that is shown and leaves none without fields', () => {
+    for (const { names, tree } of catalog.kinds) {
+      const shapes = nameShapes(names.type, tree);
+      for (const key of shapes.keys()) {
+        const fields = tree.shapes[key]?.fields ?? [];
+        expect(fields.length).toBeGreaterThan(0);
+        for (const { type } of fields) for (const shown of shownBy(type)) expect(shapes.has(shown)).toBe(true);
+      }
+      for (const name of shapes.values()) expect(name).toMatch(/^[A-Za-z][A-Za-z0-9_]*$/);
+    }
+  });
+
+  it('resolves every path that it promotes or prints', () => {
+    for (const each of described) {
+      for (const { path, type } of each.promoted) {
+        const found = resolvePath(each.tree, parsePath(path));
+        expect(found).toMatchObject({ type: { kind: 'leaf', type }, many: false, path: { text: path } });
+      }
+      for (const { path } of each.printerColumns) {
+        if (path !== null) expect(resolvePath(each.tree, parsePath(path)).path.text).toBe(path);
+      }
+      expect(each.promoted.length).toBeLessThanOrEqual(12);
+    }
+  });
+
+  it('survives the way through JSON text', () => {
+    for (const each of described) expect(JSON.parse(JSON.stringify(each))).toEqual(each);
+  });
+});
+
+function shownBy(type: FieldType): readonly string[] {
+  if (type.kind === 'list') return shownBy(type.of);
+  return type.kind === 'object' ? [type.shape] : [];
+}
+
+/** Every CustomResourceDefinition below the folder, in the order of file names. */
+function loadCrds(): readonly unknown[] {
+  const sources = filesIn(folder).filter((file) => /\.(ya?ml|json|tar\.xz)$/.test(file));
+  const stamp = sources.map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`).join('\n');
+  const kept = join(tmpdir(), `portolan-crds-${createHash('sha256').update(stamp).digest('hex').slice(0, 16)}.json`);
+  if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8')) as unknown[];
+  const crds = sources.flatMap(read);
+  // Written aside and renamed, so that two runs at once do not read half of it.
+  const aside = `${kept}.${process.pid}`;
+  writeFileSync(aside, JSON.stringify(crds));
+  renameSync(aside, kept);
+  return crds;
+}
+
+function read(file: string): unknown[] {
+  if (!file.endsWith('.tar.xz')) {
+    return parseAllDocuments(readFileSync(file, 'utf8'))
+      .map((document): unknown => ('toJS' in document ? document.toJS() : null))
+      .filter(isCrd);
+  }
+  const unpacked = mkdtempSync(join(tmpdir(), 'portolan-crds-'));
+  try {
+    execFileSync('tar', ['-xJf', file, '-C', unpacked]);
+    return filesIn(unpacked)
+      .filter((each) => /\.ya?ml$/.test(each))
+      .flatMap(read);
+  } finally {
+    rmSync(unpacked, { recursive: true, force: true });
+  }
+}
+
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function isCrd(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'CustomResourceDefinition';
+}
