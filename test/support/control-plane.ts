@@ -1,16 +1,19 @@
 /**
  * A real control plane for tests: etcd, kube-apiserver and kube-controller-manager on loopback ports.
  *
- * Owns: the processes it starts, their folder, and their end: on `stop`, and when this process exits however it does.
+ * Owns: the processes it starts, their folder, and their end: on `stop`, and when this process ends in any way at all.
  * Never: touches a process it did not start, or listens on anything but loopback.
  *
  * The life of one: free ports are bound and let go -> etcd, then the API server, then the controllers -> ready when
  * /readyz says ok. `killApiServer` and `startApiServer` go in between as a test likes; etcd keeps the objects.
+ *
+ * Each process has a small shell above it that waits for word on a pipe. A signal's name is passed on; the pipe's end,
+ * which comes even when this process is killed, means to end the process and to remove the folder.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -60,6 +63,23 @@ export async function startControlPlane(
 
 const readyWithinMs = 60_000;
 
+/** `$1` is the folder to remove when nobody is left, or empty; the rest is the command. */
+const keeper = `
+folder=$1; shift
+exec 3<&0
+"$@" </dev/null 3<&- &
+child=$!
+(
+  if read -r signal <&3; then kill -s "$signal" $child
+  else trap '' TERM; kill -s KILL $child; sleep 0.2; [ -z "$folder" ] || rm -rf "$folder"
+  fi
+) &
+wait $child
+code=$?
+kill $! 2>/dev/null
+exit $code
+`;
+
 class Plane implements ControlPlane {
   readonly server: string;
   readonly kubeconfigPath: string;
@@ -70,11 +90,6 @@ class Plane implements ControlPlane {
   readonly #token = randomBytes(16).toString('hex');
   readonly #nobody = randomBytes(16).toString('hex');
   readonly #processes = new Map<string, ChildProcess>();
-  readonly #onExit = (): void => {
-    for (const child of this.#processes.values()) child.kill('SIGKILL');
-    if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
-  };
-
   constructor(assets: string, dir: string, ports: readonly number[], ownsDir: boolean) {
     this.#assets = assets;
     this.dir = dir;
@@ -87,7 +102,6 @@ class Plane implements ControlPlane {
     };
     this.server = `https://127.0.0.1:${this.#ports.secure}`;
     this.kubeconfigPath = join(dir, 'admin.yaml');
-    process.once('exit', this.#onExit);
   }
 
   async start(controllerManager: boolean): Promise<void> {
@@ -155,7 +169,6 @@ class Plane implements ControlPlane {
 
   async stop(): Promise<void> {
     for (const name of ['kube-controller-manager', 'kube-apiserver', 'etcd']) await this.#end(name, 'SIGKILL');
-    process.removeListener('exit', this.#onExit);
     if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
   }
 
@@ -188,8 +201,12 @@ class Plane implements ControlPlane {
 
   #spawn(name: string, args: readonly string[]): void {
     const log = openSync(join(this.dir, `${name}.log`), 'a');
-    const child = spawn(join(this.#assets, name), args, { stdio: ['ignore', log, log] });
+    const folder = this.#ownsDir ? this.dir : '';
+    const command = ['-c', keeper, 'keeper', folder, join(this.#assets, name), ...args];
+    const child = spawn('/bin/sh', command, { stdio: ['pipe', log, log] });
+    closeSync(log);
     child.on('error', () => {});
+    child.stdin?.on('error', () => {});
     this.#processes.set(name, child);
   }
 
@@ -199,7 +216,7 @@ class Plane implements ControlPlane {
     this.#processes.delete(name);
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    child.kill(signal);
+    child.stdin?.write(`${signal.replace('SIG', '')}\n`);
     await ended;
   }
 
