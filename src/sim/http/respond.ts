@@ -1,5 +1,4 @@
 /** Writing answers: JSON, Status objects, and bodies too big for one string. */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../../base/errors.ts';
 import { StatusError, statusErrors } from '../status-error.ts';
@@ -58,10 +57,23 @@ export async function sendPieces(response: ServerResponse, pieces: Iterable<stri
     const flows = response.write(buffer);
     buffer = '';
     if (response.destroyed) return;
-    if (!flows) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!flows) await drained(response);
     if (response.destroyed) return;
   }
   response.end(buffer);
+}
+
+/** Resolves when more may be written, or when the reader has left. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }
 
 /** The whole body as text; a 413 Status beyond three megabytes. */

@@ -1,0 +1,220 @@
+/**
+ * What keeps the demo world moving: every second a few things happen that happen in real clusters. Containers restart,
+ * pods are evicted, Deployments are scaled and rolled, Foos and CloudManagers change their minds, nodes renew Leases.
+ *
+ * Everything is decided by the dice of the World, so a fixed seed gives the same story; the pace comes from the clock.
+ */
+import { microTimeText } from '../api/object-metadata.ts';
+import { someVersion } from '../demo/app-catalog.ts';
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../json.ts';
+import type { Stored } from '../object-store.ts';
+import type { Step } from './controller-loop.ts';
+import { cloudManagers, conditionOf, foos, plugins, projects } from './custom-controllers.ts';
+import { statusInput } from './kubelets.ts';
+import { podStatusOf } from './pod-maker.ts';
+import { deployments } from './workload-controllers.ts';
+import { controllerOf, isDeleting, numberAt, type World } from './world.ts';
+
+const leaseEveryMs = 10_000;
+
+export class Churn implements Step {
+  readonly #world: World;
+  #next: number;
+  #nextLease: number;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#next = world.clock.monotonic() + 1000;
+    this.#nextLease = world.clock.monotonic() + leaseEveryMs;
+  }
+
+  step(): void {
+    const now = this.#world.clock.monotonic();
+    if (now >= this.#nextLease) {
+      this.#nextLease = now + leaseEveryMs;
+      this.#renewLeases();
+    }
+    if (now < this.#next) return;
+    this.#next = now + 1000;
+    const world = this.#world;
+    for (let i = world.between(2, 5); i > 0; i--) this.#once();
+  }
+
+  #once(): void {
+    const dice = this.#world.random();
+    if (dice < 0.35) this.#restart();
+    else if (dice < 0.5) this.#recover();
+    else if (dice < 0.6) this.#evict();
+    else if (dice < 0.72) this.#scale();
+    else if (dice < 0.76) this.#roll();
+    else if (dice < 0.84) this.#foo();
+    else if (dice < 0.9) this.#cloudManager();
+    else if (dice < 0.97) this.#plugin();
+    else this.#project();
+  }
+
+  #some(storage: string): Stored | undefined {
+    const all = this.#world.list(storage);
+    return all.length === 0 ? undefined : this.#world.pick(all);
+  }
+
+  #runningPod(): Stored | undefined {
+    for (let tries = 0; tries < 10; tries++) {
+      const pod = this.#some('pods');
+      if (pod && at(pod.object, 'status', 'phase') === 'Running' && !isDeleting(pod)) return pod;
+    }
+    return undefined;
+  }
+
+  /** A container of a running pod dies and comes back. */
+  #restart(): void {
+    const world = this.#world;
+    const pod = this.#runningPod();
+    if (!pod) return;
+    const status = asObject(pod.object.status);
+    const time = world.nowText();
+    const oom = world.chance(0.3);
+    const terminated = {
+      exitCode: oom ? 137 : 1,
+      reason: oom ? 'OOMKilled' : 'Error',
+      startedAt: status.startTime,
+      finishedAt: time,
+    };
+    const containerStatuses = asArray(status.containerStatuses)
+      .filter(isObject)
+      .map((item, i) =>
+        i > 0
+          ? item
+          : {
+              ...item,
+              restartCount: numberAt(item, 'restartCount') + 1,
+              lastState: { terminated },
+              state: { running: { startedAt: time } },
+            },
+      );
+    world.setStatus(pod, { ...status, containerStatuses }, 'kubelet');
+    world.emit(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', 'kubelet');
+  }
+
+  /** A pod that was in trouble gets well, or one that was well stops being ready. */
+  #recover(): void {
+    const world = this.#world;
+    const pod = this.#runningPod();
+    const nodeName = asString(at(pod?.object, 'spec', 'nodeName'));
+    if (!pod || nodeName === '') return;
+    const ready = asArray(at(pod.object, 'status', 'conditions')).some(
+      (item) => asObject(item).type === 'Ready' && asObject(item).status === 'True',
+    );
+    const restarts = numberAt(asObject(asArray(at(pod.object, 'status', 'containerStatuses'))[0]), 'restartCount');
+    const state = ready && world.chance(0.4) ? 'notReady' : 'running';
+    if (ready && state === 'running') return;
+    world.setStatus(pod, podStatusOf(world, statusInput(world, pod.object, nodeName, state, restarts)), 'kubelet');
+    if (state === 'notReady')
+      world.emit(
+        pod,
+        'Warning',
+        'Unhealthy',
+        'Readiness probe failed: HTTP probe failed with statuscode: 503',
+        'kubelet',
+      );
+  }
+
+  #evict(): void {
+    const pod = this.#runningPod();
+    if (!pod || controllerOf(pod)?.kind !== 'ReplicaSet') return;
+    this.#world.emit(pod, 'Warning', 'Evicted', 'The node was low on resource: memory.', 'kubelet');
+    this.#world.delete(pod);
+  }
+
+  #freeDeployment(): Stored | undefined {
+    for (let tries = 0; tries < 10; tries++) {
+      const found = this.#some(deployments);
+      if (found && !controllerOf(found) && !isDeleting(found)) return found;
+    }
+    return undefined;
+  }
+
+  #scale(): void {
+    const world = this.#world;
+    const deployment = this.#freeDeployment();
+    if (!deployment) return;
+    const replicas = numberAt(deployment.object, 'spec', 'replicas');
+    const next = Math.min(40, Math.max(1, replicas + (world.chance(0.5) ? 1 : -1)));
+    world.patchSpec(deployment, { replicas: next }, 'horizontal-pod-autoscaler');
+  }
+
+  /** A new version is rolled out. */
+  #roll(): void {
+    const world = this.#world;
+    const deployment = this.#freeDeployment();
+    if (!deployment) return;
+    const template = asObject(asObject(deployment.object.spec).template);
+    const spec = asObject(template.spec);
+    const version = someVersion(world);
+    const containers = asArray(spec.containers)
+      .filter(isObject)
+      .map((item, i) => (i > 0 ? item : { ...item, image: `${asString(item.image).split(':')[0]}:${version}` }));
+    const metadata = asObject(template.metadata);
+    const labels = { ...asObject(metadata.labels), 'app.kubernetes.io/version': version };
+    const next: JsonObject = { ...template, metadata: { ...metadata, labels }, spec: { ...spec, containers } };
+    world.patchSpec(deployment, { template: next }, 'deployer');
+  }
+
+  #foo(): void {
+    const foo = this.#some(foos);
+    if (foo) this.#world.patchSpec(foo, { replicas: this.#world.between(1, 5) }, 'kubectl-edit');
+  }
+
+  #cloudManager(): void {
+    const world = this.#world;
+    const manager = this.#some(cloudManagers);
+    if (!manager) return;
+    if (world.chance(0.2)) world.patchSpec(manager, { replicas: world.between(1, 4) }, 'kubectl-edit');
+    else {
+      const status = asObject(manager.object.status);
+      const machines = Math.max(0, numberAt(manager.object, 'status', 'machines') + world.between(-3, 4));
+      world.setStatus(manager, { ...status, machines, lastSyncTime: world.nowText() }, 'cloud-manager-operator');
+    }
+  }
+
+  #plugin(): void {
+    const world = this.#world;
+    const plugin = this.#some(plugins);
+    if (!plugin) return;
+    if (world.chance(0.3)) {
+      world.patchSpec(plugin, { version: someVersion(world) }, 'platform-console');
+      return;
+    }
+    const failed = world.chance(0.15);
+    const status = asObject(plugin.object.status);
+    world.setStatus(
+      plugin,
+      {
+        ...status,
+        phase: failed ? 'Failed' : 'Ready',
+        message: failed ? 'the template could not be rendered' : 'installed',
+        requests: numberAt(plugin.object, 'status', 'requests') + world.between(10, 5000),
+        conditions: [
+          conditionOf(world, plugin, 'Ready', !failed, failed ? 'RenderFailed' : 'Installed', 'see message'),
+        ],
+      },
+      'platform-operator',
+    );
+  }
+
+  #project(): void {
+    const world = this.#world;
+    const project = this.#some(projects);
+    if (!project) return;
+    const usage = { cpu: `${world.between(1, 60)}`, memory: `${world.between(1, 240)}Gi`, pods: world.between(1, 300) };
+    world.setStatus(project, { ...asObject(project.object.status), usage }, 'platform-operator');
+  }
+
+  #renewLeases(): void {
+    const world = this.#world;
+    const renewTime = microTimeText(world.clock.now());
+    for (const lease of world.list('leases.coordination.k8s.io', 'kube-node-lease')) {
+      world.patchSpec(lease, { renewTime }, 'kubelet');
+    }
+  }
+}

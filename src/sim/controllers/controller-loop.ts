@@ -1,0 +1,113 @@
+/**
+ * Runs the controllers: a queue of objects to look at, worked off in small turns of the injected clock.
+ *
+ * Life of a key: an event of the store, or a requeue -> the queue of its controller (once, however often it is asked
+ * for) -> `reconcile` with the object as it is then, or with undefined when it is gone. A controller that throws is
+ * logged and asked again at the next event. Never: runs two reconciles at once, or works longer than a few hundred
+ * keys in one turn.
+ */
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Stored, StoreEvent } from '../object-store.ts';
+import type { World } from './world.ts';
+
+export interface Controller {
+  readonly name: string;
+  /** The storage whose objects it reconciles. */
+  readonly storage: string;
+  /** Other storages, and which object of its own an event there is about (`namespace/name`). */
+  readonly watches?: Readonly<Record<string, (event: StoreEvent) => string | undefined>>;
+  /** Brings the world one step nearer to what the object asks for. */
+  reconcile(stored: Stored): void;
+}
+
+/** Something that happens as time passes, such as a pod that has been starting long enough. */
+export interface Step {
+  /** Called in every turn. */
+  step(): void;
+}
+
+const turnMs = 100;
+const keysPerTurn = 400;
+
+export class ControllerLoop {
+  readonly #world: World;
+  readonly #log: Logger;
+  readonly #queues: { controller: Controller; keys: Set<string> }[] = [];
+  readonly #steps: Step[] = [];
+  readonly #unsubscribe: (() => void)[] = [];
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(world: World, log: Logger) {
+    this.#world = world;
+    this.#log = log;
+  }
+
+  /** Adds a controller; from here on it hears events. */
+  add(controller: Controller): void {
+    const keys = new Set<string>();
+    this.#queues.push({ controller, keys });
+    const { store } = this.#world.api;
+    this.#unsubscribe.push(store.subscribe(controller.storage, (event) => void keys.add(event.stored.key)));
+    for (const [storage, keyOf] of Object.entries(controller.watches ?? {})) {
+      this.#unsubscribe.push(
+        store.subscribe(storage, (event) => {
+          const key = keyOf(event);
+          if (key !== undefined) keys.add(key);
+        }),
+      );
+    }
+  }
+
+  addStep(step: Step): void {
+    this.#steps.push(step);
+  }
+
+  /** Starts turning. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    for (const stop of this.#unsubscribe) stop();
+    await this.#running;
+  }
+
+  /** One turn: due steps, then what is queued. Returns how many keys were worked off. */
+  turn(): number {
+    for (const step of this.#steps) this.#guard('step', () => step.step());
+    let done = 0;
+    for (const { controller, keys } of this.#queues) {
+      for (const key of [...keys].slice(0, keysPerTurn)) {
+        keys.delete(key);
+        const slash = key.indexOf('/');
+        const stored = this.#world.get(controller.storage, key.slice(0, slash), key.slice(slash + 1));
+        if (stored) this.#guard(controller.name, () => controller.reconcile(stored));
+        done++;
+      }
+    }
+    return done;
+  }
+
+  #guard(name: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#log.warn({ controller: name, error: messageOf(error) }, 'a controller failed');
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#world.clock.sleep(turnMs, signal);
+      } catch {
+        return;
+      }
+      this.turn();
+    }
+  }
+}

@@ -1,0 +1,293 @@
+/**
+ * Deployment, ReplicaSet and StatefulSet controllers, as small as they can be and still do what people watch for:
+ * rolling updates, scaling, replacement of lost pods, honest statuses.
+ */
+
+import { randomSuffix } from '../api/object-metadata.ts';
+import { metadataOf } from '../api/served-resource.ts';
+import { asObject, asString, at, type JsonObject } from '../json.ts';
+import type { Stored, StoreEvent } from '../object-store.ts';
+import type { Controller } from './controller-loop.ts';
+import { podSpecOf, templateHash } from './pod-maker.ts';
+import { controllerOf, hasCondition, isDeleting, numberAt, type World } from './world.ts';
+
+const manager = 'kube-controller-manager';
+export const replicaSets = 'replicasets.apps';
+export const deployments = 'deployments.apps';
+export const statefulSets = 'statefulsets.apps';
+
+/** The key of the owner of a kind, for events of its dependents. */
+export function ownerKey(kind: string): (event: StoreEvent) => string | undefined {
+  return ({ stored }) => {
+    const owner = controllerOf(stored);
+    return owner?.kind === kind ? `${stored.namespace}/${asString(owner.name)}` : undefined;
+  };
+}
+
+/** The objects of a storage that an owner controls. */
+export function dependentsOf(world: World, owner: Stored, storage: string): Stored[] {
+  return world.list(storage, owner.namespace).filter((stored) => controllerOf(stored)?.uid === owner.uid);
+}
+
+/** Whether a pod still counts: not being deleted, not ended. */
+export function isActive(pod: Stored): boolean {
+  const phase = at(pod.object, 'status', 'phase');
+  return !isDeleting(pod) && phase !== 'Failed' && phase !== 'Succeeded';
+}
+
+function isReady(pod: Stored): boolean {
+  return isActive(pod) && hasCondition(pod.object, 'Ready');
+}
+
+function deploymentConditions(world: World, deployment: Stored, available: boolean, complete: boolean): JsonObject[] {
+  const known = at(deployment.object, 'status', 'conditions');
+  const condition = (type: string, ok: boolean, reason: string, message: string): JsonObject => {
+    const old = (Array.isArray(known) ? known : []).map(asObject).find((item) => item.type === type);
+    const status = ok ? 'True' : 'False';
+    if (old?.status === status && old.reason === reason) return old;
+    const now = world.nowText();
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
+    return { type, status, lastUpdateTime: now, lastTransitionTime, reason, message };
+  };
+  return [
+    condition(
+      'Available',
+      available,
+      available ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+      available ? 'Deployment has minimum availability.' : 'Deployment does not have minimum availability.',
+    ),
+    condition(
+      'Progressing',
+      true,
+      complete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
+      complete ? 'ReplicaSet has successfully progressed.' : 'ReplicaSet is progressing.',
+    ),
+  ];
+}
+
+export function deploymentController(world: World): Controller {
+  return {
+    name: 'deployment',
+    storage: deployments,
+    watches: { [replicaSets]: ownerKey('Deployment') },
+    reconcile: (deployment) => {
+      if (isDeleting(deployment)) return;
+      const spec = asObject(deployment.object.spec);
+      const template = asObject(spec.template);
+      const wanted = numberAt(deployment.object, 'spec', 'replicas');
+      const hash = templateHash(template);
+      const all = dependentsOf(world, deployment, replicaSets);
+      const name = `${deployment.name}-${hash}`;
+      let current = all.find((set) => set.name === name);
+      if (!current) {
+        const labels = { ...asObject(asObject(template.metadata).labels), 'pod-template-hash': hash };
+        current = world.create(
+          'apps',
+          'replicasets',
+          {
+            metadata: {
+              name,
+              namespace: deployment.namespace,
+              labels,
+              annotations: { 'deployment.kubernetes.io/revision': String(all.length + 1) },
+              ownerReferences: [world.ownerReference(deployment)],
+            },
+            spec: {
+              replicas: all.length === 0 ? wanted : 0,
+              selector: { matchLabels: labels },
+              template: { ...template, metadata: { ...asObject(template.metadata), labels } },
+            },
+          },
+          manager,
+        );
+        world.emit(
+          deployment,
+          'Normal',
+          'ScalingReplicaSet',
+          `Scaled up replica set ${name} from 0 to ${wanted}`,
+          'deployment-controller',
+        );
+      }
+      const old = all.filter((set) => set.name !== name && numberAt(set.object, 'spec', 'replicas') > 0);
+      roll(world, current, old, wanted);
+      const sets = [current, ...old].map((set) => world.get(replicaSets, set.namespace, set.name) ?? set);
+      const sum = (field: string): number =>
+        sets.reduce((total, set) => total + numberAt(set.object, 'status', field), 0);
+      const available = sum('availableReplicas');
+      const updated = numberAt(sets[0]?.object ?? {}, 'status', 'replicas');
+      const status: JsonObject = {
+        observedGeneration: metadataOf(deployment.object).generation ?? 1,
+        replicas: sum('replicas'),
+        updatedReplicas: updated,
+        readyReplicas: sum('readyReplicas'),
+        availableReplicas: available,
+        unavailableReplicas: Math.max(0, wanted - available),
+        conditions: deploymentConditions(
+          world,
+          deployment,
+          available >= Math.ceil(wanted * 0.75),
+          updated >= wanted && available >= wanted,
+        ),
+      };
+      for (const field of [
+        'replicas',
+        'updatedReplicas',
+        'readyReplicas',
+        'availableReplicas',
+        'unavailableReplicas',
+      ]) {
+        if (status[field] === 0) delete status[field];
+      }
+      world.setStatus(deployment, status, manager);
+    },
+  };
+}
+
+/** One step of a rolling update: never more than a quarter above or below what is wanted. */
+function roll(world: World, current: Stored, old: readonly Stored[], wanted: number): void {
+  const have = numberAt(current.object, 'spec', 'replicas');
+  if (old.length === 0) {
+    if (have !== wanted) world.patchSpec(current, { replicas: wanted }, manager);
+    return;
+  }
+  const surge = Math.ceil(wanted * 0.25);
+  const oldCount = old.reduce((total, set) => total + numberAt(set.object, 'spec', 'replicas'), 0);
+  const target = Math.min(wanted, Math.max(have, wanted + surge - oldCount));
+  if (target !== have) world.patchSpec(current, { replicas: target }, manager);
+  const available = numberAt(current.object, 'status', 'availableReplicas');
+  let excess = oldCount + available - Math.floor(wanted * 0.75 + 0.999);
+  if (available >= wanted) excess = oldCount;
+  for (const set of old) {
+    const replicas = numberAt(set.object, 'spec', 'replicas');
+    const drop = Math.min(replicas, Math.max(0, excess));
+    if (drop > 0) world.patchSpec(set, { replicas: replicas - drop }, manager);
+    excess -= drop;
+  }
+}
+
+export function replicaSetController(world: World): Controller {
+  return {
+    name: 'replicaset',
+    storage: replicaSets,
+    watches: { pods: ownerKey('ReplicaSet') },
+    reconcile: (set) => {
+      const wanted = isDeleting(set) ? 0 : numberAt(set.object, 'spec', 'replicas');
+      const pods = dependentsOf(world, set, 'pods').filter(isActive);
+      const template = asObject(asObject(set.object.spec).template);
+      for (let i = pods.length; i < wanted; i++) {
+        const pod = world.create(
+          '',
+          'pods',
+          {
+            metadata: {
+              name: `${set.name}-${randomSuffix(world.random)}`,
+              generateName: `${set.name}-`,
+              namespace: set.namespace,
+              labels: asObject(asObject(template.metadata).labels),
+              annotations: asObject(asObject(template.metadata).annotations),
+              ownerReferences: [world.ownerReference(set)],
+            },
+            spec: podSpecOf(template, undefined),
+          },
+          manager,
+        );
+        world.emit(set, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.name}`, 'replicaset-controller');
+      }
+      const surplus = [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b)) || b.revision - a.revision);
+      for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) {
+        world.emit(set, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.name}`, 'replicaset-controller');
+        world.delete(pod);
+      }
+      const left = dependentsOf(world, set, 'pods').filter(isActive);
+      const ready = left.filter(isReady).length;
+      world.setStatus(
+        set,
+        {
+          replicas: left.length,
+          ...(left.length > 0 ? { fullyLabeledReplicas: left.length } : {}),
+          ...(ready > 0 ? { readyReplicas: ready, availableReplicas: ready } : {}),
+          observedGeneration: metadataOf(set.object).generation ?? 1,
+        },
+        manager,
+      );
+    },
+  };
+}
+
+export function statefulSetController(world: World): Controller {
+  return {
+    name: 'statefulset',
+    storage: statefulSets,
+    watches: { pods: ownerKey('StatefulSet') },
+    reconcile: (set) => {
+      if (isDeleting(set)) return;
+      const wanted = numberAt(set.object, 'spec', 'replicas');
+      const template = asObject(asObject(set.object.spec).template);
+      const revision = `${set.name}-${templateHash(template)}`;
+      const pods = new Map(dependentsOf(world, set, 'pods').map((pod) => [pod.name, pod]));
+      for (let i = 0; i < wanted; i++) {
+        const name = `${set.name}-${i}`;
+        const pod = pods.get(name);
+        if (pod && !isReady(pod)) {
+          const phase = at(pod.object, 'status', 'phase');
+          if (phase === 'Failed' || phase === 'Succeeded') world.delete(pod);
+          break;
+        }
+        if (pod) continue;
+        const labels = {
+          ...asObject(asObject(template.metadata).labels),
+          'controller-revision-hash': revision,
+          'statefulset.kubernetes.io/pod-name': name,
+          'apps.kubernetes.io/pod-index': String(i),
+        };
+        world.create(
+          '',
+          'pods',
+          {
+            metadata: {
+              name,
+              generateName: `${set.name}-`,
+              namespace: set.namespace,
+              labels,
+              ownerReferences: [world.ownerReference(set)],
+            },
+            spec: {
+              ...podSpecOf(template, undefined),
+              hostname: name,
+              subdomain: asString(at(set.object, 'spec', 'serviceName')),
+            },
+          },
+          manager,
+        );
+        world.emit(
+          set,
+          'Normal',
+          'SuccessfulCreate',
+          `create Pod ${name} in StatefulSet ${set.name} successful`,
+          'statefulset-controller',
+        );
+        break;
+      }
+      for (const [name, pod] of pods) {
+        if (Number(name.slice(set.name.length + 1)) >= wanted && isActive(pod)) world.delete(pod);
+      }
+      const left = dependentsOf(world, set, 'pods').filter(isActive);
+      const ready = left.filter(isReady).length;
+      world.setStatus(
+        set,
+        {
+          observedGeneration: metadataOf(set.object).generation ?? 1,
+          replicas: left.length,
+          readyReplicas: ready,
+          availableReplicas: ready,
+          currentReplicas: left.length,
+          updatedReplicas: left.length,
+          currentRevision: revision,
+          updateRevision: revision,
+          collisionCount: 0,
+        },
+        manager,
+      );
+    },
+  };
+}

@@ -1,0 +1,256 @@
+/** The custom objects of the demo world: Foos, CloudManagers, Projects, Templates and Plugins. */
+import {
+  cloudManagerParts,
+  cloudManagerStatus,
+  conditionOf,
+  fooDeployment,
+} from '../controllers/custom-controllers.ts';
+import { deployments, statefulSets } from '../controllers/workload-controllers.ts';
+import type { World } from '../controllers/world.ts';
+import { asString, at, type JsonObject } from '../json.ts';
+import type { Stored } from '../object-store.ts';
+import { someVersion, teams } from './app-catalog.ts';
+import { daysAgo } from './demo-cluster-parts.ts';
+import type { WorkloadBuilder } from './demo-workloads.ts';
+import { platformGroup } from './platform-crds.ts';
+
+export function createFoos(world: World, builder: WorkloadBuilder, count: number): void {
+  for (let i = 1; i <= count; i++) {
+    const name = `example-foo-${i}`;
+    const foo = world.create(
+      'samplecontroller.k8s.io',
+      'foos',
+      {
+        metadata: { name, namespace: 'samples', labels: { example: 'foo' }, creationTimestamp: daysAgo(world, 60) },
+        spec: { deploymentName: name, replicas: world.between(1, 4) },
+      },
+      'kubectl-create',
+    );
+    const deployment = builder.deployment(fooDeployment(world, foo));
+    const now = world.get(deployments, foo.namespace, deployment.name);
+    world.setStatus(
+      foo,
+      { availableReplicas: Number(at(now?.object, 'status', 'availableReplicas') ?? 0) },
+      'sample-controller',
+    );
+  }
+}
+
+const regions: readonly (readonly [provider: string, region: string])[] = [
+  ['aws', 'eu-north-1'],
+  ['aws', 'us-east-1'],
+  ['azure', 'west-europe-2'],
+  ['gcp', 'asia-east-1'],
+  ['openstack', 'lab-north'],
+  ['aws', 'eu-west-3'],
+];
+
+export function createCloudManagers(world: World, builder: WorkloadBuilder, count: number): void {
+  for (const [provider, region] of regions.slice(0, count)) {
+    const manager = world.create(
+      'cloud.portolan.example',
+      'cloudmanagers',
+      {
+        metadata: {
+          name: `${provider}-${region}`,
+          namespace: 'cloud',
+          labels: { provider, region },
+          creationTimestamp: daysAgo(world, 200),
+        },
+        spec: {
+          provider,
+          region,
+          version: someVersion(world),
+          replicas: world.between(1, 3),
+          paused: false,
+          database: {
+            engine: world.pick(['postgres', 'mysql']),
+            instances: 3,
+            storage: world.pick(['20Gi', '50Gi', '1Ti']),
+          },
+          port: world.chance(0.5) ? 8443 : 'https',
+          features: { autoscaling: world.chance(0.7), spot: world.chance(0.3), audit: true },
+          syncInterval: world.pick(['30s', '1m0s', '5m0s']),
+          settings: {
+            machineTypes: ['small', 'large'],
+            limits: { machines: world.between(10, 400) },
+            tags: { owner: 'platform' },
+          },
+        },
+      },
+      'kubectl-create',
+    );
+    const parts = cloudManagerParts(world, manager);
+    world.create('', 'secrets', parts.secret, 'cloud-manager-operator');
+    builder.deployment(parts.api);
+    builder.deployment(parts.worker);
+    builder.statefulSet(parts.db);
+    const made = [
+      world.get(deployments, 'cloud', `${manager.name}-api`),
+      world.get(deployments, 'cloud', `${manager.name}-worker`),
+      world.get(statefulSets, 'cloud', `${manager.name}-db`),
+    ].filter((part): part is Stored => part !== undefined);
+    const status = {
+      ...cloudManagerStatus(world, manager, made),
+      machines: world.between(4, 300),
+      lastSyncTime: world.nowText(),
+    };
+    world.setStatus(manager, status, 'cloud-manager-operator');
+  }
+}
+
+const templates: readonly (readonly [name: string, title: string, engine: string])[] = [
+  ['mysql', 'MySQL', 'helm'],
+  ['postgres', 'PostgreSQL', 'helm'],
+  ['redis', 'Redis', 'helm'],
+  ['kafka', 'Kafka', 'helm'],
+  ['grafana', 'Grafana', 'kustomize'],
+  ['prometheus', 'Prometheus', 'kustomize'],
+  ['static-site', 'Static site', 'raw'],
+  ['cron-report', 'Report by the clock', 'raw'],
+];
+
+export function createPlatform(world: World): void {
+  for (const [name, title, engine] of templates) {
+    world.create(
+      platformGroup,
+      'templates',
+      {
+        metadata: { name, namespace: 'templates', labels: { engine }, creationTimestamp: daysAgo(world, 300) },
+        spec: {
+          title,
+          engine,
+          version: someVersion(world),
+          maintainers: ['platform'],
+          parameters: [
+            { name: 'replicas', type: 'number', required: false, default: 1 },
+            { name: 'storage', type: 'string', required: true },
+            { name: 'options', type: 'object', default: { backup: { enabled: true, keep: 7 }, tags: ['a', 'b'] } },
+          ],
+          ports: [
+            { name: 'main', port: world.pick([3306, 5432, 6379, 9092]) },
+            { name: 'metrics', port: 'http-metrics' },
+          ],
+          resources: { cpu: world.pick(['250m', '1', 2]), memory: world.pick(['512Mi', '2Gi']) },
+          values: {
+            image: { tag: 'stable' },
+            persistence: { enabled: true, size: '10Gi' },
+            nodeSelector: {},
+            list: [1, 'two', null],
+          },
+        },
+      },
+      'platform-console',
+    );
+  }
+  for (const { namespace, team } of teams) createProject(world, namespace, team);
+}
+
+function createProject(world: World, name: string, team: string): void {
+  const suspended = world.chance(0.1);
+  const project = world.create(
+    platformGroup,
+    'projects',
+    {
+      metadata: { name, labels: { team }, creationTimestamp: daysAgo(world, 300) },
+      spec: {
+        displayName: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+        owner: { name: team, email: `${team}@portolan.example` },
+        namespaces: [name],
+        members: [
+          { user: `${team}-lead`, role: 'admin' },
+          { user: `${team}-bot`, role: 'viewer' },
+        ],
+        quota: {
+          cpu: String(world.between(16, 128)),
+          memory: `${world.between(32, 512)}Gi`,
+          pods: world.between(100, 500),
+          'requests.storage': '2Ti',
+        },
+        budget: Math.round(world.random() * 1e6) / 100,
+        costCenter: 9_007_199_254_000_000 + world.between(0, 900_000),
+        tier: world.pick(['bronze', 'silver', 'gold']),
+        suspended,
+      },
+    },
+    'platform-console',
+  );
+  const count = world.between(1, 5);
+  for (let i = 0; i < count; i++) createPlugin(world, name, i);
+  const usage: JsonObject = {
+    cpu: `${world.between(1, 60)}`,
+    memory: `${world.between(1, 240)}Gi`,
+    pods: world.between(1, 300),
+  };
+  world.setStatus(
+    project,
+    {
+      phase: suspended ? 'Suspended' : 'Active',
+      usage,
+      pluginCount: count,
+      observedGeneration: 1,
+      conditions: [
+        conditionOf(world, project, 'Ready', !suspended, suspended ? 'Suspended' : 'NamespacesReady', 'see phase'),
+      ],
+    },
+    'platform-operator',
+  );
+}
+
+function createPlugin(world: World, project: string, index: number): void {
+  const [template] = world.pick(templates);
+  const version = someVersion(world);
+  const plugin = world.create(
+    platformGroup,
+    'plugins',
+    {
+      metadata: {
+        name: `${template}-${index + 1}`,
+        namespace: project,
+        labels: { project, template },
+        annotations: { 'platform.portolan.example/requested-by': 'platform-console' },
+        creationTimestamp: daysAgo(world, 120),
+      },
+      spec: {
+        projectRef: { name: project },
+        templateRef: { name: template, namespace: 'templates' },
+        enabled: world.chance(0.9),
+        version,
+        replicas: world.between(1, 3),
+        targetPort: world.chance(0.5) ? 8080 : 'http',
+        timeout: '5m0s',
+        memory: world.pick(['256Mi', '1Gi', 536870912]),
+        config: {
+          logLevel: world.pick(['info', 'debug']),
+          limits: { connections: world.between(10, 900) },
+          hosts: ['a.example', 'b.example'],
+        },
+        annotations: { 'backup.example/policy': 'daily' },
+      },
+    },
+    'platform-console',
+  );
+  const phase = world.pick(['Ready', 'Ready', 'Ready', 'Ready', 'Failed']);
+  world.setStatus(
+    plugin,
+    {
+      phase,
+      message: phase === 'Ready' ? 'installed' : 'the template could not be rendered',
+      installedVersion: version,
+      installedAt: asString(at(plugin.object, 'metadata', 'creationTimestamp')),
+      requests: world.between(0, 90_000_000),
+      observedGeneration: 1,
+      conditions: [
+        conditionOf(
+          world,
+          plugin,
+          'Ready',
+          phase === 'Ready',
+          phase === 'Ready' ? 'Installed' : 'RenderFailed',
+          'see message',
+        ),
+      ],
+    },
+    'platform-operator',
+  );
+}

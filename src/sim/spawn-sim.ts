@@ -1,0 +1,44 @@
+/** Starts a simulated cluster in a thread of its own and hands back how to reach and end it. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { PortolanError } from '../base/errors.ts';
+import type { LogLevel } from '../base/log.ts';
+import type { SimOptions } from './sim-cluster.ts';
+
+/** The options of a cluster that can cross to another thread. */
+export interface SpawnedSimOptions extends Omit<SimOptions, 'clock' | 'random' | 'log'> {
+  readonly logLevel?: LogLevel;
+}
+
+export interface SpawnedSimCluster {
+  readonly url: string;
+  /** YAML. */
+  readonly kubeconfig: string;
+  /** Ends the cluster and its thread. Idempotent. */
+  close(): Promise<void>;
+}
+
+type Message = { type: 'listening'; url: string; kubeconfig: string } | { type: 'failed'; message: string };
+
+/** Resolves when the cluster listens; rejects with UPSTREAM_UNAVAILABLE when it cannot start. */
+export async function spawnSimCluster(options: SpawnedSimOptions): Promise<SpawnedSimCluster> {
+  const worker = new Worker(new URL('./sim.worker.ts', import.meta.url), { workerData: options });
+  const exited = once(worker, 'exit');
+  const [message] = (await once(worker, 'message')) as [Message];
+  if (message.type === 'failed') {
+    await exited;
+    throw new PortolanError('UPSTREAM_UNAVAILABLE', `Free the port or choose another: ${message.message}`);
+  }
+  let closing: Promise<void> | undefined;
+  return {
+    url: message.url,
+    kubeconfig: message.kubeconfig,
+    close: () => {
+      closing ??= (async () => {
+        worker.postMessage('close');
+        await exited;
+      })();
+      return closing;
+    },
+  };
+}
