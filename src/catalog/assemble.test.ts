@@ -1,0 +1,287 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assembleCatalog } from './assemble.ts';
+import type { Catalog, CatalogKind, DescribedResource } from './catalog.ts';
+import { checkNames } from './check-names.ts';
+import { describeResource } from './describe.ts';
+import type { FieldType } from './field-tree.ts';
+import { namesOf } from './kind-names.ts';
+import { parsePath } from './path.ts';
+import { resolvePath } from './resolve-path.ts';
+import type { Resource } from './resource.ts';
+import { nameShapes } from './shape-names.ts';
+
+const text = { type: 'string' };
+const int = { type: 'integer', format: 'int32' };
+const object = (properties: object): object => ({ type: 'object', properties });
+const core = 'io.k8s.api.core.v1.';
+const ref = (name: string): object => ({ $ref: `#/definitions/${name}` });
+
+interface Wanted {
+  readonly cluster?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly plural?: string;
+  readonly namespaced?: boolean;
+  readonly definitions?: Record<string, unknown>;
+  readonly description?: string;
+}
+
+function described(properties: object, wanted: Wanted = {}): DescribedResource {
+  const {
+    cluster = 'one',
+    group = 'a.io',
+    kind = 'Foo',
+    plural = `${kind.toLowerCase()}s`,
+    namespaced = true,
+    definitions = {},
+    description,
+  } = wanted;
+  const resource: Resource = {
+    group,
+    version: 'v1',
+    plural,
+    singular: kind.toLowerCase(),
+    kind,
+    namespaced,
+    verbs: ['list', 'watch'],
+    shortNames: [],
+    categories: [],
+  };
+  const root = {
+    ...object({ metadata: {}, ...properties }),
+    description,
+    'x-kubernetes-group-version-kind': [{ group, version: 'v1', kind }],
+  };
+  return describeResource({ cluster, resource, schemas: { root, ...definitions } });
+}
+
+function kindOf(catalog: Catalog, key: string): CatalogKind {
+  const found = catalog.kinds.find((kind) => kind.key === key);
+  if (found === undefined) throw new Error(`no kind ${key} among ${catalog.kinds.map((kind) => kind.key).join(' ')}`);
+  return found;
+}
+
+const typeAt = (kind: CatalogKind, path: string): FieldType => resolvePath(kind.tree, parsePath(path)).type;
+const messages = (catalog: Catalog): string[] =>
+  catalog.diagnostics.map(({ cluster, resource, message }) => `${cluster} ${resource}: ${message}`);
+
+describe('assembleCatalog', () => {
+  it('sorts kinds by group and plural, whatever order they come in', () => {
+    const all = [
+      described({}, { group: 'b.io', kind: 'A' }),
+      described({}, { group: '', kind: 'Pod' }),
+      described({}, { group: 'a.io', kind: 'Z' }),
+      described({ x: int }, { group: 'a.io', kind: 'B', cluster: 'two' }),
+      described({ x: text }, { group: 'a.io', kind: 'B' }),
+    ];
+    const catalog = assembleCatalog(all);
+    expect(catalog.kinds.map(({ key }) => key)).toEqual(['pods', 'bs.a.io', 'zs.a.io', 'as.b.io']);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(all, { minLength: all.length }), (shuffled) => {
+        expect(assembleCatalog(shuffled)).toEqual(catalog);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is frozen, and takes the later of two descriptions from one cluster', () => {
+    const catalog = assembleCatalog([described({ x: text }), described({ x: int })]);
+    expect(typeAt(kindOf(catalog, 'foos.a.io'), 'x')).toEqual({ kind: 'leaf', type: 'Int' });
+    for (const frozen of [catalog, catalog.kinds, catalog.kinds[0]]) expect(Object.isFrozen(frozen)).toBe(true);
+    expect(assembleCatalog([]).kinds).toEqual([]);
+  });
+
+  it('changes the hash of a kind with its description, not with other kinds', () => {
+    const one = assembleCatalog([described({ x: text })]);
+    const more = assembleCatalog([described({ x: text }), described({}, { kind: 'Bar' })]);
+    const changed = assembleCatalog([described({ x: text }, { description: 'New.' })]);
+    expect(kindOf(more, 'foos.a.io').hash).toBe(kindOf(one, 'foos.a.io').hash);
+    expect(kindOf(changed, 'foos.a.io').hash).not.toBe(kindOf(one, 'foos.a.io').hash);
+    expect(more.hash).not.toBe(one.hash);
+  });
+});
+
+describe('several clusters', () => {
+  it('unite their trees', () => {
+    const catalog = assembleCatalog([
+      described({ spec: object({ a: text, deep: object({ x: text }) }) }, { cluster: 'two' }),
+      described({ spec: object({ b: int, deep: object({ y: int }) }), status: object({ c: text }) }),
+    ]);
+    const kind = kindOf(catalog, 'foos.a.io');
+    expect(kind.clusters).toEqual(['one', 'two']);
+    for (const path of ['spec.a', 'spec.b', 'spec.deep.x', 'spec.deep.y', 'status.c'])
+      expect(typeAt(kind, path).kind).toBe('leaf');
+    expect(catalog.diagnostics).toEqual([]);
+  });
+
+  it.each<[string, object, object]>([
+    ['leaves', text, int],
+    ['a leaf and an object', text, object({ a: text })],
+    ['a list and an object', { type: 'array', items: object({ a: text }) }, object({ a: text })],
+    ['a map of strings and a typed map', { additionalProperties: text }, { additionalProperties: int }],
+    ['something and free JSON', text, {}],
+  ])('make JSON of what is %s', (_what, a, b) => {
+    const catalog = assembleCatalog([
+      described({ spec: object({ x: a, y: text }) }),
+      described({ spec: object({ x: b, y: text }) }, { cluster: 'two' }),
+    ]);
+    const kind = kindOf(catalog, 'foos.a.io');
+    expect(typeAt(kind, 'spec.x')).toEqual({ kind: 'leaf', type: 'JSON' });
+    expect(typeAt(kind, 'spec.y')).toEqual({ kind: 'leaf', type: 'String' });
+    expect(messages(catalog)).toEqual([
+      'two foos.a.io: spec.x has another type than in the clusters before; it is free JSON',
+    ]);
+  });
+
+  it('make JSON of a conflict inside lists and maps only', () => {
+    const of = (leaf: object): object =>
+      object({
+        list: { type: 'array', items: object({ x: leaf, y: text }) },
+        map: { additionalProperties: object({ x: leaf }) },
+      });
+    const kind = kindOf(
+      assembleCatalog([described({ spec: of(text) }), described({ spec: of(int) }, { cluster: 'two' })]),
+      'foos.a.io',
+    );
+    expect(typeAt(kind, 'spec.list[0].x')).toEqual({ kind: 'leaf', type: 'JSON' });
+    expect(typeAt(kind, 'spec.list[0].y')).toEqual({ kind: 'leaf', type: 'String' });
+    expect(typeAt(kind, 'spec.map["k"].x')).toEqual({ kind: 'leaf', type: 'JSON' });
+  });
+
+  it.each<[string, Wanted]>([
+    ['kind', { kind: 'Fu', plural: 'foos' }],
+    ['scope', { namespaced: false }],
+  ])('that differ in %s: the later one is left out', (_what, other) => {
+    const catalog = assembleCatalog([
+      described({ a: text }, { cluster: 'b', ...other }),
+      described({ b: text }, { cluster: 'a' }),
+    ]);
+    const kind = kindOf(catalog, 'foos.a.io');
+    expect(kind.clusters).toEqual(['a']);
+    expect(() => typeAt(kind, 'a')).toThrow('unknown');
+    expect(messages(catalog)).toEqual([
+      expect.stringContaining('b foos.a.io: it is another kind or has another scope than in cluster a'),
+    ]);
+  });
+
+  it('unite recursive shapes', () => {
+    const definitions = (more: object): Record<string, unknown> => ({
+      'x.Props': object({ not: ref('x.Props'), ...more }),
+    });
+    const catalog = assembleCatalog([
+      described({ schema: ref('x.Props') }, { definitions: definitions({ a: text }) }),
+      described({ schema: ref('x.Props') }, { definitions: definitions({ b: int }), cluster: 'two' }),
+    ]);
+    const kind = kindOf(catalog, 'foos.a.io');
+    expect(typeAt(kind, 'schema.not.not.a').kind).toBe('leaf');
+    expect(typeAt(kind, 'schema.not.not.b').kind).toBe('leaf');
+  });
+});
+
+describe('definitions', () => {
+  const pod = (more: object): Record<string, unknown> => ({ [`${core}PodSpec`]: object({ nodeName: text, ...more }) });
+  const own = { group: 'apps', kind: 'Deployment' };
+  const other = { group: 'batch', kind: 'Job' };
+
+  it('are one structure in all kinds, whichever cluster serves them', () => {
+    const extra = { [`${core}Extra`]: object({ z: text }) };
+    const catalog = assembleCatalog([
+      described(
+        { spec: ref(`${core}PodSpec`) },
+        { ...own, definitions: { ...pod({ extra: ref(`${core}Extra`) }), ...extra } },
+      ),
+      described({ template: ref(`${core}PodSpec`) }, { ...other, cluster: 'two', definitions: pod({ old: int }) }),
+    ]);
+    const [deployment, job] = [kindOf(catalog, 'deployments.apps'), kindOf(catalog, 'jobs.batch')];
+    for (const path of ['nodeName', 'old', 'extra.z']) {
+      expect(typeAt(deployment, `spec.${path}`)).toEqual(typeAt(job, `template.${path}`));
+    }
+    expect(deployment.tree.shapes[`${core}PodSpec`]?.fields).toEqual(job.tree.shapes[`${core}PodSpec`]?.fields);
+    expect(nameShapes('Job', job.tree).get(`${core}Extra`)).toBe('Extra');
+    expect(checkNames(catalog)).toEqual([]);
+  });
+
+  it('become JSON where they contradict each other', () => {
+    const catalog = assembleCatalog([
+      described({ spec: ref(`${core}PodSpec`) }, { ...own, definitions: pod({ x: text }) }),
+      described({ spec: ref(`${core}PodSpec`) }, { ...other, definitions: pod({ x: int }) }),
+    ]);
+    for (const key of ['deployments.apps', 'jobs.batch'])
+      expect(typeAt(kindOf(catalog, key), 'spec.x')).toEqual({ kind: 'leaf', type: 'JSON' });
+    expect(messages(catalog)).toEqual([expect.stringContaining('PodSpec.x has another type')]);
+  });
+
+  it('of other groups are used where they fit and never change those of kube-apiserver', () => {
+    const first = described({ spec: ref(`${core}PodSpec`) }, { ...own, definitions: pod({ x: text }) });
+    const alone = assembleCatalog([first]);
+    const fits = described({ spec: ref(`${core}PodSpec`) }, { definitions: pod({}) });
+    const differs = described({ spec: ref(`${core}PodSpec`) }, { kind: 'Bar', definitions: pod({ x: int }) });
+    const catalog = assembleCatalog([first, fits, differs]);
+    expect(kindOf(catalog, 'deployments.apps')).toEqual(kindOf(alone, 'deployments.apps'));
+    const foo = kindOf(catalog, 'foos.a.io');
+    expect([...nameShapes(foo.names.type, foo.tree).values()]).toContain('PodSpec');
+    expect(typeAt(foo, 'spec.x')).toEqual({ kind: 'leaf', type: 'String' });
+    const bar = kindOf(catalog, 'bars.a.io');
+    expect([...nameShapes(bar.names.type, bar.tree).values()]).toContain('AIoBar_spec');
+    expect(typeAt(bar, 'spec.x')).toEqual({ kind: 'leaf', type: 'Int' });
+    expect([...nameShapes(bar.names.type, bar.tree).values()]).toContain('ObjectMeta');
+    expect(messages(catalog)).toEqual([expect.stringContaining('bars.a.io: its definitions differ')]);
+  });
+});
+
+describe('ties', () => {
+  it.each<[string, Wanted, Wanted, string]>([
+    [
+      'the same type from two groups',
+      { group: 'a.b.io', kind: 'Foo' },
+      { group: 'a-b.io', kind: 'Foo', plural: 'foos' },
+      'foos.a.b.io',
+    ],
+    [
+      'types that differ in letter case',
+      { group: 'ab.io', kind: 'Foo' },
+      { group: 'a.b.io', kind: 'Foo' },
+      'foos.ab.io',
+    ],
+    [
+      'a group that ends where the other kind begins',
+      { group: 'a.io', kind: 'XFoo' },
+      { group: 'a.io.x', kind: 'Foo' },
+      'foos.a.io.x',
+    ],
+    [
+      'the list of one and the one of another',
+      { kind: 'Foo', plural: 'foos' },
+      { kind: 'Foos', plural: 'fooses' },
+      'fooses.a.io',
+    ],
+  ])('%s: the later kind loses', (_what, one, other, loser) => {
+    const catalog = assembleCatalog([described({}, one), described({}, other)]);
+    expect(catalog.kinds.length).toBe(1);
+    expect(messages(catalog)).toEqual([
+      expect.stringMatching(new RegExp(`one ${loser.replaceAll('.', '\\.')}: .* is taken by .*; the kind is left out`)),
+    ]);
+  });
+
+  it('with a nested name of another kind', () => {
+    const catalog = assembleCatalog([
+      described({ Connection: object({ a: text }) }, { kind: 'Foo', plural: 'bars' }),
+      described({}, { kind: 'FooConnection', plural: 'foos' }),
+    ]);
+    expect(catalog.kinds.map(({ key }) => key)).toEqual(['bars.a.io']);
+    expect(messages(catalog)).toEqual([
+      expect.stringContaining('aiofoo_connection (in lower case) is taken by bars.a.io'),
+    ]);
+  });
+
+  it('are found by checkNames in any list of kinds', () => {
+    const kind = kindOf(assembleCatalog([described({})]), 'foos.a.io');
+    expect(checkNames({ kinds: [kind] })).toEqual([]);
+    expect(checkNames({ kinds: [kind, { ...kind, key: 'others.a.io' }] })).toEqual([
+      { cluster: 'one', resource: 'others.a.io', message: expect.stringContaining('is taken by foos.a.io') },
+    ]);
+    const alike = { ...namesOf({ group: 'a.io', kind: 'Foo', plural: 'foos' }), one: 'aIoFoos' };
+    expect(checkNames({ kinds: [{ ...kind, names: alike }] }).length).toBe(1);
+  });
+});
