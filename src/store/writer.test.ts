@@ -6,7 +6,7 @@ import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
 
 function open(options: WriterOptions & { file?: string } = {}): { writer: StoreWriter; file: string } {
   const file = options.file ?? storeFile();
-  const writer = openWriter(file, options);
+  const writer = openWriter(file, { checkpoints: 'inline', ...options });
   onTestFinished(() => writer.close());
   return { writer, file };
 }

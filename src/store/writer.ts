@@ -15,6 +15,7 @@ import { must } from '../base/must.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
+import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -53,6 +54,10 @@ export interface WriterOptions {
   readonly bookmarkMs?: number;
   /** Keys of resources whose resourceVersions only look like numbers: compared for equality alone. */
   readonly opaqueVersions?: readonly string[];
+  /** Checkpoints by a thread of their own (default), or by the writer itself: simpler, and commits wait for them. */
+  readonly checkpoints?: 'thread' | 'inline';
+  /** Size of the WAL's file above which it is truncated; default 32 MiB. Readers hold back at the same size. */
+  readonly walGateBytes?: number;
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
 }
@@ -94,6 +99,7 @@ class SqliteWriter implements StoreWriter {
   /** Resources whose lastResourceVersion or status in memory is ahead of their row. */
   readonly #unsaved = new Set<StoredResource>();
   #savedAt: number;
+  readonly #checkpointer: Checkpointer | null;
   #replaces = 0;
   #closed = false;
 
@@ -135,6 +141,16 @@ class SqliteWriter implements StoreWriter {
       closed: () => this.#closed,
     };
     this.#savedAt = this.#clock.monotonic();
+    this.#checkpointer = options.checkpoints === 'inline' ? null : this.#startCheckpointer(log, options.walGateBytes);
+  }
+
+  #startCheckpointer(log: Logger, gateBytes = 32 * 1024 * 1024): Checkpointer {
+    const { database } = this.#store;
+    database.pragma('wal_autocheckpoint = 0');
+    const onDeath = (): void => {
+      if (!this.#closed) database.pragma('wal_autocheckpoint = 1000');
+    };
+    return startCheckpointer({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
   }
 
   revision(): number {
@@ -343,6 +359,7 @@ class SqliteWriter implements StoreWriter {
     try {
       if (this.#unsaved.size > 0) this.#session.run(() => {});
     } finally {
+      this.#checkpointer?.stop();
       this.#store.close();
     }
   }

@@ -1,0 +1,37 @@
+/**
+ * `npm run bench -- NAME [arguments]`: runs one benchmark of this directory; without a name, lists them.
+ *
+ * A benchmark is a file NAME.ts that exports `about` (one sentence) and `run(args)`. It prints a table for people and one line of
+ * JSON for machines, stops by itself, and sets the exit code when a number is missed.
+ */
+import { readdirSync } from 'node:fs';
+
+interface Benchmark {
+  readonly about: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+const names = readdirSync(new URL('.', import.meta.url))
+  .filter((file) => file.endsWith('.ts') && file !== 'run.ts')
+  .map((file) => file.slice(0, -3))
+  .filter((name) => !name.includes('.'))
+  .sort();
+
+async function load(name: string): Promise<Benchmark> {
+  return (await import(new URL(`./${name}.ts`, import.meta.url).href)) as Benchmark;
+}
+
+async function list(): Promise<void> {
+  process.stdout.write('Usage: npm run bench -- NAME\n\n');
+  for (const name of names) process.stdout.write(`  ${name.padEnd(16)} ${(await load(name)).about}\n`);
+}
+
+const [name, ...args] = process.argv.slice(2);
+if (name === undefined || name === '--help' || name === '-h') {
+  await list();
+} else if (names.includes(name)) {
+  await (await load(name)).run(args);
+} else {
+  process.stderr.write(`There is no benchmark ${JSON.stringify(name)}; choose one of: ${names.join(', ')}.\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,50 @@
+/**
+ * Starts and stops the checkpoint thread of a store. Checkpoints run off the writer's thread, so that no commit waits for one.
+ *
+ *   start -> the thread looks at the log every few milliseconds -> stop: it closes its connection and says so, within `stopMs`
+ */
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+
+/** Places in the memory shared with the thread (32-bit integers). */
+export const checkpointFlags = { stop: 0, started: 1, stopped: 2, length: 3 } as const;
+
+export interface CheckpointerData {
+  readonly file: string;
+  readonly flags: Int32Array<SharedArrayBuffer>;
+  /** Bytes in the log that are worth a checkpoint. */
+  readonly passiveBytes: number;
+  /** Size of the log's file above which it is truncated; the reader's gate stands at the same size. */
+  readonly gateBytes: number;
+}
+
+export interface Checkpointer {
+  /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
+  stop(): void;
+}
+
+const stopMs = 1000;
+
+export function startCheckpointer(
+  options: Omit<CheckpointerData, 'flags'> & { readonly log: Logger; readonly onDeath: () => void },
+): Checkpointer {
+  const { log, onDeath, ...data } = options;
+  const flags = new Int32Array(new SharedArrayBuffer(checkpointFlags.length * 4));
+  const worker = new Worker(new URL('./checkpointer.worker.ts', import.meta.url), {
+    workerData: { ...data, flags } satisfies CheckpointerData,
+  });
+  worker.unref();
+  worker.on('error', (error) => {
+    log.error({ error: messageOf(error) }, 'the checkpoint thread died; the writer checkpoints by itself');
+    onDeath();
+  });
+  return {
+    stop: () => {
+      Atomics.store(flags, checkpointFlags.stop, 1);
+      Atomics.notify(flags, checkpointFlags.stop);
+      // A thread that has not started yet sees the flag before it opens anything.
+      if (Atomics.load(flags, checkpointFlags.started) === 1) Atomics.wait(flags, checkpointFlags.stopped, 0, stopMs);
+    },
+  };
+}
