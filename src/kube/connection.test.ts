@@ -348,6 +348,21 @@ describe('proxy-url', () => {
     expect(server.requests[0]?.headers.authorization).toBe('Bearer secret');
   });
 
+  it('is refused at the start when it is no address', async () => {
+    const failure = await open({ server: 'https://a', 'proxy-url': 'ftp://p' }).catch((error: unknown) => error);
+    expect(codeOf(failure)).toBe('CONFIGURATION');
+    expect(messageOf(failure)).toContain('http://host:3128');
+  });
+
+  it('may stand in the environment instead', async () => {
+    const proxy = await httpProxy();
+    const server = 'http://api.example:6443';
+    const connection = await open({ server }, {}, { env: { HTTP_PROXY: proxy.url } });
+    // The proxy of the test cannot go there; that it is asked is what counts.
+    expect(await ask(connection)).toMatch(/^502 /);
+    expect(proxy.asked).toEqual([`GET ${server}/version`]);
+  });
+
   it('reaches a server through a SOCKS proxy', async () => {
     const server = await serve(ok, await authority.issue({ names: ['IP:127.0.0.1'] }));
     const proxy = await socksProxy();
@@ -390,6 +405,7 @@ async function httpProxy(): Promise<{ url: string; asked: string[] }> {
   const sockets = new Set<Socket>();
   const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
+    if (!String(request.url).includes('127.0.0.1')) return void response.writeHead(502).end();
     const forwarded = await fetch(String(request.url), {
       headers: { authorization: String(request.headers.authorization) },
     });

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import { CredentialProvider, type Credentials, checkStaticMaterial, loadCredentials } from './credentials.ts';
 import { createDispatcher } from './dispatcher.ts';
+import { proxyFromEnvironment } from './environment-proxy.ts';
 import { type ClusterConfig, readClusterConfig } from './kubeconfig.ts';
 
 export interface ConnectOptions {
@@ -61,6 +62,8 @@ export interface Connection {
   readonly context: string;
   /** Where the configuration came from, for messages. */
   readonly source: string;
+  /** The proxy on the way, without its credentials. */
+  readonly proxy: string | undefined;
   /** Rejects with what the transport threw, with a PortolanError about credentials, or with the signal's reason. */
   request(request: ConnectionRequest): Promise<ConnectionAnswer>;
   /** Ends all that runs on it. */
@@ -73,8 +76,16 @@ export interface Connection {
  */
 export async function connect(options: ConnectOptions = {}): Promise<Connection> {
   const env = options.env ?? process.env;
-  const config = readClusterConfig({ ...options, env });
-  const server = serverUrl(config);
+  const found = readClusterConfig({ ...options, env });
+  const server = serverUrl(found);
+  const proxyUrl = found.cluster.proxyUrl ?? proxyFromEnvironment(server, env);
+  if (proxyUrl !== undefined && !/^(https?|socks5?h?):\/\/[^/]/.test(proxyUrl)) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The proxy of context ${found.context} in ${found.source} is not an address: write proxy-url or HTTPS_PROXY like http://host:3128.`,
+    );
+  }
+  const config = proxyUrl === undefined ? found : { ...found, cluster: { ...found.cluster, proxyUrl } };
   await checkStaticMaterial(config);
   const clock = options.clock ?? systemClock;
   const provider = new CredentialProvider(() => loadCredentials(config, { env, clock }), clock);
@@ -86,6 +97,7 @@ class UndiciConnection implements Connection {
   readonly server: string;
   readonly context: string;
   readonly source: string;
+  readonly proxy: string | undefined;
   readonly #origin: string;
   readonly #basePath: string;
   readonly #credentials: CredentialProvider;
@@ -97,6 +109,7 @@ class UndiciConnection implements Connection {
     this.cluster = cluster;
     this.context = config.context;
     this.source = config.source;
+    this.proxy = config.cluster.proxyUrl?.replace(/\/\/[^/@]*@/, '//');
     this.#origin = server.origin;
     this.#basePath = server.pathname.replace(/\/+$/, '');
     this.server = this.#origin + this.#basePath;

@@ -85,8 +85,15 @@ describe('CredentialProvider', () => {
     expect(await failing()).toBe(first);
     clock.time += 100;
     expect(await failing()).toBe('no');
+    const dueAgain = provider.get();
+    const replaced = give('b', 0, 200);
+    await dueAgain;
+    // What is refused while its renewal is under way is not used after all.
+    const renewal = failing();
+    provider.drop(replaced);
+    expect(await renewal).toBe('no');
     const afresh = provider.get();
-    const second = give('b', 0, 200);
+    const second = give('c', 0, 200);
     await afresh;
     provider.drop(second);
     expect(await failing()).toBe('no');

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CertificateAuthority, createCertificateAuthority } from '../../test/support/certificates.ts';
@@ -74,6 +75,28 @@ describe('a server that cannot be reached', () => {
     expect(await explanation({ server: server.url }, {}, { headersTimeoutMs: 50 })).toMatch(
       /^UPSTREAM_UNAVAILABLE: The API server did not answer in time .*UND_ERR_HEADERS_TIMEOUT.*firewall/,
     );
+  });
+
+  it('because its proxy does not let through, or is not there', async () => {
+    const absent = await startLoopbackServer(() => {});
+    await absent.close();
+    const refusing = createHttpServer().on('connect', (_, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
+    refusing.listen(0, '127.0.0.1');
+    await once(refusing, 'listening');
+    closing.push(async () => {
+      refusing.close();
+      await once(refusing, 'close');
+    });
+    const address = refusing.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const server = 'https://api.example:6443';
+    expect(await explanation({ server, 'proxy-url': `http://127.0.0.1:${port}` })).toMatch(
+      /^UPSTREAM_UNAVAILABLE: The proxy before the API server did not open the way .*NO_PROXY/,
+    );
+    const secret = absent.url.replace('//', '//user:secret@');
+    const said = await explanation({ server, 'proxy-url': secret });
+    expect(said).toContain(`The proxy ${absent.url} before the API server cannot be reached`);
+    expect(said).not.toContain('secret');
   });
 
   it('that hangs up', async () => {
@@ -170,7 +193,7 @@ describe('a caller who is refused', () => {
 });
 
 it('leaves alone what already says what to do', async () => {
-  const connection = { server: 'https://a', context: 'test', source: 'config' };
+  const connection = { server: 'https://a', context: 'test', source: 'config', proxy: undefined };
   const own = new PortolanError('CONFIGURATION', 'Do this.');
   expect(explainConnectionFailure(own, connection)).toBe(own);
 });

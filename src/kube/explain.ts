@@ -4,7 +4,7 @@ import { ApiError, systemCodeOf } from './api-error.ts';
 import type { Connection } from './connection.ts';
 
 /** What an explanation speaks of. */
-type Where = Pick<Connection, 'server' | 'context' | 'source'>;
+type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy'>;
 
 /**
  * The error to show instead of `error`, which a request on `connection` ended with. A PortolanError about the
@@ -42,8 +42,17 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
   }
 }
 
+/** What keeps a connection from being made at all; with a proxy on the way, it is the proxy's connection. */
+const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
+
 function adviceFor(code: string, where: Where): { finding: string; remedy: string } {
-  const { context, source } = where;
+  const { context, source, proxy } = where;
+  if (proxy !== undefined && unreachable.has(code)) {
+    return {
+      finding: `The proxy ${proxy} before the API server cannot be reached`,
+      remedy: `start it, correct proxy-url in ${source} or HTTPS_PROXY, or exempt the server with NO_PROXY`,
+    };
+  }
   switch (code) {
     case 'ECONNREFUSED':
       return {
@@ -86,6 +95,14 @@ function adviceFor(code: string, where: Where): { finding: string; remedy: strin
       return {
         finding: "The API server's certificate is not valid at this time",
         remedy: "renew the server's certificate, or set the clock of this machine",
+      };
+    // A tunnel that is not opened is reported as an aborted request; our own aborts never come here.
+    case 'UND_ERR_ABORTED':
+    case 'UND_ERR_PRX_TLS':
+    case 'UND_ERR_PRX_CONN':
+      return {
+        finding: 'The proxy before the API server did not open the way',
+        remedy: `check proxy-url in ${source} and HTTPS_PROXY, or exempt the server with NO_PROXY`,
       };
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':

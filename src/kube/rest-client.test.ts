@@ -219,6 +219,22 @@ describe('stream', () => {
     body.destroy();
   });
 
+  it('may be silent for longer than a body that is read whole', async () => {
+    let speak = (): void => {};
+    const { api } = await client(
+      (request, response) => {
+        response.write('{');
+        if (request.url === '/watch') speak = () => response.end('}');
+      },
+      { bodyTimeoutMs: 50 },
+    );
+    const { body } = await api.stream('/watch');
+    const whole = readText(body);
+    expect(await failureOf(api.get('/list'))).toMatchObject({ reason: 'UND_ERR_BODY_TIMEOUT' });
+    speak();
+    expect(await whole).toBe('{}');
+  });
+
   it('errors when it breaks off', async () => {
     const { api } = await client((_, response) => {
       response.write('{"type":"ADDED"');
