@@ -202,6 +202,44 @@ describe('definitions', () => {
     expect(checkNames(catalog)).toEqual([]);
   });
 
+  it('are united over clusters wherever they stand', () => {
+    const at = (place: string, cluster: string, more: object): DescribedResource =>
+      described(
+        {
+          spec: object({
+            [place]: ref(`${core}PodSpec`),
+            [`${place}s`]: { type: 'array', items: ref(`${core}PodSpec`) },
+          }),
+        },
+        { ...own, cluster, definitions: pod(more) },
+      );
+    for (const [first, second] of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      const kind = kindOf(
+        assembleCatalog([at(first, 'one', { x: text }), at(second, 'two', { y: int })]),
+        'deployments.apps',
+      );
+      for (const path of ['spec.a.x', 'spec.a.y', 'spec.b.x', 'spec.as[0].y', 'spec.bs[0].x'])
+        expect(typeAt(kind, path).kind).toBe('leaf');
+    }
+  });
+
+  it('are united where only the second cluster has them at the place that is met first', () => {
+    const spec = ref(`${core}PodSpec`);
+    const one = described(
+      { aaa: object({ k: text }), zzz: object({ p: spec }) },
+      { ...own, definitions: pod({ x: text }) },
+    );
+    const two = described(
+      { aaa: object({ k: text, p: spec }) },
+      { ...own, cluster: 'two', definitions: pod({ y: int }) },
+    );
+    const kind = kindOf(assembleCatalog([one, two]), 'deployments.apps');
+    for (const path of ['aaa.p.x', 'aaa.p.y', 'zzz.p.x', 'zzz.p.y']) expect(typeAt(kind, path).kind).toBe('leaf');
+  });
+
   it('become JSON where they contradict each other', () => {
     const catalog = assembleCatalog([
       described({ spec: ref(`${core}PodSpec`) }, { ...own, definitions: pod({ x: text }) }),

@@ -35,15 +35,47 @@ describe('structureHash', () => {
     expect(structureHash(treeOf(properties))).not.toBe(structureHash(plain));
   });
 
-  it('is the same for a recursive shape wherever it stands', () => {
-    const props = { type: 'object', properties: { not: { $ref: '#/definitions/x.Props' }, title: text } };
-    const definitions = { 'x.Props': props };
-    const one = structureHashes(treeOf({ a: { $ref: '#/definitions/x.Props' } }, definitions));
-    const other = structureHashes(
-      treeOf({ spec: { type: 'object', properties: { z: { $ref: '#/definitions/x.Props' } } } }, definitions),
-    );
-    expect(one.get('x.Props')).toBeDefined();
-    expect(one.get('x.Props')).toBe(other.get('x.Props'));
+  it.each<[string, Record<string, unknown>]>([
+    ['itself', { 'x.A': { properties: { not: { $ref: '#/definitions/x.A' }, title: text } } }],
+    [
+      'one that contains it',
+      {
+        'x.A': { properties: { b: { $ref: '#/definitions/x.B' }, a: text } },
+        'x.B': { properties: { a: { $ref: '#/definitions/x.A' }, leaf: { type: 'object', properties: { z: text } } } },
+      },
+    ],
+  ])('is the same wherever a shape that contains %s stands', (_what, definitions) => {
+    const first = { $ref: '#/definitions/x.A' };
+    const trees = [
+      treeOf({ a: first }, definitions),
+      treeOf({ spec: { type: 'object', properties: { z: first, more: text } } }, definitions),
+      treeOf({ a: { $ref: `#/definitions/${'x.B' in definitions ? 'x.B' : 'x.A'}` } }, definitions),
+    ];
+    // Shapes that contain each other keep a name only where the walk came back to them, so they are compared by what they have.
+    const hashes = trees.map((tree) => {
+      const found = structureHashes(tree);
+      return Object.values(tree.shapes)
+        .filter(({ fields }) => fields.some(({ name }) => name === 'title' || name === 'leaf' || name === 'b'))
+        .map(({ key, fields }) => [fields.map(({ name }) => name).join(), found.get(key)])
+        .sort();
+    });
+    expect(hashes[0]?.length).toBe('x.B' in definitions ? 2 : 1);
+    expect(hashes[1]).toEqual(hashes[0]);
+    expect(hashes[2]).toEqual(hashes[0]);
+  });
+
+  it('tells shapes apart that contain each other', () => {
+    const of = (leaf: object): FieldTree =>
+      treeOf(
+        { a: { $ref: '#/definitions/x.A' } },
+        {
+          'x.A': { properties: { b: { $ref: '#/definitions/x.B' } } },
+          'x.B': { properties: { c: { $ref: '#/definitions/x.C' } } },
+          'x.C': { properties: { a: { $ref: '#/definitions/x.A' }, leaf } },
+        },
+      );
+    expect(structureHash(of(text))).not.toBe(structureHash(of({ type: 'boolean' })));
+    expect(new Set(structureHashes(of(text)).values()).size).toBe(Object.keys(of(text).shapes).length);
   });
 });
 

@@ -1,56 +1,55 @@
 /**
- * Hashes of structure: equal for shapes whose fields, types and nested shapes are equal, whatever they are called and described as.
+ * Hashes of structure: equal for shapes whose fields, types and nested shapes are equal, whatever they are called and described as
+ * and wherever they stand.
  */
 import { createHash } from 'node:crypto';
 import { must } from '../base/must.ts';
-import type { FieldTree, FieldType } from './field-tree.ts';
+import type { FieldTree, FieldType, Shape } from './field-tree.ts';
+import { objectIn } from './normalize-tree.ts';
 
 /** 32 hexadecimal digits of SHA-256. */
 export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** The hash of every shape by its key. A shape that contains itself is hashed with the way back counted in levels. */
+/**
+ * The hash of every shape by its key. A shape is hashed with the hashes of those below it. Shapes that contain each other are
+ * found together (Tarjan's components) and hashed over and over, once for each of them, which tells them apart as far as they differ.
+ */
 export function structureHashes(tree: FieldTree): Map<string, string> {
-  const done = new Map<string, string>();
-  const above: string[] = [];
-  for (const key of Object.keys(tree.shapes)) visit(key);
-  return done;
+  const hashes = new Map<string, string>();
+  /** When a shape was first seen, and the earliest one that it leads back to. */
+  const seen = new Map<string, { readonly index: number; low: number }>();
+  const waiting: string[] = [];
+  for (const key of Object.keys(tree.shapes)) if (!seen.has(key)) visit(key);
+  return hashes;
 
-  /** The highest level that was reached back to; a hash holds wherever it is met only if that is not above the shape. */
-  function visit(key: string): { hash: string; reach: number } {
-    const known = done.get(key);
-    if (known !== undefined) return { hash: known, reach: above.length };
-    const level = above.indexOf(key);
-    if (level !== -1) return { hash: `^${above.length - level}`, reach: level };
-    const own = above.length;
-    above.push(key);
-    const shape = must(tree.shapes[key], `shape ${key} is in its tree`);
-    let reach = own;
-    let text = shape.open === true ? '+' : '';
-    for (const field of shape.fields) text += `${JSON.stringify(field.name)}:${signature(field.type)},`;
-    above.pop();
-    const hash = hashText(text);
-    if (reach >= own) done.set(key, hash);
-    return { hash, reach };
-
-    function signature(type: FieldType): string {
-      switch (type.kind) {
-        case 'leaf':
-          return type.type;
-        case 'stringMap':
-          return '{}';
-        case 'map':
-          return `{${signature(type.of)}}`;
-        case 'list':
-          return `[${signature(type.of)}]`;
-        case 'object': {
-          const below = visit(type.shape);
-          reach = Math.min(reach, below.reach);
-          return below.hash;
-        }
-      }
+  function visit(key: string): { low: number } {
+    const own = { index: seen.size, low: seen.size };
+    seen.set(key, own);
+    waiting.push(key);
+    let recursive = false;
+    for (const { type } of shapeOf(tree, key).fields) {
+      const below = objectIn(type);
+      if (below === null || hashes.has(below)) continue;
+      recursive ||= below === key;
+      const before = seen.get(below);
+      own.low = Math.min(own.low, before === undefined ? visit(below).low : before.index);
     }
+    if (own.low === own.index) close(waiting.splice(waiting.indexOf(key)), recursive);
+    return own;
+  }
+
+  /** Hashes shapes that contain each other; all that is below them is hashed already. */
+  function close(members: readonly string[], recursive: boolean): void {
+    let current = new Map(members.map((key) => [key, 'itself']));
+    const rounds = members.length > 1 || recursive ? members.length + 1 : 1;
+    for (let round = 0; round < rounds; round++) {
+      const before = current;
+      const hashOf = (key: string): string => before.get(key) ?? must(hashes.get(key), `shape ${key} is hashed`);
+      current = new Map(members.map((key) => [key, hashText(signatureOf(shapeOf(tree, key), hashOf))]));
+    }
+    for (const [key, hash] of current) hashes.set(key, hash);
   }
 }
 
@@ -62,4 +61,28 @@ export function structureHash(tree: FieldTree): string {
 /** Names of nested filter inputs by shape key: outside the contract, the same wherever the structure is. */
 export function inputNames(tree: FieldTree): Map<string, string> {
   return new Map([...structureHashes(tree)].map(([key, hash]) => [key, `F_${hash.slice(0, 12)}`]));
+}
+
+function shapeOf(tree: FieldTree, key: string): Shape {
+  return must(tree.shapes[key], `shape ${key} is in its tree`);
+}
+
+function signatureOf(shape: Shape, hashOf: (key: string) => string): string {
+  const fields = shape.fields.map(({ name, type }) => `${JSON.stringify(name)}:${typeSignature(type, hashOf)}`);
+  return `${shape.open === true ? '+' : ''}${fields.join()}`;
+}
+
+function typeSignature(type: FieldType, hashOf: (key: string) => string): string {
+  switch (type.kind) {
+    case 'leaf':
+      return type.type;
+    case 'stringMap':
+      return '{}';
+    case 'map':
+      return `{${typeSignature(type.of, hashOf)}}`;
+    case 'list':
+      return `[${typeSignature(type.of, hashOf)}]`;
+    case 'object':
+      return hashOf(type.shape);
+  }
 }

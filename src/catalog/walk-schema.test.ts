@@ -144,6 +144,14 @@ describe('objects', () => {
     expect(shape(tree, '$.a.inner').fields[0]?.description).toBe('A.');
   });
 
+  it('that differ only far below are not', () => {
+    const of = (leaf: object): object => object({ a: object({ b: object({ c: object({ d: leaf }) }) }) });
+    const tree = treeOf({ x: of(text), y: of({ type: 'boolean' }), z: of(text) });
+    expect(typeOfField(tree, '$', 'y')).toEqual({ kind: 'object', shape: '$.y' });
+    expect(typeOfField(tree, '$', 'z')).toEqual({ kind: 'object', shape: '$.x' });
+    expect(typeOfField(tree, '$.y.a.b.c', 'd')).toEqual(leaf('Boolean'));
+  });
+
   it('keep what is declared where unknown fields are kept', () => {
     const tree = treeOf({
       spec: object({ a: text }, { 'x-kubernetes-preserve-unknown-fields': true }),
