@@ -7,7 +7,8 @@
  * The life of credentials: fetched on first use; fetched again once `refreshAt` has passed (files are read again each
  * minute, a plugin's credential is renewed a minute before it ends); if that fails they are used until `expiresAt`.
  * A 401 drops them at once. Each fetch starts from a new KubeConfig, because client-node's own caches outlive a
- * refusal, take an OIDC lifetime for a point in time, and know one token file only.
+ * refusal; token files, plugins and OIDC are read here, because client-node mixes up token files, runs a plugin once
+ * for each of the requests that come at once, and cannot renew an OIDC token.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -16,9 +17,10 @@ import { createSecureContext } from 'node:tls';
 import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { type ExecCredential, runExecPlugin } from './exec-credential.ts';
+import { runExecPlugin } from './exec-credential.ts';
 import { record } from './json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
+import { oidcCredential } from './oidc-credential.ts';
 
 /** What one request needs, apart from its own business. Times are wall-clock milliseconds. */
 export interface Credentials {
@@ -81,6 +83,7 @@ export async function loadCredentials(
   config: ClusterConfig,
   options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
 ): Promise<Credentials> {
+  const now = options.clock.now();
   const { kubeConfig, material } = await loadMaterial(config, config.user);
   const headers: Record<string, string | string[]> = {};
   if (material.auth !== undefined && material.auth !== null) {
@@ -90,24 +93,31 @@ export async function loadCredentials(
     if (typeof value === 'string') headers[name.toLowerCase()] = value;
   }
   if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${await readToken(config.tokenFile, config)}`;
-  let plugin: ExecCredential | undefined;
+  let expiresAt = Number.POSITIVE_INFINITY;
+  let refreshAt = now + refreshMs;
+  if (config.oidc !== undefined) {
+    const oidc = await oidcCredential(config, { env: options.env, now });
+    headers['authorization'] = `Bearer ${oidc.token}`;
+    expiresAt = oidc.expiresAt;
+    refreshAt = Math.min(refreshAt, expiresAt);
+  }
   if (config.exec !== undefined) {
     const ca = Buffer.isBuffer(material.ca) ? material.ca : undefined;
-    plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca });
+    const plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca });
     if (plugin.token !== undefined) headers['authorization'] = `Bearer ${plugin.token}`;
     if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
     if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
+    expiresAt = plugin.expiresAt ?? Number.POSITIVE_INFINITY;
+    // Kept as long as it lasts; a very short one is renewed half-way.
+    refreshAt = Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2);
   }
   impersonate(config, headers);
-  const now = options.clock.now();
-  const expiresAt = plugin === undefined ? Number.POSITIVE_INFINITY : (plugin.expiresAt ?? Number.POSITIVE_INFINITY);
   const transport = transportOf(kubeConfig, material);
   return {
     headers,
     transport,
     transportFingerprint: fingerprint(transport),
-    // A plugin's credential is kept as long as it lasts; a very short one is renewed half-way.
-    refreshAt: plugin === undefined ? now + refreshMs : Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2),
+    refreshAt,
     expiresAt,
   };
 }
@@ -143,8 +153,6 @@ async function loadMaterial(
   const plain = config.cluster.server.startsWith('http:');
   kubeConfig.loadFromClusterAndUser(plain ? { ...config.cluster, skipTLSVerify: true } : config.cluster, user);
   const material: RequestOptions = {};
-  const settings = record(record(user.authProvider)?.['config']);
-  const refreshToken = settings?.['refresh-token'];
   try {
     await kubeConfig.applyToHTTPSOptions(material);
   } catch (error) {
@@ -161,9 +169,6 @@ async function loadMaterial(
       `The credentials of context ${config.context} in ${config.source} could not be renewed (${messageOf(error)}): log in again.`,
       { cause: error },
     );
-  } finally {
-    // An identity provider need not hand out a new refresh token; then the old one stays good.
-    if (settings !== undefined && refreshToken !== undefined) settings['refresh-token'] ??= refreshToken;
   }
   return { kubeConfig, material };
 }

@@ -128,9 +128,12 @@ describe('a user', () => {
     expect(userOf({ tokenFile: '/a/token' }).config.tokenFile).toBe('/a/token');
   });
 
-  it('keeps a provider, but plugins and token files stand apart', () => {
-    const oidc = { name: 'oidc', config: { 'id-token': 'x' } };
-    expect(userOf({ 'auth-provider': oidc }).config.user.authProvider).toEqual(oidc);
+  it('keeps a provider, but plugins, OIDC and token files stand apart', () => {
+    const gcp = { name: 'gcp', config: { 'access-token': 'x' } };
+    expect(userOf({ 'auth-provider': gcp }).config.user.authProvider).toEqual(gcp);
+    const oidc = userOf({ 'auth-provider': { name: 'oidc', config: { 'id-token': 'x' } } }).config;
+    expect(oidc.oidc).toEqual({ 'id-token': 'x' });
+    expect(oidc.user.authProvider).toBeUndefined();
     const exec = userOf({ exec: { command: 'c' } }).config;
     expect(exec).toMatchObject({ exec: { command: 'c' } });
     expect(exec.user.exec).toBeUndefined();

@@ -41,11 +41,13 @@ export interface ClusterConfig {
   /** Where this came from, for messages: file names, or what stands for the service account. */
   readonly source: string;
   readonly cluster: Cluster;
-  /** Without exec, tokens in files and impersonated groups: those stand beside it. */
+  /** Without exec, OIDC, tokens in files and impersonated groups: those stand beside it. */
   readonly user: User;
   readonly tokenFile: string | undefined;
   /** The exec section of the user, unchecked. */
   readonly exec: Readonly<Record<string, unknown>> | undefined;
+  /** The settings of the `oidc` auth provider; its tokens are replaced here when they are renewed. */
+  readonly oidc: Record<string, unknown> | undefined;
   readonly impersonation: Impersonation | undefined;
   /** Folder that a relative command of an exec plugin is meant from. */
   readonly directory: string;
@@ -157,14 +159,16 @@ function splitUser(of: {
   const tokenFile = text(of.raw['tokenFile']) ?? text(provider?.['tokenFile']);
   const exec = record(of.user.exec) ?? record(provider?.['exec']);
   const { exec: _exec, authProvider, ...rest } = of.user;
-  const keepsProvider = authProvider !== null && authProvider !== undefined && exec === undefined;
+  const oidc = record(of.raw['auth-provider'])?.['name'] === 'oidc' ? { ...provider } : undefined;
+  const apart = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
   return {
     context: of.name,
     source: of.source,
     cluster: of.cluster,
-    user: keepsProvider && provider?.['tokenFile'] === undefined ? { ...rest, authProvider } : rest,
+    user: apart || record(authProvider) === undefined ? rest : { ...rest, authProvider },
     tokenFile: tokenFile === undefined || isAbsolute(tokenFile) ? tokenFile : join(of.directory, tokenFile),
     exec,
+    oidc,
     impersonation: impersonationOf(of.raw),
     directory: of.directory,
   };
@@ -205,6 +209,7 @@ function readServiceAccount(options: KubeconfigOptions): ClusterConfig {
     user: { name: 'service-account' },
     tokenFile,
     exec: undefined,
+    oidc: undefined,
     impersonation: undefined,
     directory,
   };
