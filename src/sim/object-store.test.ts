@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ObjectStore, type StoreEvent, type View } from './object-store.ts';
 
 const put = (store: ObjectStore, name: string, value = 0, namespace = 'a'): number =>
-  store.write('things', namespace, name, `uid-${name}`, (resourceVersion) => ({ metadata: { name, resourceVersion }, value }))
-    .revision;
+  store.write('things', namespace, name, `uid-${name}`, (resourceVersion) => ({
+    metadata: { name, resourceVersion },
+    value,
+  })).revision;
 const names = (list: readonly { name: string }[] | undefined): string[] | undefined => list?.map((item) => item.name);
 const drop = (store: ObjectStore, name: string): void => {
   store.remove('things', 'a', name, (resourceVersion) => ({ metadata: { name, resourceVersion } }));

@@ -278,10 +278,10 @@ export class ObjectApi {
     if (options.subresource === 'status') {
       next = {
         ...old,
-        metadata: { ...metadata, finalizers: before.finalizers, ownerReferences: before.ownerReferences },
+        metadata: withFields(metadata, { finalizers: before.finalizers, ownerReferences: before.ownerReferences }),
       };
-      next.status = given.status;
-    } else if (resource.statusSubresource && !options.trusted) next.status = old.status;
+      next = withFields(next, { status: given.status });
+    } else if (resource.statusSubresource && !options.trusted) next = withFields(next, { status: old.status });
     next = this.#admit(resource, next, false, options, old);
     if (equalJson({ ...next, metadata: metadataOf(next) }, old) && !applied) return { stored: current, gone: false };
     if (this.#desiredStateChanged(resource, next, old)) {
@@ -488,4 +488,11 @@ function isBlind(cause: StatusCause, resource: ServedResource): boolean {
 function sameManagers(a: unknown, b: unknown): boolean {
   const strip = (entries: unknown): unknown => asArray(entries).map((entry) => ({ ...asObject(entry), time: '' }));
   return equalJson(strip(a), strip(b));
+}
+
+/** The object with these fields; a field that is undefined is taken out. */
+function withFields(object: JsonObject, fields: JsonObject): JsonObject {
+  const out = { ...object, ...fields };
+  for (const [key, value] of Object.entries(fields)) if (value === undefined) delete out[key];
+  return out;
 }

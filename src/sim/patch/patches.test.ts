@@ -46,16 +46,41 @@ describe('JSON patch', () => {
 
 describe('strategic merge patch', () => {
   const target = {
-    spec: { template: { spec: { containers: [{ name: 'a', image: 'a:1', env: [{ name: 'X', value: '1' }] }, { name: 'b', image: 'b:1' }] } } },
+    spec: {
+      template: {
+        spec: {
+          containers: [
+            { name: 'a', image: 'a:1', env: [{ name: 'X', value: '1' }] },
+            { name: 'b', image: 'b:1' },
+          ],
+        },
+      },
+    },
   };
   const containers = (patch: unknown): unknown => {
-    const merged = strategicMergePatch(target, { spec: { template: { spec: { containers: patch } } } }, deployments.schema);
+    const merged = strategicMergePatch(
+      target,
+      { spec: { template: { spec: { containers: patch } } } },
+      deployments.schema,
+    );
     return (merged as typeof target).spec.template.spec.containers;
   };
 
   it('merges lists by their merge key, also nested ones', () => {
-    expect(containers([{ name: 'a', env: [{ name: 'Y', value: '2' }] }, { name: 'c', image: 'c:1' }])).toEqual([
-      { name: 'a', image: 'a:1', env: [{ name: 'X', value: '1' }, { name: 'Y', value: '2' }] },
+    expect(
+      containers([
+        { name: 'a', env: [{ name: 'Y', value: '2' }] },
+        { name: 'c', image: 'c:1' },
+      ]),
+    ).toEqual([
+      {
+        name: 'a',
+        image: 'a:1',
+        env: [
+          { name: 'X', value: '1' },
+          { name: 'Y', value: '2' },
+        ],
+      },
       { name: 'b', image: 'b:1' },
       { name: 'c', image: 'c:1' },
     ]);

@@ -41,7 +41,10 @@ type Part -- P.
           'x-kubernetes-list-map-keys': ['name'],
           'x-kubernetes-list-type': 'map',
         },
-        sizes: { type: 'object', additionalProperties: { $ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity' } },
+        sizes: {
+          type: 'object',
+          additionalProperties: { $ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity' },
+        },
       },
     });
     expect(definitions['example.demo.v1.ThingList']).toBeDefined();
@@ -69,7 +72,11 @@ describe('pruning', () => {
     type: 'object',
     properties: {
       kept: { type: 'string' },
-      free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { inner: { type: 'object', properties: {} } } },
+      free: {
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+        properties: { inner: { type: 'object', properties: {} } },
+      },
       map: { type: 'object', additionalProperties: { type: 'object', properties: { a: { type: 'string' } } } },
       list: { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } } } },
       embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
@@ -130,7 +137,8 @@ describe('validation', () => {
       list: { type: 'array', maxItems: 1, items: { type: 'string' } },
     },
   });
-  const fields = (value: unknown): (string | undefined)[] => validateValue(value, types.root, types, '').map((cause) => cause.field);
+  const fields = (value: unknown): (string | undefined)[] =>
+    validateValue(value, types.root, types, '').map((cause) => cause.field);
 
   it('accepts what fits', () => {
     expect(fields({ name: 'abc', count: 3, mode: 'a', port: 80, ratio: 1, list: ['x'] })).toEqual([]);
