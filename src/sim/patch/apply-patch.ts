@@ -75,14 +75,16 @@ function refuseConflicts(
   throw new StatusError(409, 'Conflict', `Apply failed with ${count}: ${where}`, { causes });
 }
 
+/** The leaves in both sets; a list or map that one of them holds as a whole and the other by its items is no conflict. */
 function sharedLeaves(a: FieldSet, b: FieldSet, path: string[] = []): string[][] {
   const out: string[][] = [];
   for (const [key, value] of Object.entries(a)) {
     const other = b[key];
     if (other === undefined || key === '.') continue;
-    const inner = asObject(value);
-    if (Object.keys(inner).length === 0 || Object.keys(asObject(other)).length === 0) out.push([...path, key]);
-    else out.push(...sharedLeaves(inner, asObject(other), [...path, key]));
+    const leaf = Object.keys(asObject(value)).length === 0;
+    const otherLeaf = Object.keys(asObject(other)).length === 0;
+    if (leaf && otherLeaf) out.push([...path, key]);
+    else if (!leaf && !otherLeaf) out.push(...sharedLeaves(asObject(value), asObject(other), [...path, key]));
   }
   return out;
 }
