@@ -31,8 +31,11 @@ let closing = false;
 const started = performance.now();
 const replace = writer.replace(handle);
 for (let first = 0; first < objects; first += 100) {
-  replace.put(Array.from({ length: 100 }, (_, index) => ({ text: podText(first + index, 'Running', (version += 1)) })));
+  replace.put(
+    Array.from({ length: 100 }, (_, index) => ({ text: podText(first + index, 'Running', first + index + 1) })),
+  );
 }
+version = objects;
 await replace.commit(String(version));
 const syncSeconds = (performance.now() - started) / 1000;
 port.postMessage('ready');

@@ -19,7 +19,7 @@ const gatedMs = 3;
 /** Looks without a commit after which what little is left is written back too. */
 const quietLooks = 40;
 
-/** Frames that a truncating checkpoint may find: few enough to hold the writer's lock for. */
+/** Frames that a truncating checkpoint may find at the gate: few enough to hold the writer's lock for. */
 const leftOver = 256;
 
 run();
@@ -46,7 +46,9 @@ function run(): void {
           pending = pendingFrames(database);
         }
         // Where much is left, a reader's snapshot is in the way, and a try would only hold up the writer.
-        if (gated && pending <= leftOver) checkpoint(database, 'TRUNCATE');
+        // The further the log is past the gate, the more the writer has to bear.
+        const bearable = leftOver + (size - gateBytes) / pageSize / 4;
+        if (gated && pending <= bearable) checkpoint(database, 'TRUNCATE');
         const pause = gated ? gatedMs : worthIt ? busyMs : idleMs;
         Atomics.wait(flags, checkpointFlags.stop, 0, pause);
         if (Atomics.load(flags, checkpointFlags.stop) === 1) break;

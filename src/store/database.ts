@@ -12,7 +12,7 @@ import type { Row, SqlValue } from './types.ts';
 export interface DatabaseOptions {
   readonly readonly?: boolean;
   readonly mustExist?: boolean;
-  /** Milliseconds to wait for another connection's lock. */
+  /** Milliseconds to wait for another connection's lock; default 5,000. */
   readonly busyMs?: number;
   readonly log?: Logger;
   /** Statements that take longer are logged; default 200 ms. */
@@ -20,6 +20,8 @@ export interface DatabaseOptions {
   /** Prepared statements kept; default 500. */
   readonly cachedStatements?: number;
 }
+
+export const defaultBusyMs = 5000;
 
 /** What a function of ours that SQL may call takes and gives. */
 export type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
@@ -129,7 +131,7 @@ export class Database {
     this.#connection = new BetterSqlite(file, {
       readonly: options.readonly ?? false,
       fileMustExist: options.mustExist ?? options.readonly ?? false,
-      timeout: options.busyMs ?? 5000,
+      timeout: options.busyMs ?? defaultBusyMs,
     });
   }
 

@@ -53,6 +53,7 @@ export class FirstSync implements Replace {
       });
       this.#count += added;
       next = end;
+      this.#context.relieve();
     }
   }
 

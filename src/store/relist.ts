@@ -306,6 +306,7 @@ export class Relist implements Replace {
       });
       done += slice.objects;
       next = slice.index;
+      this.#context.relieve();
       await nextTurn();
     }
     return done;

@@ -29,6 +29,8 @@ export interface ReplaceContext {
   readonly unstaged: number[];
   /** Handles whose set is being exchanged right now; events for them must wait. */
   readonly committing: Set<number>;
+  /** Writes the log back when bulk work has let it grow past the gate; call between transactions. */
+  readonly relieve: () => void;
   /** True once the writer is closed. */
   readonly closed: () => boolean;
 }

@@ -8,6 +8,7 @@
  *
  * Every commit is whole: a crash between two leaves the tables, the log and lastResourceVersion of the earlier one.
  */
+import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
@@ -16,6 +17,7 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
+import { defaultBusyMs, sqliteCodeOf } from './database.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -81,6 +83,8 @@ export function openWriter(file: string, options: WriterOptions = {}): StoreWrit
   }
 }
 
+const defaultWalGateBytes = 32 * 1024 * 1024;
+
 class SqliteWriter implements StoreWriter {
   readonly epoch: string;
   readonly outcome: OpenedStore['outcome'];
@@ -138,19 +142,39 @@ class SqliteWriter implements StoreWriter {
       maxDifferences: options.maxDifferences ?? 2000,
       maxDifferenceBytes: options.maxDifferenceBytes ?? 16 * 1024 * 1024,
       committing: new Set(),
+      relieve: () => this.#relieve(options.walGateBytes ?? defaultWalGateBytes),
       closed: () => this.#closed,
     };
     this.#savedAt = this.#clock.monotonic();
-    this.#checkpointer = options.checkpoints === 'inline' ? null : this.#startCheckpointer(log, options.walGateBytes);
+    this.#checkpointer =
+      options.checkpoints === 'inline'
+        ? null
+        : this.#startCheckpointer(log, options.walGateBytes ?? defaultWalGateBytes);
   }
 
-  #startCheckpointer(log: Logger, gateBytes = 32 * 1024 * 1024): Checkpointer {
+  #startCheckpointer(log: Logger, gateBytes: number): Checkpointer {
     const { database } = this.#store;
     database.pragma('wal_autocheckpoint = 0');
     const onDeath = (): void => {
       if (!this.#closed) database.pragma('wal_autocheckpoint = 1000');
     };
     return startCheckpointer({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
+  }
+
+  /** Bulk writes outrun the checkpoint thread: past the gate they write the log back themselves. */
+  #relieve(gateBytes: number): void {
+    const { database } = this.#store;
+    const size = statSync(`${database.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (size <= gateBytes) return;
+    // A reader or the checkpoint thread may be in the way: wait for it a moment, the next slice tries again.
+    database.pragma('busy_timeout = 20');
+    try {
+      database.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
+    } finally {
+      database.pragma(`busy_timeout = ${defaultBusyMs}`);
+    }
   }
 
   revision(): number {
