@@ -24,12 +24,17 @@ export function pruneUnknown(value: unknown, schema: JsonObject | undefined, typ
   const out: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
     if (properties && Object.hasOwn(properties, key)) {
-      out[key] = pruneUnknown(item, resolveSchema(properties[key], types), types);
+      out[key] = pruneUnknown(item, resolveSchema(properties[key], types), beyond(properties[key], types));
     } else if (isObject(additionalProperties)) {
       out[key] = pruneUnknown(item, resolveSchema(additionalProperties, types), types);
     } else if (additionalProperties === true || preserve || (embedded && typeMeta.has(key))) out[key] = item;
   }
   return out;
+}
+
+/** Behind a `$ref` are the shapes of built-in kinds (a custom object's metadata), whose free objects stay as they are. */
+function beyond(property: unknown, types: TypedSchema): TypedSchema {
+  return !types.open && isObject(property) && property.$ref !== undefined ? { ...types, open: true } : types;
 }
 
 /** Fills in defaults of absent fields, and of nulls where null is not a value. Drops nulls that are not allowed. */
