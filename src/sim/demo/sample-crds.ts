@@ -101,7 +101,7 @@ export const cloudManagerCrd: JsonObject = {
       kind: 'CloudManager',
       plural: 'cloudmanagers',
       singular: 'cloudmanager',
-      shortNames: ['cm2', 'cloud'],
+      shortNames: ['clm'],
       categories: ['all'],
     },
     versions: [
