@@ -5,6 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import { parseExact } from '../catalog/values.ts';
+import type { Redaction } from './redaction.ts';
 import { storedKey } from './sql-functions.ts';
 import type { IncomingObject } from './types.ts';
 
@@ -16,7 +18,10 @@ export interface Owner {
 export interface ReceivedObject {
   /** The object as JSON, with apiVersion and kind. */
   readonly text: string;
+  /** Without what is withheld. */
   readonly value: Readonly<Record<string, unknown>>;
+  /** Places to remove from the text, beside those that the redaction's SQL removes. */
+  readonly withheldPlaces: readonly string[];
   /** The empty string for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
@@ -40,8 +45,11 @@ export interface KindNamesOnWire {
 const droppedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
-export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire): ReceivedObject {
-  const value = asRecord(incoming.value === undefined ? parse(incoming.text) : incoming.value);
+export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
+  // The caller's own value is not to be changed, so where something is withheld the text is parsed once more.
+  const parsed = incoming.value === undefined || redaction.withholds ? parse(incoming.text) : incoming.value;
+  const withheldPlaces = redaction.withholds ? redaction.redact(parsed) : [];
+  const value = asRecord(parsed);
   const metadata = value === null ? null : asRecord(value['metadata']);
   if (value === null || metadata === null) throw invalid('has no metadata');
   const { name, uid, resourceVersion } = metadata;
@@ -56,6 +64,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire): 
   return {
     text: withKind(incoming.text, value, names),
     value,
+    withheldPlaces,
     namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
     name,
     uid,
@@ -80,7 +89,7 @@ function invalid(what: string): PortolanError {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     throw new PortolanError('INVALID', `The API server sent an object that is not JSON: ${messageOf(error)}.`, {
       cause: error,

@@ -19,8 +19,13 @@ const alwaysInValue: readonly (readonly string[])[] = [
 export interface Redaction {
   /** An SQL expression of JSONB over one parameter, the text. */
   readonly sql: string;
-  /** Removes what `sql` cannot name because its place depends on the object; the text again when there is nothing. */
-  before(text: string, value: unknown): { readonly text: string; readonly paths: readonly string[] };
+  /** Are paths withheld beyond what is always dropped? */
+  readonly withholds: boolean;
+  /**
+   * Removes the withheld paths from a parsed object, so that nothing is indexed of them. Returns those places, as SQLite writes
+   * them, which `sql` cannot name because they depend on the object.
+   */
+  redact(value: unknown): readonly string[];
   /** The text without what is withheld, for texts that SQLite refuses; null when that cannot be done. */
   inJavaScript(text: string): string | null;
 }
@@ -44,11 +49,13 @@ export function createRedaction(withheld: readonly string[]): Redaction {
   const sql = `jsonb_remove(?, ${[...always, ...fixed].map((path) => `'${path.replaceAll("'", "''")}'`).join(', ')})`;
   return {
     sql,
-    before(text, value) {
-      if (varying.length === 0) return { text, paths: [] };
-      const places = varying.flatMap((path) => expand(path.steps, value));
+    withholds: paths.length > 0,
+    redact(value) {
       // From the back, so that removing one element does not move another.
-      return { text, paths: places.map(placeToSqlite).reverse() };
+      const places = varying.flatMap((path) => expand(path.steps, value)).reverse();
+      for (const place of places) removeAt(value, place);
+      for (const path of paths) for (const place of expand(path.steps, value)) removeAt(value, place);
+      return places.map(placeToSqlite);
     },
     inJavaScript(text) {
       try {

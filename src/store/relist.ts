@@ -191,7 +191,7 @@ export class Relist implements Replace {
         .statement('SELECT text FROM staging.staged WHERE replace = ? AND text IS NOT NULL ORDER BY id')
         .all(this.#number);
       for (const [text] of staged) {
-        const received = readIncoming({ text: String(text) }, resource.names);
+        const received = readIncoming({ text: String(text) }, resource.names, resource.redaction);
         if (this.#overtaken(target, received)) tally.ignored += 1;
         else applier.put(target, rows.find(this.#rowset, received.namespace, received.name), received, tally);
       }
@@ -325,7 +325,7 @@ export class Relist implements Replace {
       return stored === null ? 0 : this.#copy(rowset, stored.id);
     }
     const target = resources.target(resource, rowset);
-    const received = readIncoming({ text: staged.text }, resource.names);
+    const received = readIncoming({ text: staged.text }, resource.names, resource.redaction);
     if (this.#overtaken(target, received)) {
       tally.ignored += 1;
       return 0;

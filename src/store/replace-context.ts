@@ -36,7 +36,7 @@ export interface ReplaceContext {
 }
 
 export function readAll(objects: readonly IncomingObject[], resource: StoredResource): ReceivedObject[] {
-  return objects.map((object) => readIncoming(object, resource.names));
+  return objects.map((object) => readIncoming(object, resource.names, resource.redaction));
 }
 
 export function replaceIsOver(handle: ResourceHandle): PortolanError {

@@ -122,7 +122,7 @@ export class RowWriter {
 
   /** Does the stored body differ from what the received one would be stored as? */
   bodyDiffers(target: RowTarget, id: number, received: ReceivedObject): boolean {
-    const { text, paths } = target.redaction.before(received.text, received.value);
+    const { text, withheldPlaces: paths } = received;
     if (paths.length > pathsAtOnce) return true;
     try {
       const row = this.#database
@@ -137,7 +137,7 @@ export class RowWriter {
 
   /** The text that may reach the disk: without what is dropped and withheld. */
   redactedText(redaction: Redaction, received: ReceivedObject): string {
-    const { text, paths } = redaction.before(received.text, received.value);
+    const { text, withheldPlaces: paths } = received;
     try {
       if (paths.length > pathsAtOnce) return redaction.inJavaScript(received.text) ?? stub(received, false);
       const row = this.#database.statement(`SELECT json(${expressionFor(redaction, paths)})`).get(text, ...paths);
@@ -150,7 +150,7 @@ export class RowWriter {
 
   #writeBody(sql: (body: string) => string, target: RowTarget, id: number, received: ReceivedObject): void {
     const { redaction } = target;
-    const { text, paths } = redaction.before(received.text, received.value);
+    const { text, withheldPlaces: paths } = received;
     try {
       if (paths.length <= pathsAtOnce) {
         this.#database.statement(sql(expressionFor(redaction, paths))).run(text, ...paths, null, id);

@@ -272,7 +272,7 @@ class SqliteWriter implements StoreWriter {
       while (index < events.length) {
         const { type, object } = must(events[index], 'an event');
         try {
-          const received = readIncoming(object, resource.names);
+          const received = readIncoming(object, resource.names, resource.redaction);
           this.#applier.apply(target, type, received, done, compare);
           reached = received.resourceVersion;
         } catch (error) {
