@@ -435,3 +435,56 @@ test('a failing transaction leaves memory and file as they were', async () => {
   writer.apply(handle, [event('ADDED', { name: 'b', rv: 11 })], '11');
   expect(writer.revision()).toBe(2);
 });
+
+test('the log is cut by age and by bytes, and knows its floor', async () => {
+  let now = 1_000_000;
+  const { writer, file } = open({
+    clock: { ...systemClock, now: () => now },
+    changeLog: { maxAgeMs: 1000, maxBytes: 4000 },
+  });
+  const handle = await synced(writer);
+  const floor = () => read(file, 'SELECT log_floor, (SELECT min(seq) FROM change), log_bytes FROM state')[0];
+  writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 11 })], '11');
+  expect(writer.maintain()).toBe(false);
+  expect(floor()?.slice(0, 2)).toEqual([0, 1]);
+  now += 500;
+  writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 12 })], '12');
+  now += 600;
+  while (writer.maintain());
+  expect(floor()?.slice(0, 2)).toEqual([2, 3]);
+  for (let rv = 13; rv < 40; rv += 1) writer.apply(handle, [event('MODIFIED', { name: 'a', rv })], String(rv));
+  while (writer.maintain());
+  const [at, first, bytes] = floor() as [number, number, number];
+  expect(first).toBe(at + 1);
+  expect(bytes).toBeLessThanOrEqual(4000);
+  expect(bytes).toBe(read(file, 'SELECT sum(200 + coalesce(octet_length(before), 0)) FROM change')[0]?.[0]);
+  now += 10_000;
+  while (writer.maintain());
+  expect(floor()).toEqual([writer.revision(), null, 0]);
+});
+
+test('a kind has a table once it has objects, shared by the clusters that serve it', async () => {
+  const { writer, file } = open();
+  writer.declare(describedResource({ plural: 'nodes' }));
+  expect(read(file, 'SELECT key, promoted_table FROM kind')).toEqual([['nodes', null]]);
+  await synced(writer);
+  const west = writer.declare(
+    describedResource({ cluster: 'west', promoted: [{ path: 'spec.nodeName', type: 'String' }] }),
+  );
+  const replace = writer.replace(west);
+  replace.put([pod({ name: 'a', rv: 1, rest: { spec: { nodeName: 'n1' } } })]);
+  await replace.commit('1');
+  while (writer.maintain());
+  expect(read(file, 'SELECT key, promoted_table FROM kind ORDER BY 1')).toEqual([
+    ['nodes', null],
+    ['pods', 'p2'],
+  ]);
+  expect(read(file, 'SELECT cluster, c0, c1 FROM p2 ORDER BY 1')).toEqual([
+    ['east', 'Running', null],
+    ['west', 'Running', 'n1'],
+  ]);
+  await writer.drop(west);
+  expect(read(file, 'SELECT cluster FROM p2')).toEqual([['east']]);
+  expect(read(file, 'SELECT path FROM slot WHERE kind = 2')).toEqual([['status.phase']]);
+  expect(read(file, published)).toHaveLength(1);
+});
