@@ -1,0 +1,28 @@
+/**
+ * While there is no access control, only this machine may connect: the gateway listens on loopback or not at all, and it answers
+ * only requests whose Host names loopback, so that a web page cannot reach it through a name of its own (DNS rebinding).
+ */
+import { isIP } from 'node:net';
+import { PortolanError } from '../base/errors.ts';
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (bare === 'localhost' || bare === '::1') return true;
+  return isIP(bare) === 4 && bare.startsWith('127.');
+}
+
+/** Throws CONFIGURATION for any address that others could reach. */
+export function refuseUnlessLoopback(host: string): void {
+  if (isLoopback(host)) return;
+  throw new PortolanError(
+    'CONFIGURATION',
+    `Portolan has no access control yet and will not listen on ${host}; use --host 127.0.0.1 and reach it through a tunnel such as kubectl port-forward.`,
+  );
+}
+
+/** Does a Host header name this machine's loopback? A missing header does not. */
+export function isLoopbackHost(header: string | undefined): boolean {
+  if (header === undefined) return false;
+  const host = header.startsWith('[') ? header.slice(0, header.indexOf(']') + 1) : (header.split(':')[0] ?? '');
+  return isLoopback(host);
+}

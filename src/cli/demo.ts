@@ -1,0 +1,29 @@
+/** `portolan demo`: a simulated cluster in a thread of its own, and the gateway over it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../base/log.ts';
+import type { Config } from '../config/options.ts';
+import { spawnSimCluster } from '../sim/spawn-sim.ts';
+import { startGateway } from './gateway.ts';
+import { runUntilSignal } from './run-until-signal.ts';
+
+/** Runs until a signal; gives the exit code. */
+export async function demo(config: Config): Promise<number> {
+  const log = createLogger(config.logLevel);
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-demo-'));
+  let closeCluster = async (): Promise<void> => {};
+  return runUntilSignal(
+    async () => {
+      const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still });
+      closeCluster = () => cluster.close();
+      const kubeconfig = join(folder, 'kubeconfig.yaml');
+      writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+      return startGateway(config, [{ name: 'demo', kubeconfig }], log);
+    },
+    async () => {
+      await closeCluster();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  );
+}

@@ -1,0 +1,104 @@
+/**
+ * The composition: store, ingest, engine and server as one running gateway.
+ *
+ *   startGateway -> ingest thread opens the store and reaches the clusters -> first catalog -> first generation -> listening
+ *   close        -> server, then engine, readers and ingest; always over within two seconds
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Logger, LogLevel } from '../base/log.ts';
+import type { Config } from '../config/options.ts';
+import { createEngine } from '../graphql/engine.ts';
+import type { ClusterOptions } from '../ingest/cluster-options.ts';
+import type { IngestProgress } from '../ingest/progress.ts';
+import { startIngest } from '../ingest/start-ingest.ts';
+import { type RunningServer, startServer } from '../server/http-server.ts';
+import { readPlaygroundTabs } from '../server/playground-tabs.ts';
+import { openReader } from '../store/reader.ts';
+
+export interface Gateway {
+  readonly url: string;
+  /** Resolves when every started resource has synced or is reported as failing. */
+  readonly synced: Promise<void>;
+  progress(): IngestProgress;
+  onProgress(listener: (progress: IngestProgress) => void): void;
+  /** Rejects when the ingest thread is lost; otherwise stays pending until `close`. */
+  readonly failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+export type GatewayConfig = Pick<
+  Config,
+  'port' | 'host' | 'kinds' | 'exclude' | 'data' | 'eventsMax' | 'eventsMaxAge' | 'readers' | 'leaseMs' | 'maxPageSize'
+> & { readonly logLevel: LogLevel };
+
+/** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
+export async function startGateway(
+  config: GatewayConfig,
+  clusters: readonly ClusterOptions[],
+  log: Logger,
+): Promise<Gateway> {
+  const temporary = config.data === undefined ? mkdtempSync(join(tmpdir(), 'portolan-')) : null;
+  const file = config.data ?? join(temporary ?? '', 'portolan.db');
+  const undo: (() => unknown)[] = [() => temporary !== null && rmSync(temporary, { recursive: true, force: true })];
+  const unwind = async (): Promise<void> => {
+    for (const step of undo.toReversed()) {
+      try {
+        await step();
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'part of the shutdown failed');
+      }
+    }
+  };
+
+  try {
+    const ingest = await startIngest({
+      file,
+      clusters,
+      include: config.kinds,
+      exclude: config.exclude,
+      events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
+      logLevel: config.logLevel,
+    });
+    undo.push(() => ingest.close());
+    const reader = await openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });
+    undo.push(() => reader.close());
+    const engine = createEngine({ reader, log, clock: systemClock, maxPageSize: config.maxPageSize });
+    undo.push(() => engine.close());
+    await engine.refreshCatalog();
+
+    ingest.onWake(() => engine.wake());
+    ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
+    await Promise.race([ingest.catalogKnown, ingest.failed]);
+    await engine.refreshCatalog();
+
+    const server: RunningServer = await startServer({
+      host: config.host,
+      port: config.port,
+      source: engine.source,
+      readiness: () => ingest.progress(),
+      tabs: readPlaygroundTabs(),
+      log,
+    });
+    undo.push(() => server.close());
+
+    let closing: Promise<void> | null = null;
+    return {
+      url: server.url,
+      synced: ingest.synced,
+      failed: ingest.failed,
+      progress: () => ingest.progress(),
+      onProgress: (listener) => ingest.onProgress(listener),
+      close() {
+        closing ??= unwind();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await unwind();
+    throw error;
+  }
+}

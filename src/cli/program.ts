@@ -1,0 +1,94 @@
+/**
+ * The commands and their help. Flags come from the options table; what a command does is in its own file.
+ */
+import { Command, CommanderError, Option } from 'commander';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import { loadConfig } from '../config/load-config.ts';
+import {
+  type CommandName,
+  type Config,
+  flagOf,
+  type OptionDefinition,
+  optionTable,
+  variableOf,
+} from '../config/options.ts';
+import { clientConfig } from './client-config.ts';
+import { demo } from './demo.ts';
+import { printSchema } from './schema.ts';
+import { serve } from './serve.ts';
+import { version } from './version.ts';
+
+/** Runs a command line to its end and gives the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = new Command('portolan')
+    .description(
+      'A GraphQL gateway over Kubernetes resources: typed queries, joins and live changes for every kind, built-in or CRD.',
+    )
+    .version(version, '-v, --version', 'print the version')
+    .exitOverride()
+    .showHelpAfterError('(portolan --help lists the commands)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  portolan demo                                a simulated cluster and a playground, nothing else needed
+  portolan serve                               the current context of your kubeconfig
+  portolan serve --context a --context b       two clusters behind one endpoint
+  portolan serve --kinds pods,'*.example.com'  only these resources
+  portolan schema --kinds Pod,Node             the SDL of a view
+
+Every option can also be an environment variable (PORTOLAN_PORT) or a key of portolan.yaml (port: 4000).`,
+    );
+
+  const add = (name: CommandName, summary: string, action: (config: Config) => Promise<number>): void => {
+    const command = program.command(name).description(summary).exitOverride();
+    command.option(
+      '--config <path>',
+      'configuration file (default: portolan.yaml in the working directory, if it is there)',
+    );
+    for (const option of Object.values(optionTable as Record<string, OptionDefinition>)) {
+      if (option.commands.includes(name)) command.addOption(flagOption(option));
+    }
+    command.action(async (given: Record<string, unknown>) => {
+      const { config, ...flags } = given;
+      const file = typeof config === 'string' ? { file: config } : {};
+      exitCode = await action(loadConfig({ flags, environment: process.env, ...file }));
+    });
+  };
+  add('demo', 'start a simulated cluster, the gateway and the playground', demo);
+  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', serve);
+  add('schema', 'print the SDL of a cluster', printSchema);
+  program
+    .command('client-config')
+    .description('print the cache policies that a GraphQL client needs')
+    .exitOverride()
+    .option('--apollo', 'for Apollo Client')
+    .option('--urql', "for urql's graphcache")
+    .action((given: { apollo?: boolean; urql?: boolean }) => {
+      exitCode = clientConfig(given);
+    });
+
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    process.stderr.write(`portolan: ${messageOf(error)}\n`);
+    if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    return 1;
+  }
+}
+
+function flagOption(option: OptionDefinition): Option {
+  const flags = option.value === undefined ? flagOf(option.key) : `${flagOf(option.key)} <${option.value}>`;
+  const shown = option.schema.safeParse(undefined);
+  const fallback = shown.success && !Array.isArray(shown.data) && shown.data !== undefined && shown.data !== false;
+  const made = new Option(
+    flags,
+    `${option.help}${fallback ? ` (default: ${String(shown.data)})` : ''} [${variableOf(option.key)}]`,
+  );
+  return option.list === true
+    ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+    : made;
+}

@@ -1,0 +1,56 @@
+/**
+ * What `demo` and `serve` share: progress while syncing, the playground's line, and the end by Ctrl-C or SIGTERM.
+ */
+import { messageOf } from '../base/errors.ts';
+import type { Gateway } from './gateway.ts';
+import { ProgressLine } from './progress-line.ts';
+
+/** Exit code: 0 after a signal, 1 when the gateway failed by itself. `release` is called last, whatever happened. */
+export async function runUntilSignal(
+  start: () => Promise<Gateway>,
+  release: () => Promise<void> = async () => {},
+): Promise<number> {
+  const signalled = nextSignal();
+  let gateway: Gateway | null = null;
+  try {
+    const starting = start();
+    const began = await Promise.race([starting, signalled.then(() => null)]);
+    if (began === null) {
+      void starting.then((late) => late.close()).catch(() => {});
+      return 0;
+    }
+    gateway = began;
+    const line = new ProgressLine(process.stderr, () => performance.now());
+    line.show(gateway.progress());
+    gateway.onProgress((progress) => line.show(progress));
+    process.stdout.write(`Playground: ${gateway.url}\n`);
+    void gateway.synced.then(
+      () => line.finish(),
+      () => {},
+    );
+    return await Promise.race([
+      signalled.then(() => 0),
+      gateway.failed.catch((error: unknown) => {
+        process.stderr.write(`portolan: ${messageOf(error)}\n`);
+        return 1;
+      }),
+    ]);
+  } finally {
+    await gateway?.close();
+    await release();
+    // Whatever a library still holds open must not keep the process: everything of ours is closed.
+    setTimeout(() => process.exit(), 200).unref();
+  }
+}
+
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        // A second signal ends the process at once.
+        process.once(signal, () => process.exit(130));
+        resolve();
+      });
+    }
+  });
+}

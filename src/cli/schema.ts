@@ -1,0 +1,69 @@
+/** `portolan schema`: the SDL of a cluster, or of a view of it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { printSchema as printSdl } from 'graphql';
+import { PortolanError } from '../base/errors.ts';
+import { assembleCatalog } from '../catalog/assemble.ts';
+import type { DescribedResource } from '../catalog/catalog.ts';
+import type { Config } from '../config/options.ts';
+import { buildGeneration } from '../graphql/generation.ts';
+import type { ClusterOptions } from '../ingest/cluster-options.ts';
+import { describeCluster } from '../ingest/describe-cluster.ts';
+import { selects } from '../ingest/selection.ts';
+import { connect } from '../kube/connection.ts';
+import { explainConnectionFailure } from '../kube/explain.ts';
+import { RestClient } from '../kube/rest-client.ts';
+import { spawnSimCluster } from '../sim/spawn-sim.ts';
+import { clustersOf } from './serve.ts';
+
+/** Prints to standard output; what had to be left out goes to standard error. */
+export async function printSchema(config: Config): Promise<number> {
+  const described: DescribedResource[] = [];
+  for await (const found of config.demo ? describeDemo() : describeAll(clustersOf(config))) described.push(...found);
+  const chosen = described.filter(({ resource }) =>
+    selects(resource, { include: config.kinds, exclude: config.exclude }),
+  );
+  if (chosen.length === 0) {
+    throw new PortolanError(
+      'NOT_FOUND',
+      'No resource matches --kinds and --exclude; name them as kubectl api-resources does.',
+    );
+  }
+  const catalog = assembleCatalog(chosen);
+  const { schema, diagnostics } = buildGeneration(catalog);
+  for (const { cluster, resource, message } of [...catalog.diagnostics, ...diagnostics]) {
+    process.stderr.write(`portolan: ${resource} of ${cluster}: ${message}\n`);
+  }
+  process.stdout.write(`${printSdl(schema)}\n`);
+  return 0;
+}
+
+async function* describeAll(clusters: readonly ClusterOptions[]): AsyncGenerator<readonly DescribedResource[]> {
+  for (const options of clusters) {
+    const connection = await connect(options);
+    try {
+      const { described, problems } = await describeCluster(new RestClient(connection), connection.cluster);
+      for (const { resource, message } of problems)
+        process.stderr.write(`portolan: ${resource} is left out: ${message}\n`);
+      yield described;
+    } catch (error) {
+      throw explainConnectionFailure(error, connection);
+    } finally {
+      await connection.close();
+    }
+  }
+}
+
+async function* describeDemo(): AsyncGenerator<readonly DescribedResource[]> {
+  const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-schema-'));
+  try {
+    const kubeconfig = join(folder, 'kubeconfig.yaml');
+    writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    yield* describeAll([{ name: 'demo', kubeconfig }]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await cluster.close();
+  }
+}

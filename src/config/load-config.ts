@@ -1,0 +1,105 @@
+/**
+ * From flags, environment and file to a Config: flags win over the environment, the environment over the file, the file over defaults.
+ * Every complaint names the option, where it came from, and the value.
+ */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import { type Config, flagOf, type OptionDefinition, optionTable, variableOf } from './options.ts';
+
+export interface ConfigSources {
+  /** Options of the command line by key, only those that were given. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Path of a file that must exist; without it `portolan.yaml` of the working directory is read if it is there. */
+  readonly file?: string;
+}
+
+interface Given {
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** The whole configuration. Throws CONFIGURATION with one sentence for the first thing that is wrong. */
+export function loadConfig({ flags, environment, file }: ConfigSources): Config {
+  const { values, name } = readFile(file);
+  for (const key of Object.keys(values)) {
+    if (!Object.hasOwn(optionTable, key)) {
+      throw new PortolanError(
+        'CONFIGURATION',
+        `${name} has the key ${key}, which is not an option; see portolan serve --help.`,
+      );
+    }
+  }
+  const entries = Object.values(optionTable as Record<string, OptionDefinition>).map((option) => {
+    const given = find(option, flags, environment, values, name);
+    const parsed = option.schema.safeParse(given?.value);
+    if (parsed.success) return [option.key, parsed.data];
+    const problem = parsed.error.issues[0]?.message ?? 'cannot be used';
+    throw new PortolanError(
+      'CONFIGURATION',
+      `${given?.source ?? option.key} is ${JSON.stringify(given?.value)}, which cannot be used: ${problem}.`,
+    );
+  });
+  return Object.fromEntries(entries) as unknown as Config;
+}
+
+function find(
+  option: OptionDefinition,
+  flags: Readonly<Record<string, unknown>>,
+  environment: Readonly<Record<string, string | undefined>>,
+  file: Readonly<Record<string, unknown>>,
+  fileName: string,
+): Given | undefined {
+  const { key } = option;
+  const flag = flags[key];
+  if (flag !== undefined) return { value: asList(option, flag), source: flagOf(key) };
+  const variable = environment[variableOf(key)];
+  if (variable !== undefined && variable !== '') return { value: asList(option, variable), source: variableOf(key) };
+  if (Object.hasOwn(file, key)) return { value: asList(option, file[key]), source: `${key} in ${fileName}` };
+  return undefined;
+}
+
+function asList(option: OptionDefinition, value: unknown): unknown {
+  if (option.list !== true) return value;
+  const parts = Array.isArray(value) ? value : [value];
+  return parts.flatMap((part) =>
+    typeof part === 'string'
+      ? part
+          .split(',')
+          .map((name) => name.trim())
+          .filter(Boolean)
+      : [part],
+  );
+}
+
+function readFile(file: string | undefined): {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly name: string;
+} {
+  const name = file ?? 'portolan.yaml';
+  let text: string;
+  try {
+    text = readFileSync(name, 'utf8');
+  } catch (error) {
+    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, name };
+    throw new PortolanError('CONFIGURATION', `The configuration file ${name} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+  let values: unknown;
+  try {
+    values = parse(text);
+  } catch (error) {
+    const [line] = messageOf(error).split('\n');
+    throw new PortolanError('CONFIGURATION', `The configuration file ${name} is not YAML: ${line}`, { cause: error });
+  }
+  if (values === null || values === undefined) return { values: {}, name };
+  if (typeof values !== 'object' || Array.isArray(values)) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The configuration file ${name} must hold options by name, such as \`port: 4000\`.`,
+    );
+  }
+  return { values: values as Readonly<Record<string, unknown>>, name };
+}

@@ -1,0 +1,171 @@
+/**
+ * The one table of options. Each entry is a flag, an environment variable, a key of portolan.yaml, a line of --help and a check.
+ */
+import { z } from 'zod';
+
+export type CommandName = 'demo' | 'serve' | 'schema';
+
+export interface OptionDefinition {
+  /** The key in portolan.yaml; the flag is `--` + its kebab-case, the variable PORTOLAN_ + its upper snake case. */
+  readonly key: string;
+  /** What stands behind the flag in --help; absent for switches. */
+  readonly value?: string;
+  /** May be given several times, or as a list separated by commas. */
+  readonly list?: true;
+  readonly help: string;
+  readonly commands: readonly CommandName[];
+  readonly schema: z.ZodType;
+}
+
+const whole = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+const names = z.array(z.string().min(1));
+const duration = z
+  .string()
+  .regex(/^\d+(ms|s|m|h|d)$/, 'must be a number with ms, s, m, h or d, such as 6h')
+  .transform((text) => {
+    const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+    return Number.parseInt(text, 10) * (units[text.replace(/^\d+/, '')] ?? 1);
+  });
+
+const all = ['demo', 'serve', 'schema'] as const;
+const running = ['demo', 'serve'] as const;
+const clusters = ['serve', 'schema'] as const;
+
+/** Defaults are part of the checks, so that help, file and code cannot disagree. */
+export const optionTable = {
+  port: {
+    key: 'port',
+    value: 'number',
+    help: 'Port to listen on; 0 takes any free one.',
+    commands: running,
+    schema: whole(0, 65_535).default(4000),
+  },
+  host: {
+    key: 'host',
+    value: 'address',
+    help: 'Loopback address to listen on. Anything else is refused: there is no access control yet.',
+    commands: running,
+    schema: z.string().min(1).default('127.0.0.1'),
+  },
+  kubeconfig: {
+    key: 'kubeconfig',
+    value: 'path',
+    help: 'Kubeconfig file; otherwise $KUBECONFIG, otherwise ~/.kube/config.',
+    commands: clusters,
+    schema: z.string().min(1).optional(),
+  },
+  context: {
+    key: 'context',
+    value: 'name',
+    list: true,
+    help: 'Context of the kubeconfig; give several to serve several clusters through one gateway.',
+    commands: clusters,
+    schema: names.default([]),
+  },
+  inCluster: {
+    key: 'inCluster',
+    help: "Use the Pod's service account; the default inside a cluster when no kubeconfig is named.",
+    commands: clusters,
+    schema: flag.default(false),
+  },
+  kinds: {
+    key: 'kinds',
+    value: 'names',
+    list: true,
+    help: 'Only these resources: plural, plural.group or Kind, with * for any text.',
+    commands: all,
+    schema: names.default([]),
+  },
+  exclude: {
+    key: 'exclude',
+    value: 'names',
+    list: true,
+    help: 'Not these resources. Leases are left out unless --kinds names them.',
+    commands: all,
+    schema: names.default([]),
+  },
+  data: {
+    key: 'data',
+    value: 'path',
+    help: 'SQLite file. serve keeps it and goes on from it; without it the data lives in a temporary folder.',
+    commands: running,
+    schema: z.string().min(1).optional(),
+  },
+  eventsMax: {
+    key: 'eventsMax',
+    value: 'number',
+    help: 'Keep at most this many Events.',
+    commands: running,
+    schema: whole(0, 10_000_000).default(50_000),
+  },
+  eventsMaxAge: {
+    key: 'eventsMaxAge',
+    value: 'duration',
+    help: 'Keep Events no longer than this: 30m, 6h, 2d.',
+    commands: running,
+    schema: duration.default(6 * 3_600_000),
+  },
+  readers: {
+    key: 'readers',
+    value: 'number',
+    help: 'Reader threads; each answers one operation at a time.',
+    commands: running,
+    schema: whole(1, 64).default(3),
+  },
+  leaseMs: {
+    key: 'leaseMs',
+    value: 'milliseconds',
+    help: 'The longest that one operation may hold its snapshot before it gets TIMEOUT.',
+    commands: running,
+    schema: whole(10, 60_000).default(1000),
+  },
+  maxPageSize: {
+    key: 'maxPageSize',
+    value: 'number',
+    help: 'The most objects on one page.',
+    commands: running,
+    schema: whole(1, 10_000).default(500),
+  },
+  pods: {
+    key: 'pods',
+    value: 'number',
+    help: 'Pods in the demo world.',
+    commands: ['demo'],
+    schema: whole(0, 200_000).default(2000),
+  },
+  still: {
+    key: 'still',
+    help: 'A demo world in which nothing happens by itself.',
+    commands: ['demo'],
+    schema: flag.default(false),
+  },
+  demo: {
+    key: 'demo',
+    help: 'Print the schema of the demo world instead of a cluster.',
+    commands: ['schema'],
+    schema: flag.default(false),
+  },
+  logLevel: {
+    key: 'logLevel',
+    value: 'level',
+    help: 'debug, info, warn, error or silent; JSON lines on standard error.',
+    commands: all,
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+  },
+} as const satisfies Record<string, OptionDefinition>;
+
+export type OptionKey = keyof typeof optionTable;
+
+/** The value of every option, defaults filled in. */
+export type Config = { readonly [K in OptionKey]: z.output<(typeof optionTable)[K]['schema']> };
+
+/** `eventsMaxAge` -> `--events-max-age`. */
+export function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** `eventsMaxAge` -> `PORTOLAN_EVENTS_MAX_AGE`. */
+export function variableOf(key: string): string {
+  return `PORTOLAN_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}

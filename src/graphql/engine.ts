@@ -1,0 +1,92 @@
+/**
+ * What answers operations: the reader, the change feed and the current generation.
+ *
+ * Owns: the pointer to the current generation. The next one is built beside it from the catalog in the store and the pointer is
+ * swapped; operations in flight keep the one they began on.
+ */
+
+import type { Clock } from '../base/clock.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { assembleCatalog } from '../catalog/assemble.ts';
+import { ChangeFeed } from '../live/change-feed.ts';
+import { readDescribed } from '../store/catalog-rows.ts';
+import type { Reader } from '../store/types.ts';
+import { buildGeneration, type Generation } from './generation.ts';
+import type { OperationSource } from './operation.ts';
+
+export interface Engine {
+  readonly source: OperationSource;
+  /** Reads the catalog from the store and, if it differs, builds and publishes the next generation. Concurrent calls share one run. */
+  refreshCatalog(): Promise<void>;
+  /** Something was committed. */
+  wake(): void;
+  close(): void;
+}
+
+export interface EngineOptions {
+  readonly reader: Reader;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** The most objects that one page may have. */
+  readonly maxPageSize: number;
+}
+
+/** An engine without a generation; the first `refreshCatalog` gives it one. */
+export function createEngine({ reader, log, clock, maxPageSize }: EngineOptions): Engine {
+  const feed = new ChangeFeed(reader, log);
+  let current: Generation | null = null;
+  let running: Promise<void> | null = null;
+  let again = false;
+
+  const source: OperationSource = {
+    reader,
+    feed,
+    log,
+    limits: { maxPageSize },
+    now: () => clock.now(),
+    generation() {
+      if (current !== null) return current;
+      throw new PortolanError(
+        'CACHE_NOT_READY',
+        'The schema is not known yet, because no cluster has been reached; try again in a moment.',
+      );
+    },
+  };
+
+  const refresh = async (): Promise<void> => {
+    do {
+      again = false;
+      const { described } = await reader.lease((lease) => readDescribed(lease), { timeoutMs: 30_000 });
+      const catalog = assembleCatalog(described);
+      if (current?.catalog.hash === catalog.hash) continue;
+      const began = clock.monotonic();
+      const next = buildGeneration(catalog);
+      for (const { cluster, resource, message } of [...catalog.diagnostics, ...next.diagnostics]) {
+        log.warn({ cluster, resource }, message);
+      }
+      current = next;
+      const milliseconds = Math.round(clock.monotonic() - began);
+      log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
+      feed.wake();
+    } while (again);
+  };
+
+  return {
+    source,
+    async refreshCatalog() {
+      again = true;
+      running ??= refresh()
+        .catch((error: unknown) => {
+          log.error({ error: messageOf(error) }, 'the next schema could not be built; the current one stays');
+          if (current === null) throw error;
+        })
+        .finally(() => {
+          running = null;
+        });
+      await running;
+    },
+    wake: () => feed.wake(),
+    close: () => feed.close(),
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * Filter inputs that mirror a kind's field tree. Nested inputs are named by the hash of their structure, so equal structures of all
+ * kinds share one type; those names are outside the contract. What an input field stands for is kept in its extensions, and
+ * src/graphql/filter-input.ts turns values into query filters by reading them.
+ */
+import {
+  GraphQLBoolean,
+  GraphQLID,
+  type GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLString,
+} from 'graphql';
+import { must } from '../base/must.ts';
+import type { CatalogKind } from '../catalog/catalog.ts';
+import { fieldName } from '../catalog/field-names.ts';
+import type { FieldTree, FieldType, LeafType, Shape } from '../catalog/field-tree.ts';
+import { inputNames } from '../catalog/structure-hash.ts';
+import { metadataTree } from './metadata-tree.ts';
+import { inputList } from './wrap.ts';
+
+/** What an input field means. */
+export type InputRole =
+  | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'and' | 'or' | 'not' }
+  | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'object'; readonly name: string }
+  | { readonly role: 'objectList'; readonly name: string };
+
+type Fields = Record<string, GraphQLInputFieldConfig>;
+
+const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
+const textual = ['startsWith', 'endsWith', 'contains'] as const;
+
+function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
+  const fields: Fields = { exists: { type: GraphQLBoolean, description: 'Is there a value that is not null?' } };
+  if (type !== 'JSON') {
+    fields['eq'] = { type: scalar };
+    fields['ne'] = { type: scalar, description: 'Also matches where there is no value, as label selectors do.' };
+    if (type !== 'Boolean') {
+      const list = inputList(scalar);
+      fields['in'] = { type: list };
+      fields['notIn'] = { type: list, description: 'Also matches where there is no value.' };
+      for (const operator of ordered) fields[operator] = { type: scalar };
+    }
+    if (type === 'String') {
+      for (const operator of textual) fields[operator] = { type: scalar };
+      fields['ignoreCase'] = {
+        type: GraphQLBoolean,
+        description: 'Folds ASCII letters in eq, ne, in, notIn, startsWith, endsWith and contains.',
+      };
+    }
+  }
+  return new GraphQLInputObjectType({ name: `${type}Filter`, description: `Conditions on a ${type}.`, fields });
+}
+
+function listFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name,
+    fields: {
+      some: { type: of },
+      none: { type: of },
+      every: { type: of },
+      exists: { type: GraphQLBoolean },
+    },
+  });
+}
+
+function role(value: InputRole): { extensions: { portolan: InputRole } } {
+  return { extensions: { portolan: value } };
+}
+
+/** One generation's filter inputs. */
+export class FilterInputs {
+  readonly #leaves = new Map<LeafType, GraphQLInputObjectType>();
+  readonly #leafLists = new Map<LeafType, GraphQLInputObjectType>();
+  readonly #nested = new Map<string, GraphQLInputObjectType>();
+  readonly #lists = new Map<string, GraphQLInputObjectType>();
+  readonly #scalar: (type: LeafType) => GraphQLInputType;
+  readonly metadata: GraphQLInputObjectType;
+  readonly object: GraphQLInputObjectType;
+
+  /** @param scalar the input type of a leaf type, from the static schema. */
+  constructor(scalar: (type: LeafType) => GraphQLInputType) {
+    this.#scalar = scalar;
+    const inputs = new TreeInputs(metadataTree);
+    this.metadata = new GraphQLInputObjectType({
+      name: 'ObjectMetaFilter',
+      description: 'Conditions on metadata. Labels are asked for with labelSelector.',
+      fields: () => this.#fields(inputs, rootShape(metadataTree)),
+    });
+    this.object = new GraphQLInputObjectType({
+      name: 'ObjectFilter',
+      description: 'Conditions that every kind can answer. Null or {} means everything.',
+      fields: () => this.#topFields(this.object, {}),
+    });
+  }
+
+  /** The filter input of a kind. */
+  ofKind(kind: CatalogKind): GraphQLInputObjectType {
+    const inputs = new TreeInputs(kind.tree);
+    const made: GraphQLInputObjectType = new GraphQLInputObjectType({
+      name: kind.names.filter,
+      description: `Conditions on ${kind.names.type}. Null or {} means everything.`,
+      fields: () => {
+        const data = this.#fields(inputs, rootShape(kind.tree), new Set(['apiVersion', 'kind', 'metadata']));
+        return this.#topFields(made, data);
+      },
+    });
+    return made;
+  }
+
+  #topFields(self: GraphQLInputObjectType, data: Fields): Fields {
+    const top: Fields = {
+      clusters: { type: inputList(GraphQLString), ...role({ role: 'clusters' }) },
+      namespaces: { type: inputList(GraphQLString), ...role({ role: 'namespaces' }) },
+      ids: { type: inputList(GraphQLID), ...role({ role: 'ids' }) },
+      labelSelector: {
+        type: GraphQLString,
+        description: "The API server's own grammar: app=web,tier in (front,back),!legacy",
+        ...role({ role: 'labelSelector' }),
+      },
+      metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },
+      and: { type: inputList(self), ...role({ role: 'and' }) },
+      or: { type: inputList(self), ...role({ role: 'or' }) },
+      not: { type: self, ...role({ role: 'not' }) },
+    };
+    for (const [name, config] of Object.entries(data)) top[Object.hasOwn(top, name) ? `${name}_` : name] = config;
+    return top;
+  }
+
+  #fields(inputs: TreeInputs, shape: Shape, skip: ReadonlySet<string> = new Set()): Fields {
+    const fields: Fields = {};
+    for (const { name, type } of shape.fields) {
+      if (skip.has(name)) continue;
+      const made = this.#field(inputs, name, type);
+      if (made !== null) fields[fieldName(name, 'nested')] = made;
+    }
+    return fields;
+  }
+
+  #field(inputs: TreeInputs, name: string, type: FieldType): GraphQLInputFieldConfig | null {
+    switch (type.kind) {
+      case 'leaf':
+        return { type: this.#leaf(type.type), ...role({ role: 'leaf', name, type: type.type }) };
+      case 'object': {
+        const made = this.#shape(inputs, type.shape);
+        return made === null ? null : { type: made, ...role({ role: 'object', name }) };
+      }
+      case 'list': {
+        const { of } = type;
+        if (of.kind === 'leaf') {
+          return { type: this.#leafList(of.type), ...role({ role: 'leafList', name, type: of.type }) };
+        }
+        if (of.kind !== 'object') return null;
+        const made = this.#shape(inputs, of.shape);
+        if (made === null) return null;
+        const list = this.#remember(this.#lists, `${made.name}_List`, (listName) => listFilter(listName, made));
+        return { type: list, ...role({ role: 'objectList', name }) };
+      }
+      default:
+        return null;
+    }
+  }
+
+  #shape(inputs: TreeInputs, key: string): GraphQLInputObjectType | null {
+    if (!inputs.filterable(key)) return null;
+    return this.#remember(
+      this.#nested,
+      inputs.name(key),
+      (name) => new GraphQLInputObjectType({ name, fields: () => this.#fields(inputs, shapeOf(inputs.tree, key)) }),
+    );
+  }
+
+  #leaf(type: LeafType): GraphQLInputObjectType {
+    return this.#remember(this.#leaves, type, () => leafFilter(type, this.#scalar(type)));
+  }
+
+  #leafList(type: LeafType): GraphQLInputObjectType {
+    return this.#remember(this.#leafLists, type, () => listFilter(`${type}ListFilter`, this.#leaf(type)));
+  }
+
+  #remember<K extends string>(
+    known: Map<K, GraphQLInputObjectType>,
+    key: K,
+    make: (key: K) => GraphQLInputObjectType,
+  ): GraphQLInputObjectType {
+    const found = known.get(key) ?? make(key);
+    known.set(key, found);
+    return found;
+  }
+}
+
+function shapeOf(tree: FieldTree, key: string): Shape {
+  return must(tree.shapes[key], `shape ${key} is in its tree`);
+}
+
+function rootShape(tree: FieldTree): Shape {
+  return shapeOf(tree, tree.root);
+}
+
+/** The names of a tree's nested inputs, and which of its shapes have anything to compare. */
+class TreeInputs {
+  readonly tree: FieldTree;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #filterable = new Map<string, boolean>();
+
+  constructor(tree: FieldTree) {
+    this.tree = tree;
+    this.#names = inputNames(tree);
+  }
+
+  name(key: string): string {
+    return must(this.#names.get(key), `shape ${key} has an input name`);
+  }
+
+  /** Has the shape, or a shape below it, anything to compare? */
+  filterable(key: string): boolean {
+    const known = this.#filterable.get(key);
+    if (known !== undefined) return known;
+    this.#filterable.set(key, false);
+    const found = shapeOf(this.tree, key).fields.some(({ type }) => {
+      const inner = type.kind === 'list' ? type.of : type;
+      return inner.kind === 'leaf' || (inner.kind === 'object' && this.filterable(inner.shape));
+    });
+    this.#filterable.set(key, found);
+    return found;
+  }
+}

@@ -1,0 +1,59 @@
+/** Roots over kinds: `object(id)`, `objectsById(ids)` and `objects(kinds, …)`. */
+import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
+import { PortolanError } from '../base/errors.ts';
+import { decodeObjectId } from '../query/object-id.ts';
+import { filterFrom } from './filter-input.ts';
+import type { Shared } from './kind-types.ts';
+import { type ListArguments, list, pageArguments, projectionOfNodes } from './list-field.ts';
+import { projectionOfObject, readObjects } from './one-field.ts';
+import type { OperationContext } from './operation.ts';
+import { inputList, listOf, nonNull, required } from './wrap.ts';
+
+/** `objectsById` takes as many ids as a page may have objects. */
+export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
+  return {
+    object: {
+      type: shared.object,
+      description: 'One object by its id; null when it is gone.',
+      args: { id: { type: required(GraphQLID) } },
+      resolve: async (_root, { id }, { portolan }, info) => {
+        const [found] = await readObjects(portolan, [decodeObjectId(id)], projectionOfObject(info, shared.object));
+        return found ?? null;
+      },
+    },
+    objectsById: {
+      type: nonNull(listOf(shared.object)),
+      description: 'Objects by their ids, in the order of the ids, null where one is gone.',
+      args: { ids: { type: required(inputList(GraphQLID)) } },
+      resolve: async (_root, args, { portolan }, info) => {
+        const ids = args['ids'] as readonly string[];
+        const maximum = portolan.source.limits.maxPageSize;
+        if (ids.length > maximum) {
+          throw new PortolanError(
+            'BAD_USER_INPUT',
+            `objectsById takes at most ${maximum} ids; these are ${ids.length}.`,
+          );
+        }
+        return readObjects(portolan, ids.map(decodeObjectId), projectionOfObject(info, shared.object));
+      },
+    },
+    objects: {
+      type: shared.type('KubernetesObjectConnection') as GraphQLOutputType,
+      description: 'One list over several kinds, ordered and paged as one.',
+      args: {
+        kinds: {
+          type: required(inputList(GraphQLString)),
+          description: 'Each by its type (Pod), its list (pods) or plural.group (deployments.apps).',
+        },
+        filter: { type: shared.filters.object },
+        ...pageArguments(shared.type('Order')),
+      },
+      resolve: (_root, args, { portolan }, info) => {
+        const kinds = [...new Set(portolan.generation.kinds(args['kinds']))];
+        if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
+        const filter = filterFrom(shared.filters.object, args['filter']);
+        return list(portolan, kinds, filter, args as ListArguments, projectionOfNodes(info));
+      },
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * One operation's hold on the store: which generation it runs on, the read lease its statements share, its loaders.
+ *
+ * Owns: the lease of a query, opened at the first read and ended once when the execution is over, so that everything a query
+ * answers is true at one revision. A subscription's events are `detached`: each read takes a short lease of its own, because
+ * nobody says when an event's payload has been executed, and a lease held by a slow client would pin the WAL.
+ *
+ *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
+ */
+import type { Caller } from '../access/caller.ts';
+import { PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { ChangeFeed } from '../live/change-feed.ts';
+import { readLayouts } from '../store/layout.ts';
+import type { KindLayout, Lease, Reader } from '../store/types.ts';
+import type { Generation } from './generation.ts';
+
+/** What operations are made from: the parts of a running gateway. */
+export interface OperationSource {
+  /** The current generation; CACHE_NOT_READY while there is none. */
+  generation(): Generation;
+  readonly reader: Reader;
+  readonly feed: ChangeFeed;
+  readonly limits: { readonly maxPageSize: number };
+  /** Milliseconds since the epoch. */
+  now(): number;
+  readonly log: Logger;
+}
+
+export type Layouts = ReadonlyMap<string, KindLayout>;
+
+/** A collection that could not take part in an answer because it has not been synced yet. */
+export interface Missing {
+  readonly cluster: string;
+  readonly key: string;
+}
+
+type OpenLease = Lease & { end(): void };
+
+export class Operation {
+  readonly source: OperationSource;
+  readonly generation: Generation;
+  readonly caller: Caller;
+  readonly signal: AbortSignal | undefined;
+  readonly #detached: boolean;
+  readonly #loaders = new Map<string, unknown>();
+  readonly #missing = new Map<string, Missing>();
+  #opening: Promise<{ lease: OpenLease; layouts: Layouts }> | null = null;
+  #revision: number | null = null;
+  #ended = false;
+
+  constructor(
+    source: OperationSource,
+    generation: Generation,
+    caller: Caller,
+    signal: AbortSignal | undefined,
+    detached: boolean,
+  ) {
+    this.source = source;
+    this.generation = generation;
+    this.caller = caller;
+    this.signal = signal;
+    this.#detached = detached;
+  }
+
+  /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own). */
+  async read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+    const options = this.signal === undefined ? {} : { signal: this.signal };
+    if (this.#detached) {
+      return this.source.reader.lease(async (lease) => work(lease, await readLayouts(lease)), options);
+    }
+    if (this.#ended) throw new PortolanError('TIMEOUT', 'The operation is over; send it again.');
+    this.#opening ??= this.source.reader.open(options).then(async (lease) => {
+      this.#revision = lease.revision;
+      if (this.#ended) lease.end();
+      return { lease, layouts: await readLayouts(lease) };
+    });
+    const { lease, layouts } = await this.#opening;
+    return work(lease, layouts);
+  }
+
+  /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
+  detached(): Operation {
+    return new Operation(this.source, this.generation, this.caller, this.signal, true);
+  }
+
+  /** The loader of that name, made once in an operation. */
+  loader<T>(name: string, make: () => T): T {
+    const known = this.#loaders.get(name);
+    if (known !== undefined) return known as T;
+    const made = make();
+    this.#loaders.set(name, made);
+    return made;
+  }
+
+  /** Notes that part of an answer is missing; told to the caller in `extensions.portolan.notReady`. */
+  noteMissing(missing: readonly Missing[]): void {
+    for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
+  }
+
+  /** What goes into `extensions.portolan` of the answer. */
+  extensions(): Record<string, unknown> {
+    return {
+      generation: this.generation.id,
+      ...(this.#revision === null ? {} : { revision: this.#revision }),
+      ...(this.#missing.size === 0 ? {} : { notReady: [...this.#missing.values()] }),
+    };
+  }
+
+  /** Gives the lease back. Idempotent. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#opening?.then(
+      ({ lease }) => lease.end(),
+      () => {},
+    );
+  }
+}
+
+/** Begins an operation on the current generation. The caller ends it. */
+export function beginOperation(source: OperationSource, caller: Caller, signal?: AbortSignal): Operation {
+  return new Operation(source, source.generation(), caller, signal, false);
+}
+
+/** What resolvers find as GraphQL's context. */
+export interface OperationContext {
+  readonly portolan: Operation;
+}

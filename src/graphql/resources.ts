@@ -1,0 +1,178 @@
+/**
+ * `resources`: the catalog as data, with how ingest stands. What a console needs to build a menu, a table or a form without
+ * introspection, and what an operator looks at first.
+ */
+import type { CatalogKind } from '../catalog/catalog.ts';
+import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
+import { type PathStep, pathOf } from '../catalog/path.ts';
+import { readResourceStates } from '../store/catalog-rows.ts';
+import { readLayouts } from '../store/layout.ts';
+import type { KindLayout, ResourceState } from '../store/types.ts';
+import type { Builder } from './static-schema.ts';
+
+export interface ResourceSource {
+  readonly state: ResourceState;
+  readonly kind: CatalogKind | undefined;
+  readonly layout: KindLayout | undefined;
+}
+
+interface PathEntry {
+  readonly path: string;
+  readonly type: string;
+}
+
+interface Restart {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Deeper than this a recursive shape says nothing new. */
+const maxDepth = 12;
+
+export function addResources(builder: Builder): void {
+  const field = builder.objectRef<PathEntry>('ResourceField').implement({
+    description: 'A place that a kind has, with the type of its value.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (entry) => entry.path }),
+      type: t.exposeString('type', { nullable: false }),
+    }),
+  });
+  const restart = builder.objectRef<Restart>('ResourceRestart').implement({
+    description: 'How often a list or watch had to begin again, and why.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', { nullable: false }),
+      count: t.exposeInt('count', { nullable: false }),
+    }),
+  });
+  const described = ({ state }: ResourceSource) => state.described.resource;
+
+  builder.objectType('Resource', {
+    description: 'A resource of one cluster: what it is, the names it has here, and how ingest stands with it.',
+    fields: (t) => ({
+      key: t.string({
+        nullable: false,
+        description: 'plural.group, as kubectl takes it.',
+        resolve: ({ state }) => state.handle.key,
+      }),
+      cluster: t.string({ nullable: false, resolve: ({ state }) => state.handle.cluster }),
+      group: t.string({ nullable: false, resolve: (source) => described(source).group }),
+      version: t.string({ nullable: false, resolve: (source) => described(source).version }),
+      plural: t.string({ nullable: false, resolve: (source) => described(source).plural }),
+      kind: t.string({ nullable: false, resolve: (source) => described(source).kind }),
+      namespaced: t.boolean({ nullable: false, resolve: (source) => described(source).namespaced }),
+      shortNames: t.stringList({
+        nullable: { list: false, items: false },
+        resolve: (source) => [...described(source).shortNames],
+      }),
+      verbs: t.stringList({
+        nullable: { list: false, items: false },
+        resolve: (source) => [...described(source).verbs],
+      }),
+      type: t.string({
+        description: 'The GraphQL type; null when the kind is not in the schema.',
+        resolve: ({ kind }) => kind?.names.type ?? null,
+      }),
+      list: t.string({ description: 'The root field of the list.', resolve: ({ kind }) => kind?.names.list ?? null }),
+      one: t.string({ description: 'The root field of one object.', resolve: ({ kind }) => kind?.names.one ?? null }),
+      subscription: t.string({
+        description: 'The root field of the subscription.',
+        resolve: ({ kind }) => kind?.names.subscription ?? null,
+      }),
+      synced: t.boolean({
+        nullable: false,
+        description: 'Has the resource been listed completely once?',
+        resolve: ({ state }) => state.synced,
+      }),
+      phase: t.string({
+        nullable: false,
+        description: 'IDLE, LISTING, WATCHING, POLLING, BACKOFF, PARKED or STOPPED.',
+        resolve: ({ state }) => state.status.phase,
+      }),
+      objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
+      resourceVersion: t.string({ resolve: ({ state }) => state.lastResourceVersion }),
+      lastEventAt: t.field({
+        type: 'DateTime',
+        resolve: ({ state }) =>
+          state.status.lastEventAt === null ? null : new Date(state.status.lastEventAt).toISOString(),
+      }),
+      error: t.string({ resolve: ({ state }) => state.status.error }),
+      restarts: t.field({
+        type: [restart],
+        nullable: { list: false, items: false },
+        resolve: ({ state }) => Object.entries(state.status.restarts).map(([reason, count]) => ({ reason, count })),
+      }),
+      fields: t.field({
+        type: [field],
+        nullable: { list: false, items: false },
+        description: 'Every leaf of the kind, for orders, columns and value(path:).',
+        resolve: ({ kind, state }) => leavesOf(kind?.tree ?? state.described.tree),
+      }),
+      promoted: t.field({
+        type: [field],
+        nullable: { list: false, items: false },
+        description: 'Paths that are typed, indexed columns.',
+        resolve: ({ layout }) => [...(layout?.slots ?? [])].filter(({ ready }) => ready),
+      }),
+      diagnostics: t.stringList({
+        nullable: { list: false, items: false },
+        description: 'What in the schema of this resource could not be taken as it stands.',
+        resolve: ({ state }) => state.described.diagnostics.map(({ message }) => message),
+      }),
+    }),
+  });
+
+  builder.queryField('resources', (t) =>
+    t.field({
+      type: ['Resource'],
+      nullable: { list: false, items: false },
+      description: 'The resources of all clusters.',
+      args: {
+        kinds: t.arg.stringList({ description: 'As in `objects(kinds:)`.' }),
+        clusters: t.arg.stringList({}),
+      },
+      resolve: async (_root, { kinds, clusters }, { portolan }) => {
+        const { generation } = portolan;
+        const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
+        const { states, layouts } = await portolan.read(async (lease) => ({
+          states: await readResourceStates(lease),
+          layouts: await readLayouts(lease),
+        }));
+        return states
+          .filter(({ handle }) => wanted === null || wanted.has(handle.key))
+          .filter(({ handle }) => clusters == null || clusters.includes(handle.cluster))
+          .map((state) => ({ state, kind: generation.kind(state.handle.key), layout: layouts.get(state.handle.key) }));
+      },
+    }),
+  );
+}
+
+/** Every leaf of a tree with its path; a recursive shape is followed once. */
+export function leavesOf(tree: FieldTree): PathEntry[] {
+  const found: PathEntry[] = [];
+  const visit = (type: FieldType, steps: readonly PathStep[], above: readonly string[]): void => {
+    if (steps.length > maxDepth) return;
+    switch (type.kind) {
+      case 'leaf':
+        found.push({ path: pathOf(steps).text, type: type.type });
+        return;
+      case 'stringMap':
+        found.push({ path: pathOf(steps).text, type: 'StringMap' });
+        return;
+      case 'map':
+        found.push({ path: pathOf(steps).text, type: 'JSON' });
+        return;
+      case 'list':
+        visit(type.of, [...steps, { kind: 'each' }], above);
+        return;
+      case 'object': {
+        const shape = tree.shapes[type.shape];
+        if (shape === undefined || above.includes(shape.key)) return;
+        for (const field of shape.fields) {
+          visit(field.type, [...steps, { kind: 'field', name: field.name }], [...above, shape.key]);
+        }
+      }
+    }
+  };
+  visit({ kind: 'object', shape: tree.root }, [], []);
+  return found;
+}

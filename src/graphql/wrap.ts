@@ -1,0 +1,29 @@
+/** Lists and non-null types without graphql-js's distinction of what may be wrapped, which run-time types cannot show to TypeScript. */
+import {
+  type GraphQLInputType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLNullableType,
+  type GraphQLOutputType,
+} from 'graphql';
+
+/** `T!` as an output type. The type must not be non-null already. */
+export function nonNull(type: GraphQLOutputType | GraphQLNamedType): GraphQLOutputType {
+  return new GraphQLNonNull(type as GraphQLNullableType) as GraphQLOutputType;
+}
+
+/** `[T]` as an output type. */
+export function listOf(type: GraphQLOutputType | GraphQLNamedType): GraphQLOutputType {
+  return new GraphQLList(type as GraphQLNullableType) as GraphQLOutputType;
+}
+
+/** `T!` as an input type. */
+export function required(type: GraphQLInputType | GraphQLNamedType): GraphQLInputType {
+  return new GraphQLNonNull(type as GraphQLNullableType) as GraphQLInputType;
+}
+
+/** `[T!]` as an input type. */
+export function inputList(type: GraphQLInputType | GraphQLNamedType): GraphQLInputType {
+  return new GraphQLList(new GraphQLNonNull(type as GraphQLNullableType)) as GraphQLInputType;
+}

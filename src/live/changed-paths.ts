@@ -1,0 +1,36 @@
+/** Which places of an object changed: the deepest objects' fields that differ; a list counts as one place. */
+import { type PathStep, pathOf } from '../catalog/path.ts';
+import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (a === b || ((a ?? null) === null && (b ?? null) === null)) return true;
+  if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && rawJsonText(a) === rawJsonText(b);
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => same(item, b[index]));
+  if (isObject(a) && isObject(b)) {
+    const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+    return [...names].every((name) => same(a[name], b[name]));
+  }
+  return false;
+}
+
+/** Path texts, sorted; `metadata.resourceVersion` is left out because it changes always. Either side may be null. */
+export function changedPaths(before: unknown, after: unknown): readonly string[] {
+  const found: string[] = [];
+  const visit = (a: unknown, b: unknown, steps: readonly PathStep[]): void => {
+    if (isObject(a) && isObject(b)) {
+      for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+        visit(a[name], b[name], [...steps, { kind: 'field', name }]);
+      }
+    } else if (!same(a, b)) {
+      const text = pathOf(steps).text;
+      if (text !== 'metadata.resourceVersion') found.push(text);
+    }
+  };
+  if (isObject(before) && isObject(after)) visit(before, after, []);
+  return found.sort();
+}

@@ -1,0 +1,142 @@
+/**
+ * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health.
+ *
+ * Life: listening -> close(): no new connections, WebSockets told to go (1001), running requests given a moment, then every socket
+ * is destroyed; always over within a second.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { OperationSource } from '../graphql/operation.ts';
+import type { PlaygroundTab } from './playground-tabs.ts';
+import { serveWebSockets } from './websocket.ts';
+import { createYogaServer, endpoint } from './yoga-server.ts';
+
+/** What /readyz answers. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly [detail: string]: unknown;
+}
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly source: OperationSource;
+  readonly readiness: () => Readiness;
+  readonly tabs: readonly PlaygroundTab[];
+  readonly log: Logger;
+}
+
+export interface RunningServer {
+  /** Of the GraphQL endpoint: `http://127.0.0.1:4000/graphql`. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Milliseconds that running requests get at shutdown. */
+const grace = 700;
+const maxMessageBytes = 1024 * 1024;
+
+/** Starts to listen. Throws CONFIGURATION for an address that is not loopback or a port that is taken. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { host, port, log } = options;
+  refuseUnlessLoopback(host);
+  const yoga = createYogaServer(options);
+  const server = createServer((request, response) => {
+    if (!answerItself(request, response, options)) void yoga.handle(request, response);
+  });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
+  const protocol = serveWebSockets(yoga, sockets, log);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const here = new URL(request.url ?? '/', 'http://localhost').pathname === endpoint;
+    if (!here || !isLoopbackHost(request.headers.host) || !sameOrigin(request)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+  });
+  await listen(server, host, port);
+  const { port: taken } = server.address() as AddressInfo;
+  const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  let closing: Promise<void> | null = null;
+  return {
+    url: `http://${shown}:${taken}${endpoint}`,
+    port: taken,
+    close() {
+      closing ??= shutdown(server, sockets, protocol);
+      return closing;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE'
+          ? `Port ${port} is taken; choose another with --port, or --port 0 for any.`
+          : `Portolan cannot listen on ${host}:${port}: ${messageOf(error)}.`;
+      reject(new PortolanError('CONFIGURATION', why, { cause: error }));
+    });
+    server.listen(port, host.replace(/^\[|\]$/g, ''), resolve);
+  });
+}
+
+async function shutdown(
+  server: Server,
+  sockets: WebSocketServer,
+  protocol: ReturnType<typeof serveWebSockets>,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const late = setTimeout(() => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+  }, grace);
+  await Promise.race([protocol.dispose(), closed]);
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(late);
+}
+
+/** A page of another site may open a WebSocket to loopback; its Origin tells. Programs send none. */
+function sameOrigin({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** Answers what is not GraphQL; false when the request is for the endpoint. */
+function answerItself(request: IncomingMessage, response: ServerResponse, { readiness }: ServerOptions): boolean {
+  const json = (status: number, body: object): true => {
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`);
+    return true;
+  };
+  if (!isLoopbackHost(request.headers.host)) {
+    return json(403, {
+      error:
+        'Portolan answers only to loopback names until it has access control; use http://127.0.0.1 or http://localhost.',
+    });
+  }
+  switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+    case endpoint:
+      return false;
+    case '/':
+      response.writeHead(302, { location: endpoint }).end();
+      return true;
+    case '/healthz':
+      return json(200, { ok: true });
+    case '/readyz': {
+      const found = readiness();
+      return json(found.ready ? 200 : 503, found);
+    }
+    default:
+      return json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Puts the current generation and an Operation behind every document, over HTTP and WebSocket alike, and gives the operation's
+ * lease back when the execution is over.
+ *
+ * Yoga's own `schema` as a function is not asked for over WebSocket; onEnveloped is, on both ways.
+ */
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { localUser } from '../access/caller.ts';
+import type { Logger } from '../base/log.ts';
+import { beginOperation, type Operation, type OperationContext, type OperationSource } from '../graphql/operation.ts';
+import { codedError } from './coded-error.ts';
+
+type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
+
+export function useOperation(source: OperationSource, log: Logger): Plugin<OperationContext> {
+  return {
+    onEnveloped({ setSchema, extendContext, context }) {
+      const request = (context as { readonly request?: Request } | undefined)?.request;
+      const operation = beginOperation(source, localUser, request?.signal);
+      setSchema(operation.generation.schema);
+      extendContext({ portolan: operation });
+    },
+    onExecute({ args }) {
+      const operation = (args.contextValue as OperationContext).portolan;
+      return {
+        onExecuteDone({ result, setResult }) {
+          operation.end();
+          if (!isAsyncIterable(result)) setResult(withExtensions(result as Result, operation) as never);
+        },
+      };
+    },
+    onSubscribe() {
+      return {
+        onSubscribeResult({ result, setResult }) {
+          if (isAsyncIterable(result)) setResult(endingInWords(result as AsyncIterable<Result>, log) as never);
+        },
+      };
+    },
+  };
+}
+
+function withExtensions(result: Result, operation: Operation): Result {
+  return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
+}
+
+/** The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. */
+function endingInWords(messages: AsyncIterable<Result>, log: Logger): AsyncGenerator<Result> {
+  const inner = messages[Symbol.asyncIterator]();
+  let over = false;
+  const end = async (): Promise<IteratorResult<Result>> => {
+    over = true;
+    await inner.return?.();
+    return { done: true, value: undefined };
+  };
+  return {
+    async next() {
+      if (over) return { done: true, value: undefined };
+      try {
+        return await inner.next();
+      } catch (error) {
+        over = true;
+        return { done: false, value: { errors: [codedError(error, log)] } };
+      }
+    },
+    return: end,
+    async throw(error) {
+      await end();
+      throw error;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async [Symbol.asyncDispose]() {
+      await end();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * The GraphQL endpoint as Request in, Response out. Every feature is a small plugin; sockets are opened elsewhere (http-server.ts).
+ */
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
+import type { Logger } from '../base/log.ts';
+import type { OperationContext, OperationSource } from '../graphql/operation.ts';
+import { codedError } from './coded-error.ts';
+import { useLimits } from './limits-plugin.ts';
+import { useOperation } from './operation-plugin.ts';
+import type { PlaygroundTab } from './playground-tabs.ts';
+
+export const endpoint = '/graphql';
+
+export type Yoga = YogaServerInstance<Record<string, unknown>, OperationContext>;
+
+export interface YogaOptions {
+  readonly source: OperationSource;
+  readonly log: Logger;
+  /** What the playground opens with; without tabs there is GraphiQL's own welcome. */
+  readonly tabs: readonly PlaygroundTab[];
+}
+
+/** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
+export function createYogaServer({ source, log, tabs }: YogaOptions): Yoga {
+  return createYoga<Record<string, unknown>, OperationContext>({
+    graphqlEndpoint: endpoint,
+    plugins: [useOperation(source, log), useLimits(), useSameSite(), useExecutionCancellation()],
+    maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
+    graphiql: {
+      title: 'Portolan',
+      defaultTabs: tabs.map(({ query }) => ({ query })),
+      subscriptionsProtocol: 'WS',
+    },
+    renderGraphiQL,
+    landingPage: false,
+    multipart: false,
+    batching: false,
+    cors: false,
+    logging: false,
+  });
+}
+
+/** Bodies that a web page of another site could send without being asked first are refused. */
+function useSameSite(): Plugin {
+  const simple = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
+  return {
+    onRequest({ request, endResponse, fetchAPI }) {
+      if (request.method !== 'POST' || !simple.test(request.headers.get('content-type') ?? '')) return;
+      const message = 'Send the query as application/json.';
+      endResponse(
+        fetchAPI.Response.json({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] }, { status: 415 }),
+      );
+    },
+  };
+}

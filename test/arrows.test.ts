@@ -1,0 +1,102 @@
+/** The arrows of the house: which room may import which, and which packages stay in one room. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const source = join(dirname(fileURLToPath(import.meta.url)), '..', 'src');
+
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  config: ['base'],
+  kube: ['base'],
+  catalog: ['base'],
+  store: ['base', 'catalog'],
+  ingest: ['base', 'kube', 'catalog', 'store'],
+  query: ['base', 'catalog', 'store'],
+  access: ['base', 'catalog'],
+  live: ['base', 'catalog', 'store', 'query', 'access'],
+  graphql: ['base', 'catalog', 'store', 'query', 'access', 'live'],
+  server: ['base', 'config', 'catalog', 'store', 'access', 'graphql', 'live'],
+  sim: ['base'],
+  cli: ['base', 'config', 'kube', 'catalog', 'store', 'ingest', 'query', 'access', 'live', 'graphql', 'server', 'sim'],
+  'main.ts': ['base', 'cli'],
+};
+
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  'better-sqlite3': ['store'],
+  '@kubernetes/client-node': ['kube'],
+  undici: ['kube'],
+  '@pothos/core': ['graphql'],
+  'graphql-yoga': ['server'],
+  graphql: ['graphql', 'server', 'cli'],
+};
+
+/** Rooms of pure data and functions: no file system, network, process or thread. */
+const pure = ['catalog', 'query'];
+const withoutIo = new Set(['node:crypto', 'node:buffer', 'node:util']);
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly target: string;
+}
+
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8');
+  return [
+    ...text.matchAll(/^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.split(sep).includes('testing'),
+);
+const imports: readonly Import[] = files.flatMap((name) =>
+  importsOf(join(source, name)).map((target) => ({ file: name, room: name.split(sep)[0] ?? name, target })),
+);
+
+function roomOf({ file, target }: Import): string | null {
+  if (!target.startsWith('.')) return null;
+  const path = relative(source, resolve(dirname(join(source, file)), target));
+  return path.startsWith('..') ? 'outside' : (path.split(sep)[0] ?? null);
+}
+
+describe('the arrows of the house', () => {
+  test('there are files to look at', () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(new Set(imports.map(({ room }) => room)).size).toBeGreaterThan(10);
+  });
+
+  test('every room is on the map', () => {
+    expect([...new Set(imports.map(({ room }) => room))].filter((room) => !(room in mayImport))).toEqual([]);
+  });
+
+  test('rooms import only what the map allows', () => {
+    const broken = imports.filter((each) => {
+      const target = roomOf(each);
+      return target !== null && target !== each.room && !(mayImport[each.room] ?? []).includes(target);
+    });
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('packages stay in their rooms', () => {
+    const broken = imports.filter(({ room, target }) => {
+      const owner = Object.keys(onlyIn).find((name) => target === name || target.startsWith(`${name}/`));
+      return owner !== undefined && !(onlyIn[owner] ?? []).includes(room);
+    });
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('pure rooms do no I/O', () => {
+    const broken = imports.filter(
+      ({ room, target }) => pure.includes(room) && target.startsWith('node:') && !withoutIo.has(target),
+    );
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('no file is longer than 500 lines', () => {
+    const long = files.filter((name) => readFileSync(join(source, name), 'utf8').split('\n').length > 501);
+    expect(long).toEqual([]);
+  });
+});

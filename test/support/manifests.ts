@@ -1,0 +1,102 @@
+/** Manifests that the end-to-end suite creates. */
+
+export function namespace(name: string): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+/** Name, rank and tier of the 25 pods: ranks are a permutation, so that order by rank is not order by name. */
+export const ranks = Array.from({ length: 25 }, (_, index) => ({
+  name: `pod-${String(index).padStart(2, '0')}`,
+  rank: String((index * 7) % 25).padStart(2, '0'),
+  tier: index % 3 === 0 ? 'front' : 'back',
+}));
+
+export function pod(inNamespace: string, index: number): object {
+  const known = ranks[index] ?? { name: `pod-${String(index).padStart(2, '0')}`, rank: String(index), tier: 'extra' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: known.name, namespace: inNamespace, labels: { app: 'e2e', rank: known.rank, tier: known.tier } },
+    spec: {
+      containers: [
+        {
+          name: 'web',
+          image: `registry.example/web:${index}`,
+          resources: { requests: { cpu: '250m', memory: '64Mi' } },
+        },
+      ],
+    },
+  };
+}
+
+export function secret(inNamespace: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'hidden', namespace: inNamespace },
+    type: 'Opaque',
+    data: { password: 'dG9wIHNlY3JldA==' },
+  };
+}
+
+export function deployment(inNamespace: string, replicas: number): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: inNamespace, labels: { app: 'web' } },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'nginx', image: 'nginx' }] },
+      },
+    },
+  };
+}
+
+export function widgetCrd(): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.e2e.portolan.example' },
+    spec: {
+      group: 'e2e.portolan.example',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: {
+                  type: 'object',
+                  properties: {
+                    size: { type: 'integer', format: 'int32' },
+                    big: { type: 'integer', format: 'int64' },
+                    weight: {
+                      'x-kubernetes-int-or-string': true,
+                      anyOf: [{ type: 'integer' }, { type: 'string' }],
+                      pattern: '^(\\+|-)?[0-9.]+[a-zA-Z]*$',
+                    },
+                    ports: { type: 'array', items: { 'x-kubernetes-int-or-string': true } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** The big number is written as JSON text by the caller's serializer: it is beyond what a double holds. */
+export function widget(inNamespace: string): string {
+  return `{"apiVersion":"e2e.portolan.example/v1","kind":"Widget","metadata":{"name":"first","namespace":"${inNamespace}"},"spec":{"size":3,"big":9007199254740993,"weight":"250m","ports":["http",80]}}`;
+}
