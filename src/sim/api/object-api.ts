@@ -23,6 +23,7 @@ import { type StatusCause, statusErrors } from '../status-error.ts';
 import { defaultBuiltin } from './builtin-defaults.ts';
 import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from './managed-fields.ts';
 import { nameCauses, nowText, randomSuffix, randomUid } from './object-metadata.ts';
+import { checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
 import { apiVersionOf, metadataOf, metadataString, type ServedResource } from './served-resource.ts';
 
 export interface WriteOptions {
@@ -81,7 +82,7 @@ export class ObjectApi {
 
   /** Creates an object; throws the Status of a refusal. `body` may lack apiVersion and kind. */
   create(resource: ServedResource, namespace: string, body: JsonObject, options: WriteOptions = {}): Stored {
-    const given = this.#checkIdentity(resource, namespace, '', body);
+    const given = checkIdentity(resource, namespace, '', body);
     const metadata = { ...metadataOf(given) };
     const prefix = asString(metadata.generateName);
     if (asString(metadata.name) === '' && prefix !== '') metadata.name = prefix + randomSuffix(this.random);
@@ -93,7 +94,7 @@ export class ObjectApi {
         throw statusErrors.badRequest('resourceVersion should not be set on objects to be created');
       }
     }
-    if (resource.namespaced) this.#checkNamespace(resource, namespace, name);
+    if (resource.namespaced) checkNamespace(this.store, resource, namespace, name);
     if (this.store.get(resource.storage, namespace, name)) throw statusErrors.alreadyExists(resource, name);
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
@@ -124,7 +125,7 @@ export class ObjectApi {
     options: WriteOptions = {},
   ): Stored {
     const current = this.get(resource, namespace, name);
-    const given = this.#checkIdentity(resource, namespace, name, body);
+    const given = checkIdentity(resource, namespace, name, body);
     const version = metadataString(given, 'resourceVersion');
     if (version === '' && resource.custom && !options.trusted) {
       throw statusErrors.invalid(resource.group, resource.kind, name, [
@@ -135,7 +136,7 @@ export class ObjectApi {
         },
       ]);
     }
-    this.#checkPreconditions(resource, current, { resourceVersion: version, uid: metadataString(given, 'uid') });
+    checkPreconditions(resource, current, { resourceVersion: version, uid: metadataString(given, 'uid') });
     const done = this.#replace(resource, current, given, options);
     return done.stored;
   }
@@ -162,8 +163,8 @@ export class ObjectApi {
       );
     } else next = strategicMergePatch(shown, patch, resource.schema);
     if (!isObject(next)) throw statusErrors.badRequest('the patch does not leave an object');
-    const given = this.#checkIdentity(resource, namespace, name, next);
-    this.#checkPreconditions(resource, current, {
+    const given = checkIdentity(resource, namespace, name, next);
+    checkPreconditions(resource, current, {
       resourceVersion: metadataString(given, 'resourceVersion'),
       uid: metadataString(given, 'uid'),
     });
@@ -173,7 +174,7 @@ export class ObjectApi {
   /** Deletes an object, or marks it as being deleted while finalizers or a grace period hold it. */
   delete(resource: ServedResource, namespace: string, name: string, request: DeleteRequest = {}): DeleteResult {
     const current = this.get(resource, namespace, name);
-    this.#checkPreconditions(resource, current, request.preconditions ?? {});
+    checkPreconditions(resource, current, request.preconditions ?? {});
     const metadata = { ...metadataOf(current.object) };
     const finalizers = asArray(metadata.finalizers).map(asString);
     const policy = request.propagationPolicy ?? '';
@@ -222,7 +223,7 @@ export class ObjectApi {
       throw statusErrors.badRequest(
         'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
       );
-    const applied = this.#checkIdentity(resource, namespace, name, patch);
+    const applied = checkIdentity(resource, namespace, name, patch);
     if (metadataOf(applied).managedFields !== undefined) {
       throw statusErrors.badRequest('metadata.managedFields must be nil');
     }
@@ -236,7 +237,7 @@ export class ObjectApi {
       };
       return this.create(resource, namespace, { ...given, metadata: managed }, { ...options, subresource: '' });
     }
-    this.#checkPreconditions(resource, current, { resourceVersion: metadataString(applied, 'resourceVersion') });
+    checkPreconditions(resource, current, { resourceVersion: metadataString(applied, 'resourceVersion') });
     const { merged, fields } = applyPatch({
       live: resource.view.convert(current.object),
       applied,
@@ -366,70 +367,6 @@ export class ObjectApi {
     const applied = asArray(managedFields).length > 0 && metadata.resourceVersion === undefined;
     if (applied) return object;
     return { ...object, metadata: { ...metadata, managedFields: recordManager(managedFields, who, fields) } };
-  }
-
-  #checkIdentity(resource: ServedResource, namespace: string, name: string, body: JsonObject): JsonObject {
-    const apiVersion = asString(body.apiVersion);
-    const kind = asString(body.kind);
-    const wanted = apiVersionOf(resource);
-    if ((apiVersion !== '' && apiVersion !== wanted) || (kind !== '' && kind !== resource.kind)) {
-      throw statusErrors.badRequest(
-        `${kind || 'the object'} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind} in version ${JSON.stringify(wanted)}: the API version or kind in the data does not match the expected one`,
-      );
-    }
-    const metadata = metadataOf(body);
-    if (name !== '' && asString(metadata.name) !== '' && metadata.name !== name) {
-      throw statusErrors.badRequest('the name of the object does not match the name on the URL');
-    }
-    const own = asString(metadata.namespace);
-    if (own !== '' && own !== namespace) {
-      throw statusErrors.badRequest(
-        'the namespace of the provided object does not match the namespace sent on the request',
-      );
-    }
-    const { apiVersion: _v, kind: _k, metadata: _m, ...rest } = body;
-    const head = resource.custom
-      ? { apiVersion: wanted, kind: resource.kind }
-      : { kind: resource.kind, apiVersion: wanted };
-    return { ...head, metadata: name === '' ? metadata : { ...metadata, name }, ...rest };
-  }
-
-  #checkNamespace(resource: ServedResource, namespace: string, name: string): void {
-    const found = this.store.get('namespaces', '', namespace);
-    if (!found) throw statusErrors.notFound({ group: '', plural: 'namespaces' }, namespace);
-    if (at(found.object, 'metadata', 'deletionTimestamp') === undefined) return;
-    const cause: StatusCause = {
-      reason: 'NamespaceTerminating',
-      message: `namespace ${namespace} is being terminated`,
-      field: 'metadata.namespace',
-    };
-    throw statusErrors.forbidden(
-      resource,
-      name,
-      `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [cause],
-    );
-  }
-
-  #checkPreconditions(
-    resource: ServedResource,
-    current: Stored,
-    wanted: { uid?: string; resourceVersion?: string },
-  ): void {
-    if (wanted.uid && wanted.uid !== current.uid) {
-      throw statusErrors.conflict(
-        resource,
-        current.name,
-        `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${current.uid}`,
-      );
-    }
-    if (wanted.resourceVersion && wanted.resourceVersion !== String(current.revision)) {
-      throw statusErrors.conflict(
-        resource,
-        current.name,
-        'the object has been modified; please apply your changes to the latest version and try again',
-      );
-    }
   }
 
   #gracePeriod(resource: ServedResource, object: JsonObject, request: DeleteRequest): number {

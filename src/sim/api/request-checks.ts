@@ -1,0 +1,72 @@
+/** What is checked before a write is looked at: does it name what the path names, and is the ground there. */
+import { asString, at, type JsonObject } from '../json.ts';
+import type { ObjectStore, Stored } from '../object-store.ts';
+import { type StatusCause, statusErrors } from '../status-error.ts';
+import { apiVersionOf, metadataOf, type ServedResource } from './served-resource.ts';
+
+/** The object with its identity spelled out and in canonical order; a 400 where it contradicts the path. */
+export function checkIdentity(resource: ServedResource, namespace: string, name: string, body: JsonObject): JsonObject {
+  const apiVersion = asString(body.apiVersion);
+  const kind = asString(body.kind);
+  const wanted = apiVersionOf(resource);
+  if ((apiVersion !== '' && apiVersion !== wanted) || (kind !== '' && kind !== resource.kind)) {
+    throw statusErrors.badRequest(
+      `${kind || 'the object'} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind} in version ${JSON.stringify(wanted)}: the API version or kind in the data does not match the expected one`,
+    );
+  }
+  const metadata = metadataOf(body);
+  if (name !== '' && asString(metadata.name) !== '' && metadata.name !== name) {
+    throw statusErrors.badRequest('the name of the object does not match the name on the URL');
+  }
+  const own = asString(metadata.namespace);
+  if (own !== '' && own !== namespace) {
+    throw statusErrors.badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  const { apiVersion: _v, kind: _k, metadata: _m, ...rest } = body;
+  const head = resource.custom
+    ? { apiVersion: wanted, kind: resource.kind }
+    : { kind: resource.kind, apiVersion: wanted };
+  return { ...head, metadata: name === '' ? metadata : { ...metadata, name }, ...rest };
+}
+
+/** A 404 for a namespace that is not there, a 403 for one that is being deleted. */
+export function checkNamespace(store: ObjectStore, resource: ServedResource, namespace: string, name: string): void {
+  const found = store.get('namespaces', '', namespace);
+  if (!found) throw statusErrors.notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (at(found.object, 'metadata', 'deletionTimestamp') === undefined) return;
+  const cause: StatusCause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  throw statusErrors.forbidden(
+    resource,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [cause],
+  );
+}
+
+/** A 409 where the object is not the one, or not the version, that the caller means. */
+export function checkPreconditions(
+  resource: ServedResource,
+  current: Stored,
+  wanted: { uid?: string; resourceVersion?: string },
+): void {
+  if (wanted.uid && wanted.uid !== current.uid) {
+    throw statusErrors.conflict(
+      resource,
+      current.name,
+      `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${current.uid}`,
+    );
+  }
+  if (wanted.resourceVersion && wanted.resourceVersion !== String(current.revision)) {
+    throw statusErrors.conflict(
+      resource,
+      current.name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+  }
+}
