@@ -44,7 +44,8 @@ export class StatusError extends PortolanError {
     this.name = 'StatusError';
     this.httpCode = httpCode;
     this.reason = reason;
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message, reason };
+    this.status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Failure', message };
+    if (reason !== '') this.status.reason = reason;
     if (details) this.status.details = details;
     this.status.code = httpCode;
   }
@@ -106,7 +107,7 @@ export const statusErrors = {
     const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
     const full = group === '' ? kind : `${kind}.${group}`;
     return new StatusError(422, 'Invalid', `${full} "${name}" is invalid: ${text}`, {
-      name,
+      ...(name === '' ? {} : { name }),
       ...(group === '' ? {} : { group }),
       kind,
       causes,

@@ -44,6 +44,19 @@ function podSpec(value: unknown): JsonObject {
   return spec;
 }
 
+/** What admission adds to a pod when it is created: tolerations of nodes in trouble, priority, account. */
+function admittedPod(spec: JsonObject): JsonObject {
+  const tolerations = [...asArray(spec.tolerations)];
+  for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
+    if (tolerations.some((item) => asObject(item).key === key)) continue;
+    tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+  }
+  return fill(
+    { priority: 0, enableServiceLinks: true, preemptionPolicy: 'PreemptLowerPriority' },
+    { ...spec, tolerations },
+  );
+}
+
 function withTemplate(spec: JsonObject): JsonObject {
   if (!isObject(spec.template)) return spec;
   return { ...spec, template: { ...spec.template, spec: podSpec(spec.template.spec) } };
@@ -82,7 +95,7 @@ const rules: Readonly<Record<string, Rule>> = {
     };
   },
   Pod: (object, creating) => {
-    const spec = podSpec(object.spec);
+    const spec = creating ? admittedPod(podSpec(object.spec)) : podSpec(object.spec);
     return {
       ...object,
       spec,

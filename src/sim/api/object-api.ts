@@ -10,6 +10,7 @@
  * finalizer of an object that is being deleted, remove.
  */
 import type { Clock, Random } from '../../base/clock.ts';
+import { crdFinalizer } from '../crd/crd-finalizer.ts';
 import { crdCauses } from '../crd/crd-validation.ts';
 import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../json.ts';
 import { type ObjectStore, Stored } from '../object-store.ts';
@@ -19,7 +20,7 @@ import { mergePatch } from '../patch/merge-patch.ts';
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { applyDefaults, pruneUnknown } from '../schema/prune.ts';
 import { validateValue } from '../schema/validate.ts';
-import { type StatusCause, statusErrors } from '../status-error.ts';
+import { type StatusCause, StatusError, statusErrors } from '../status-error.ts';
 import { defaultBuiltin } from './builtin-defaults.ts';
 import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from './managed-fields.ts';
 import { nameCauses, nowText, randomSuffix, randomUid } from './object-metadata.ts';
@@ -91,7 +92,7 @@ export class ObjectApi {
       const causes = nameCauses(resource.kind, name);
       if (causes.length > 0) throw statusErrors.invalid(resource.group, resource.kind, name, causes);
       if (asString(metadata.resourceVersion) !== '') {
-        throw statusErrors.badRequest('resourceVersion should not be set on objects to be created');
+        throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
       }
     }
     if (resource.namespaced) checkNamespace(this.store, resource, namespace, name);
@@ -181,6 +182,7 @@ export class ObjectApi {
     const extra = policy === 'Foreground' ? foreground : policy === 'Orphan' ? 'orphan' : '';
     const kept = finalizers.filter((item) => extra === '' || (item !== foreground && item !== 'orphan'));
     if (extra !== '') kept.push(extra);
+    if (resource.kind === 'CustomResourceDefinition' && !kept.includes(crdFinalizer)) kept.push(crdFinalizer);
     const grace = this.#gracePeriod(resource, current.object, request);
     const waits = kept.length > 0 || grace > 0 || asArray(at(current.object, 'spec', 'finalizers')).length > 0;
     if (!waits || (kept.length === 0 && grace === 0 && resource.storage !== 'namespaces')) {
@@ -219,10 +221,12 @@ export class ObjectApi {
     options: WriteOptions & { force?: boolean },
   ): Stored {
     if (!isObject(patch)) throw statusErrors.badRequest('an applied configuration must be an object');
-    if (!options.fieldManager)
-      throw statusErrors.badRequest(
-        'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      );
+    if (!options.fieldManager) {
+      const message = 'Required value: is required for apply patch';
+      throw statusErrors.invalid('meta.k8s.io', 'PatchOptions', '', [
+        { reason: 'FieldValueRequired', message, field: 'fieldManager' },
+      ]);
+    }
     const applied = checkIdentity(resource, namespace, name, patch);
     if (metadataOf(applied).managedFields !== undefined) {
       throw statusErrors.badRequest('metadata.managedFields must be nil');
@@ -331,6 +335,13 @@ export class ObjectApi {
     if (!resource.custom) out = defaultBuiltin(resource.kind, out, creating);
     const causes = validateValue(out, types.root, types, '').filter((cause) => !isBlind(cause, resource));
     if (resource.kind === 'CustomResourceDefinition' && causes.length === 0) causes.push(...crdCauses(out));
+    const unreadable = resource.custom ? undefined : causes.find((cause) => cause.reason === 'FieldValueTypeInvalid');
+    if (unreadable) {
+      const apiVersion = apiVersionOf(resource);
+      throw statusErrors.badRequest(
+        `${resource.kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind}: ${unreadable.message}`,
+      );
+    }
     if (resource.custom && old && causes.length > 0) {
       const known = new Set(
         validateValue(old, types.root, types, '').map((cause) => `${cause.field} ${cause.message}`),

@@ -16,7 +16,9 @@ export function checkIdentity(resource: ServedResource, namespace: string, name:
   }
   const metadata = metadataOf(body);
   if (name !== '' && asString(metadata.name) !== '' && metadata.name !== name) {
-    throw statusErrors.badRequest('the name of the object does not match the name on the URL');
+    throw statusErrors.badRequest(
+      `the name of the object (${asString(metadata.name)}) does not match the name on the URL (${name})`,
+    );
   }
   const own = asString(metadata.namespace);
   if (own !== '' && own !== namespace) {
@@ -59,7 +61,7 @@ export function checkPreconditions(
     throw statusErrors.conflict(
       resource,
       current.name,
-      `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${current.uid}`,
+      `StorageError: invalid object, Code: 4, Key: /registry/${resource.plural}/${current.key.replace(/^\//, '')}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${current.uid}`,
     );
   }
   if (wanted.resourceVersion && wanted.resourceVersion !== String(current.revision)) {

@@ -29,6 +29,12 @@ export class ResourceRegistry {
     return this.#resources.get(keyOf(group, version, plural));
   }
 
+  hasGroupVersion(group: string, version: string): boolean {
+    for (const resource of this.#resources.values())
+      if (resource.group === group && resource.version === version) return true;
+    return false;
+  }
+
   /** Any version of a kind, for owner references and helpers. */
   findKind(group: string, kind: string, version?: string): ServedResource | undefined {
     for (const resource of this.#resources.values()) {

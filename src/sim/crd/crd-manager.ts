@@ -14,10 +14,10 @@ import type { ResourceRegistry } from '../api/resource-registry.ts';
 import { metadataOf, type ServedResource } from '../api/served-resource.ts';
 import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../json.ts';
 import type { Stored, StoreEvent } from '../object-store.ts';
+import { crdFinalizer } from './crd-finalizer.ts';
 import { customResources } from './custom-resource.ts';
 
 const storage = 'customresourcedefinitions.apiextensions.k8s.io';
-const finalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 export class CrdManager {
   readonly #api: ObjectApi;
@@ -100,13 +100,8 @@ export class CrdManager {
         accepted ? 'the initial names have been accepted' : 'not all names are accepted',
       ),
     ];
-    const metadata = metadataOf(stored.object);
-    const finalizers = asArray(metadata.finalizers).includes(finalizer)
-      ? metadata.finalizers
-      : [...asArray(metadata.finalizers), finalizer];
     const object: JsonObject = {
       ...stored.object,
-      metadata: { ...metadata, finalizers },
       status: {
         conditions,
         acceptedNames: accepted ? asObject(spec.names) : { plural: '', kind: '' },
@@ -138,7 +133,7 @@ export class CrdManager {
       if (this.#api.store.count(crd.name) > 0) return;
       this.#draining.get(crd.name)?.();
       this.#draining.delete(crd.name);
-      this.#api.removeFinalizer(definition, crd, finalizer);
+      this.#api.removeFinalizer(definition, crd, crdFinalizer);
     };
     this.#draining.set(
       crd.name,

@@ -33,6 +33,11 @@ export function crdCauses(crd: JsonObject): StatusCause[] {
     const message = `Unsupported value: ${JSON.stringify(spec.scope)}: supported values: "Cluster", "Namespaced"`;
     causes.push({ reason: 'FieldValueNotSupported', message, field: 'spec.scope' });
   }
+  const approval = asString(asObject(asObject(crd.metadata).annotations)['api-approved.kubernetes.io']);
+  if (/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group) && approval === '') {
+    const message = 'protected groups must have approval annotation "api-approved.kubernetes.io"';
+    causes.push(required('metadata.annotations[api-approved.kubernetes.io]', message));
+  }
   const versions = asArray(spec.versions).filter(isObject);
   if (versions.filter((version) => version.storage === true).length !== 1) {
     causes.push(invalid('spec.versions', versions.length, 'must have exactly one version marked as storage version'));

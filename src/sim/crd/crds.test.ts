@@ -69,7 +69,11 @@ describe('a definition', () => {
       { field: 'spec.versions[0].schema.openAPIV3Schema.properties[spec].type' },
     ]);
     const misnamed = { ...cloneJson(fooCrd), metadata: { name: 'bars.samplecontroller.k8s.io' } };
-    expect((await client.post(crds, misnamed)).status).toBe(422);
+    const refused = await client.post(crds, misnamed);
+    expect(asArray(at(refused.body, 'details', 'causes')).map((cause) => asObject(cause).field)).toEqual([
+      'metadata.name',
+      'metadata.annotations[api-approved.kubernetes.io]',
+    ]);
   });
 
   it('does not take a kind that another one has', async () => {
@@ -77,7 +81,7 @@ describe('a definition', () => {
     const other = fooWith((_version, spec) => {
       spec.names = { kind: 'Foo', plural: 'foes', singular: 'foe' };
     });
-    other.metadata = { name: 'foes.samplecontroller.k8s.io' };
+    other.metadata = { ...asObject(other.metadata), name: 'foes.samplecontroller.k8s.io' };
     await client.post(crds, other);
     const { body } = await client.get(`${crds}/foes.samplecontroller.k8s.io`);
     expect(asArray(at(body, 'status', 'conditions')).map((item) => asObject(item).status)).toEqual(['False', 'False']);

@@ -39,7 +39,10 @@ export const quantitySchema: JsonObject = {
 export const fooCrd: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'foos.samplecontroller.k8s.io' },
+  metadata: {
+    name: 'foos.samplecontroller.k8s.io',
+    annotations: { 'api-approved.kubernetes.io': 'unapproved, an example' },
+  },
   spec: {
     group: 'samplecontroller.k8s.io',
     scope: 'Namespaced',

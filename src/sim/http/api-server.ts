@@ -130,7 +130,11 @@ export class ApiServer {
     }
     const about = parseResourcePath(path);
     const resource = about && this.#options.registry.find(about.group, about.version, about.plural);
-    if (!about || !resource) throw statusErrors.noSuchPath();
+    if (!about || !this.#options.registry.hasGroupVersion(about.group, about.version)) {
+      sendText(response, 404, '404 page not found\n', { 'Content-Type': 'text/plain; charset=utf-8' });
+      return;
+    }
+    if (!resource) throw statusErrors.noSuchPath();
     await this.#options.handlers.handle(request, response, resource, about, url.searchParams);
   }
 

@@ -57,7 +57,7 @@ describe('create', () => {
     ['no name', maps, { metadata: {} }, 422, 'Invalid'],
     ['another kind', maps, { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } }, 400, 'BadRequest'],
     ['another namespace', maps, { metadata: { name: 'a', namespace: 'kube-system' } }, 400, 'BadRequest'],
-    ['a wrong type', maps, { metadata: { name: 'a' }, data: { k: 1 } }, 422, 'Invalid'],
+    ['a wrong type', maps, { metadata: { name: 'a' }, data: { k: 1 } }, 400, 'BadRequest'],
     ['text that is not JSON', maps, '{', 400, 'BadRequest'],
   ])('refuses %s', async (_what, path, body, code, reason) => {
     const answer = await client.post(path, body);
@@ -186,7 +186,7 @@ describe('patch', () => {
     expect(forced.body.data).toEqual({ a: '2', c: '3' });
     const again = await client.patch(`${path}?fieldManager=two&force=true`, 'apply', config({ a: '2', c: '3' }));
     expect(at(again.body, 'metadata', 'resourceVersion')).toBe(at(forced.body, 'metadata', 'resourceVersion'));
-    expect((await client.patch(path, 'apply', config({}))).status).toBe(400);
+    expect((await client.patch(path, 'apply', config({}))).status).toBe(422);
   });
 });
 
@@ -248,7 +248,11 @@ describe('the rest of the surface', () => {
       major: '1',
       gitVersion: expect.stringMatching(/^v1\./),
     });
-    expect((await client.get('/apis/nowhere/v1/things')).body).toMatchObject({ kind: 'Status', code: 404 });
+    expect(await client.get('/apis/nowhere/v1/things')).toMatchObject({
+      status: 404,
+      body: { text: '404 page not found\n' },
+    });
+    expect((await client.get('/api/v1/things')).body).toMatchObject({ kind: 'Status', code: 404 });
     expect((await client.get('/api/v1/namespaces/default/nodes')).status).toBe(404);
     expect((await client.post('/api/v1/componentstatuses', {})).status).toBe(405);
     expect((await client.get('/api/v1/componentstatuses?watch=1')).status).toBe(405);

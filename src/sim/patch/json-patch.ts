@@ -2,13 +2,10 @@
 import { asString, cloneJson, equalJson, isObject, type JsonObject } from '../json.ts';
 import { StatusError, statusErrors } from '../status-error.ts';
 
+/** What went wrong is in the cause, as the server keeps it from its message too. */
 function refuse(message: string): StatusError {
-  return new StatusError(
-    422,
-    'Invalid',
-    `the server rejected our request due to an error in our request: ${message}`,
-    {},
-  );
+  const details = { causes: [{ reason: 'Invalid', message }] };
+  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', details);
 }
 
 function tokensOf(pointer: string): string[] {
