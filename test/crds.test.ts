@@ -1,26 +1,7 @@
 /**
  * Real CustomResourceDefinitions become kinds, alone and all together, without one name standing for two things.
- *
- * They are looked for in the folder that PORTOLAN_CRDS names, else in `../shared/crds` beside the repository; without either the suite
- * is skipped. Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
- * folder for temporary files, under a name that changes with the sources.
  */
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
 import type { Catalog, DescribedResource } from '../src/catalog/catalog.ts';
 import { checkNames } from '../src/catalog/check-names.ts';
@@ -31,17 +12,16 @@ import { resourceOfCrd } from '../src/catalog/from-crd.ts';
 import { parsePath } from '../src/catalog/path.ts';
 import { resolvePath } from '../src/catalog/resolve-path.ts';
 import { nameShapes } from '../src/catalog/shape-names.ts';
+import { crdFolder, loadCrds } from './support/crds.ts';
 
-const folder = process.env['PORTOLAN_CRDS'] ?? resolve(import.meta.dirname, '../../shared/crds');
-
-describe.skipIf(!existsSync(folder))('real CRDs', { timeout: 300_000 }, () => {
+describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
   let crds: readonly unknown[] = [];
   const described: DescribedResource[] = [];
   const refused: string[] = [];
   let catalog: Catalog = assembleCatalog([]);
 
   beforeAll(() => {
-    crds = loadCrds();
+    crds = loadCrds().map(({ crd }) => crd);
     const started = performance.now();
     for (const crd of crds) {
       const resource = resourceOfCrd(crd);
@@ -131,46 +111,4 @@ describe.skipIf(!existsSync(folder))('real CRDs', { timeout: 300_000 }, () => {
 function shownBy(type: FieldType): readonly string[] {
   if (type.kind === 'list') return shownBy(type.of);
   return type.kind === 'object' ? [type.shape] : [];
-}
-
-/** Every CustomResourceDefinition below the folder, in the order of file names. */
-function loadCrds(): readonly unknown[] {
-  const sources = filesIn(folder).filter((file) => /\.(ya?ml|json|tar\.xz)$/.test(file));
-  const stamp = sources.map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`).join('\n');
-  const kept = join(tmpdir(), `portolan-crds-${createHash('sha256').update(stamp).digest('hex').slice(0, 16)}.json`);
-  if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8')) as unknown[];
-  const crds = sources.flatMap(read);
-  // Written aside and renamed, so that two runs at once do not read half of it.
-  const aside = `${kept}.${process.pid}`;
-  writeFileSync(aside, JSON.stringify(crds));
-  renameSync(aside, kept);
-  return crds;
-}
-
-function read(file: string): unknown[] {
-  if (!file.endsWith('.tar.xz')) {
-    return parseAllDocuments(readFileSync(file, 'utf8'))
-      .map((document): unknown => ('toJS' in document ? document.toJS() : null))
-      .filter(isCrd);
-  }
-  const unpacked = mkdtempSync(join(tmpdir(), 'portolan-crds-'));
-  try {
-    execFileSync('tar', ['-xJf', file, '-C', unpacked]);
-    return filesIn(unpacked)
-      .filter((each) => /\.ya?ml$/.test(each))
-      .flatMap(read);
-  } finally {
-    rmSync(unpacked, { recursive: true, force: true });
-  }
-}
-
-function filesIn(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}
-
-function isCrd(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'CustomResourceDefinition';
 }

@@ -38,7 +38,7 @@ export class ShapeTypes {
       type: this.#output(tree, names, type),
       ...(description === undefined ? {} : { description }),
       extensions: needing(type.kind === 'object' ? below(name) : at(name)),
-      resolve: (source) => fit(type, (source as Readonly<Record<string, unknown>>)[name]),
+      resolve: (source) => shaped(type, (source as Readonly<Record<string, unknown>>)[name]),
     };
   }
 
@@ -89,7 +89,7 @@ export class ShapeTypes {
 }
 
 /** The value if it has the form of its type, null otherwise. Leaves are judged by their scalar. */
-function fit(type: FieldType, value: unknown): unknown {
+function shaped(type: FieldType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (type.kind === 'list') {
     if (!Array.isArray(value)) return null;

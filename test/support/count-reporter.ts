@@ -5,7 +5,9 @@ export class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     for (const module of modules) {
-      if (module.state() === 'failed' && module.errors().length > 0) counts.failed += 1;
+      // A file or a group whose hooks failed has tests that never ran: that is a failure of its own.
+      counts.failed += module.errors().length;
+      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state !== 'pending') counts[state] += 1;

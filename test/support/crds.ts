@@ -1,0 +1,78 @@
+/**
+ * Real CustomResourceDefinitions for tests.
+ *
+ * They are looked for in the folder that PORTOLAN_CRDS names, else in `../shared/crds` beside the repository; without either the suite
+ * is skipped. Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
+ * folder for temporary files, under a name that changes with the sources.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+export interface LoadedCrd {
+  /** File below the folder that it came from; an archive counts as one. */
+  readonly source: string;
+  readonly crd: unknown;
+}
+
+const wanted = process.env['PORTOLAN_CRDS'] ?? resolve(import.meta.dirname, '../../../shared/crds');
+
+/** The folder, or null where there is none. */
+export const crdFolder: string | null = existsSync(wanted) ? wanted : null;
+
+/** Every CustomResourceDefinition below the folder, in the order of file names. */
+export function loadCrds(): readonly LoadedCrd[] {
+  if (crdFolder === null) return [];
+  const sources = filesIn(crdFolder).filter((file) => /\.(ya?ml|json|tar\.xz)$/.test(file));
+  const stamp = sources.map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`).join('\n');
+  const kept = join(tmpdir(), `portolan-crd-list-${createHash('sha256').update(stamp).digest('hex').slice(0, 16)}.json`);
+  if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8')) as LoadedCrd[];
+  const crds = sources.flatMap((source) =>
+    read(source).map((crd) => ({ source: relative(crdFolder ?? '', source), crd })),
+  );
+  // Written aside and renamed, so that two runs at once do not read half of it.
+  const aside = `${kept}.${process.pid}`;
+  writeFileSync(aside, JSON.stringify(crds));
+  renameSync(aside, kept);
+  return crds;
+}
+
+function read(file: string): unknown[] {
+  if (!file.endsWith('.tar.xz')) {
+    return parseAllDocuments(readFileSync(file, 'utf8'))
+      .map((document): unknown => ('toJS' in document ? document.toJS() : null))
+      .filter(isCrd);
+  }
+  const unpacked = mkdtempSync(join(tmpdir(), 'portolan-crds-'));
+  try {
+    execFileSync('tar', ['-xJf', file, '-C', unpacked]);
+    return filesIn(unpacked)
+      .filter((each) => /\.ya?ml$/.test(each))
+      .flatMap(read);
+  } finally {
+    rmSync(unpacked, { recursive: true, force: true });
+  }
+}
+
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function isCrd(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'CustomResourceDefinition';
+}
