@@ -1,0 +1,42 @@
+/**
+ * Objects without a uid or resourceVersion: what some servers compute at each request (ComponentStatus, PodMetrics). They can only
+ * be listed. Their identity is their name, and their version is a digest of their text; the text itself stays as received.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingObject } from '../store/types.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The object with a uid and a resourceVersion in its parsed value. One that has both, or is no object, is left as it is. */
+export function identified(text: string): IncomingObject {
+  const value = recordOf(parse(text));
+  const metadata = recordOf(value?.['metadata']);
+  if (value === null || metadata === null) return { text };
+  const { uid, resourceVersion, namespace, name } = metadata;
+  if (isText(uid) && isText(resourceVersion)) return { text, value };
+  const full = {
+    ...metadata,
+    uid: isText(uid) ? uid : `${isText(namespace) ? namespace : ''}/${isText(name) ? name : ''}`,
+    // Marked, so that it is never compared as a number.
+    resourceVersion: isText(resourceVersion)
+      ? resourceVersion
+      : `digest-${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`,
+  };
+  return { text, value: { ...value, metadata: full } };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function recordOf(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

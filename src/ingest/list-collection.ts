@@ -1,0 +1,166 @@
+/**
+ * LIST and REPLACE: reads a whole collection, page by page, and publishes it in one step.
+ *
+ *   begin a replace -> pages stream through the slicer into it -> the last page's end -> commit at the first page's resourceVersion
+ *
+ * Never: commits a set that is not whole; keeps more than a few items in memory; lists at "0" (it may go back in time, and the page
+ * limit is ignored); takes up a token that an error answer offers (it would mix two moments).
+ *
+ * With a known resourceVersion the list must not be older than it. Where the server cannot say so (410, or 504 for a version ahead
+ * of its own) the same is asked once without a version; where a later page's token has expired, once without pages.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PortolanError } from '../base/errors.ts';
+import { apiErrorFromNetwork } from '../kube/api-error.ts';
+import { resourcePath } from '../kube/resource-path.ts';
+import type { Query } from '../kube/rest-client.ts';
+import type { ApplySummary, IncomingObject, Replace } from '../store/types.ts';
+import { Backoff } from './backoff.ts';
+import { identified } from './bare-object.ts';
+import { failureOf, inStore, StoreFailure, storeError } from './failure.ts';
+import { type ListHead, ListSlicer } from './list-slicer.ts';
+import { ProtocolError } from './protocol-error.ts';
+import type { ReflectorContext } from './reflector-context.ts';
+
+/** Objects, and characters of them, that are handed to the store before other work gets its turn. */
+const putObjects = 64;
+const putCharacters = 256 * 1024;
+
+export interface ListRequest {
+  /** The list must not be older; null when nothing is known, or the server cannot serve it. */
+  readonly notOlderThan: string | null;
+  /** True: objects may lack a uid and a resourceVersion. */
+  readonly bare: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface ListResult {
+  /** Of the collection; empty where the server gives none. */
+  readonly resourceVersion: string;
+  readonly summary: ApplySummary;
+}
+
+/** Lists and replaces. Rejects with what failed; then nothing was published. */
+export async function listCollection(context: ReflectorContext, request: ListRequest): Promise<ListResult> {
+  let notOlderThan = request.notOlderThan;
+  let paged = true;
+  for (;;) {
+    const attempt = new ListAttempt(context, { ...request, notOlderThan }, paged);
+    try {
+      return await attempt.run();
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      const { kind } = failureOf(error);
+      const first = attempt.pages === 0;
+      if (first && notOlderThan !== null && (kind === 'expired' || kind === 'too new')) notOlderThan = null;
+      else if (!first && paged && kind === 'expired') paged = false;
+      else throw error;
+      context.log.debug({ kind, first }, 'the list is tried another way');
+    }
+  }
+}
+
+class ListAttempt {
+  /** Pages that were read whole. */
+  pages = 0;
+  readonly #context: ReflectorContext;
+  readonly #request: ListRequest;
+  readonly #paged: boolean;
+
+  constructor(context: ReflectorContext, request: ListRequest, paged: boolean) {
+    this.#context = context;
+    this.#request = request;
+    this.#paged = paged;
+  }
+
+  async run(): Promise<ListResult> {
+    const { writer, handle } = this.#context;
+    const replace = inStore(() => writer.replace(handle));
+    let committed = false;
+    try {
+      const resourceVersion = await this.#readPages(replace);
+      this.#request.signal.throwIfAborted();
+      const summary = await replace.commit(resourceVersion).catch((error: unknown) => {
+        throw storeError(error);
+      });
+      committed = true;
+      return { resourceVersion, summary };
+    } finally {
+      if (!committed) replace.abort();
+    }
+  }
+
+  async #readPages(replace: Replace): Promise<string> {
+    const { settings } = this.#context;
+    const { notOlderThan } = this.#request;
+    const limit = this.#paged ? settings.pageSize : undefined;
+    const from =
+      notOlderThan === null ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: 'NotOlderThan' as const };
+    let head = await this.#readPage({ limit, ...from }, replace);
+    const { resourceVersion } = head;
+    while (head.continueToken !== '') {
+      this.pages += 1;
+      const before = head.continueToken;
+      // A continuation takes neither a version nor how to match it: the token has both.
+      head = await this.#readPage({ limit, continue: before }, replace);
+      if (head.continueToken === before) {
+        throw new ProtocolError('endless list', 'The API server gives the same page of a list again and again.');
+      }
+    }
+    return resourceVersion;
+  }
+
+  async #readPage(query: Query, replace: Replace): Promise<ListHead> {
+    const { client, settings, resource } = this.#context;
+    const { signal } = this.#request;
+    const path = resourcePath(resource);
+    const answer = await this.#patiently(() =>
+      client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),
+    );
+    const slicer = new ListSlicer(settings.maxItemBytes);
+    let batch: IncomingObject[] = [];
+    let characters = 0;
+    // Reading goes through the iterator; what comes after it was left is of no interest.
+    answer.body.on('error', () => {});
+    try {
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        for (const item of slicer.push(chunk)) {
+          const text = item.toString('utf8');
+          batch.push(this.#request.bare ? identified(text) : { text });
+          characters += text.length;
+          if (batch.length < putObjects && characters < putCharacters) continue;
+          this.#put(replace, batch);
+          batch = [];
+          characters = 0;
+          await nextTurn(undefined, { signal });
+        }
+      }
+    } catch (error) {
+      if (signal.aborted || error instanceof PortolanError || error instanceof StoreFailure) throw error;
+      throw apiErrorFromNetwork(error, `GET ${path}`);
+    }
+    const head = slicer.end();
+    if (batch.length > 0) this.#put(replace, batch);
+    return head;
+  }
+
+  #put(replace: Replace, objects: readonly IncomingObject[]): void {
+    inStore(() => replace.put(objects));
+    this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
+  }
+
+  /** A later page that is throttled is waited for: what is staged stays good as long as its token does. */
+  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    const { clock, random, settings } = this.#context;
+    const backoff = new Backoff(clock, random, settings.backoff);
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        const failure = failureOf(error);
+        if (this.pages === 0 || failure.kind !== 'throttled' || tries === 5) throw error;
+        await clock.sleep(backoff.next(failure.retryAfterSeconds), this.#request.signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ListHead, ListSlicer } from './list-slicer.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+function slice(chunks: readonly Buffer[], slicer = new ListSlicer()): { items: string[]; head: ListHead } {
+  const items = chunks.flatMap((chunk) => [...slicer.push(chunk)].map((item) => item.toString('utf8')));
+  return { items, head: slicer.end() };
+}
+
+const items = [
+  '{"metadata":{"name":"a","n":9007199254740993},"s":"br}ace ] \\" \\\\"}',
+  '{ "x" : [ {}, [ "😀\u2028" ] ] }',
+  '{}',
+];
+const metadata = '"metadata":{"resourceVersion":"42","continue":"tok\\"en","remainingItemCount":7}';
+const head = { kind: 'PodList', resourceVersion: '42', continueToken: 'tok"en', remaining: 7 };
+const before = `{"kind":"PodList","apiVersion":"v1",${metadata},"items":[${items.join(',')}]}\n`;
+const after = ` { "items" : [ ${items.join(' ,\n')} ] , "kind":"PodList","extra":[1,{"items":[]}],"n":1.5e3,${metadata} } `;
+
+test.each([
+  ['before', before],
+  ['after', after],
+])('metadata may stand %s the items, cut at every position', (_, text) => {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at <= bytes.length; at += 1) {
+    expect(slice([bytes.subarray(0, at), bytes.subarray(at)])).toEqual({ items, head });
+  }
+  expect(slice([...bytes].map((byte) => Buffer.from([byte])))).toEqual({ items, head });
+});
+
+test('F52: no items, and items that are null', () => {
+  const empty = { kind: 'PodList', resourceVersion: '1', continueToken: '', remaining: null };
+  for (const none of ['[]', '[ ]', 'null', ' null ']) {
+    const text = `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":${none}}`;
+    expect(slice([...Buffer.from(text)].map((byte) => Buffer.from([byte])))).toEqual({ items: [], head: empty });
+  }
+});
+
+test('F12: a body that ends early is an error, wherever it ends', () => {
+  const bytes = Buffer.from(before.trimEnd());
+  for (let end = 0; end < bytes.length; end += 1) {
+    expect(() => slice([bytes.subarray(0, end)])).toThrow(ProtocolError);
+  }
+});
+
+test.each([
+  ['a Status', '{"kind":"Status","code":500}', /sent Status instead/],
+  ['HTML', '<html>', /not JSON/],
+  ['an array', '[]', /not JSON/],
+  ['items that are an object', '{"items":{}}', /items are no list/],
+  ['items that are no objects', '{"items":[1]}', /not JSON/],
+  ['something behind the list', '{"items":[]}{', /not JSON/],
+])('%s is no list', (_, text, message) => {
+  expect(() => slice([Buffer.from(text)])).toThrow(message);
+});
+
+test('F37: an item over the cap is a typed error', () => {
+  expect(() => slice([Buffer.from('{"items":[{"a":"'), Buffer.from('123456789')], new ListSlicer(8))).toThrow(
+    /more than 8 bytes/,
+  );
+});
+
+test('any list in any chunks comes out as it went in', () => {
+  const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
+  const space = fc.constantFrom(undefined, 1, '\t');
+  fc.assert(
+    fc.property(fc.array(object), space, fc.boolean(), fc.array(fc.nat()), (objects, indent, first, cuts) => {
+      const meta = { resourceVersion: '5', continue: 'c' };
+      const list = first
+        ? { kind: 'L', metadata: meta, items: objects }
+        : { items: objects, metadata: meta, kind: 'L' };
+      const bytes = Buffer.from(JSON.stringify(list, null, indent));
+      const at = [...new Set(cuts.map((each) => each % bytes.length))].sort((a, b) => a - b);
+      const chunks = [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length));
+      const found = slice(chunks);
+      expect(found.items.map((item) => JSON.parse(item))).toEqual(JSON.parse(JSON.stringify(objects)));
+      expect(found.head).toEqual({ kind: 'L', resourceVersion: '5', continueToken: 'c', remaining: null });
+    }),
+  );
+});

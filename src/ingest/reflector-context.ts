@@ -1,0 +1,79 @@
+/** What a reflector works with: everything is handed in, so that a test can drive it. */
+import type { Clock, Random } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Resource } from '../catalog/resource.ts';
+import type { RestClient } from '../kube/rest-client.ts';
+import type { IncomingObject, ResourceHandle, Writer } from '../store/types.ts';
+import { type BackoffBounds, defaultBackoff } from './backoff.ts';
+import type { Gate } from './gate.ts';
+
+/** The part of a RestClient that a reflector uses. */
+export type StreamingClient = Pick<RestClient, 'stream'>;
+
+export interface ReflectorSettings {
+  /** Objects asked for in one page of a list. */
+  readonly pageSize: number;
+  /** Seconds that a watch is asked to last: a random number between the two. */
+  readonly watchSeconds: { readonly least: number; readonly most: number };
+  /** Milliseconds beyond those seconds after which the watch is ended from this side. */
+  readonly watchGraceMs: number;
+  /** Milliseconds of silence after which a watch that has had bookmarks is taken for dead. */
+  readonly idleMs: number;
+  /** Milliseconds of silence in a list. */
+  readonly listSilenceMs: number;
+  readonly backoff: BackoffBounds;
+  /** Milliseconds between two probes of what is forbidden or missing, at most. */
+  readonly parkedCapMs: number;
+  /** Milliseconds between two lists of what cannot be watched; each wait is up to a fifth shorter or longer. */
+  readonly pollMs: number;
+  /** Watches that fail with 5xx in a row before the collection is listed anew. */
+  readonly serverErrorsBeforeList: number;
+  /** Events applied at once. */
+  readonly batchEvents: number;
+  readonly maxLineBytes: number;
+  readonly maxItemBytes: number;
+}
+
+export const defaultReflectorSettings: ReflectorSettings = {
+  pageSize: 500,
+  watchSeconds: { least: 300, most: 600 },
+  watchGraceMs: 30_000,
+  idleMs: 180_000,
+  listSilenceMs: 60_000,
+  backoff: defaultBackoff,
+  parkedCapMs: 300_000,
+  pollMs: 60_000,
+  serverErrorsBeforeList: 5,
+  batchEvents: 500,
+  maxLineBytes: 16 * 1024 * 1024,
+  maxItemBytes: 64 * 1024 * 1024,
+};
+
+/** An object as it passed into the store; `deleted` when its event said so. */
+export interface SeenObject {
+  readonly object: IncomingObject;
+  readonly deleted: boolean;
+}
+
+export interface ReflectorContext {
+  readonly resource: Resource;
+  readonly handle: ResourceHandle;
+  readonly client: StreamingClient;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly settings: ReflectorSettings;
+  /** Bounds the lists that run at a time in this cluster. */
+  readonly lists: Gate;
+  /** Bounds the watches that are being opened at a time in this cluster. */
+  readonly openings: Gate;
+  /** False: list first, whatever the store knows. */
+  readonly resume: boolean;
+  /** Hears of every object that was stored, in order; listed ones when their page is staged. Must not throw. */
+  readonly seen?: (objects: readonly SeenObject[]) => void;
+  /** Hears when phase, error or readiness changed. */
+  readonly changed?: () => void;
+  /** Hears that the API server says the collection is not there. */
+  readonly missing?: () => void;
+}

@@ -1,0 +1,300 @@
+/**
+ * Keeps one resource of one cluster in the store: the state machine around listing, watching and waiting.
+ *
+ *            stored version            events: commit, stay
+ *   IDLE ──────────────────────▶ WATCH ◀──────────────┐
+ *     │ none                      │ ▲ │ 410           │ commit
+ *     └────────▶ LIST ────────────┼─┘ └────▶ LIST ────┘
+ *                 ▲ │ failure     │ failure
+ *                 │ ▼             ▼
+ *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405, nonsense again and again) ──▶ the same again
+ *
+ * Invariants: one loop at a time; the version watched from is one that the server gave and the store has committed; what the server
+ * sends and the store cannot place never moves it; a failed watch is watched again before anything is listed, because lists are the
+ * dear part. Resources that cannot be watched are listed again and again (POLL), as a difference.
+ * After `stop` nothing is applied, and no timer, socket or staged row is left.
+ */
+import { messageOf } from '../base/errors.ts';
+import { compareResourceVersions } from '../store/resource-version.ts';
+import type { IngestStatus } from '../store/types.ts';
+import { Backoff } from './backoff.ts';
+import { type Failure, failureOf, inStore } from './failure.ts';
+import { listCollection } from './list-collection.ts';
+import type { ReflectorContext } from './reflector-context.ts';
+import { type WatchPosition, watchCollection } from './watch-collection.ts';
+
+type Step = 'list' | 'watch' | 'poll';
+
+/** Milliseconds below which a watch that brought nothing counts as a failure. */
+const shortWatchMs = 1000;
+const unwatchable = new Set(['', '0']);
+
+export class Reflector {
+  readonly #context: ReflectorContext;
+  readonly #backoff: Backoff;
+  readonly #probes: Backoff;
+  readonly #stop = new AbortController();
+  readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
+  readonly #restarts = new Map<string, number>();
+  #loop: Promise<void> | null = null;
+  #phase: IngestStatus['phase'] = 'IDLE';
+  #error: string | null = null;
+  #lastEventAt: number | null = null;
+  #synced: boolean;
+  #polls: boolean;
+  /** The next list must not ask for a version: the server could not serve the one we know. */
+  #versionUnavailable = false;
+  /** A list of this run was committed: what is stored is ours. */
+  #listed = false;
+  /** Nothing was applied since the last list: another 410 is not answered with a list at once. */
+  #freshlyListed = false;
+  #watchOpenedAt: number | null = null;
+  #serverFailures = 0;
+  #protocolFaults = 0;
+  #wake: AbortController | null = null;
+  /** The first word is always said: the store may remember another phase from an earlier run. */
+  #unsaid = true;
+
+  constructor(context: ReflectorContext) {
+    this.#context = context;
+    this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
+    this.#probes = new Backoff(context.clock, context.random, {
+      firstMs: 5000,
+      capMs: context.settings.parkedCapMs,
+      resetMs: context.settings.parkedCapMs * 2,
+    });
+    const { synced, status } = context.writer.state(context.handle);
+    this.#synced = synced;
+    this.#lastEventAt = status.lastEventAt;
+    this.#polls = !context.resource.verbs.includes('watch');
+  }
+
+  /** True once the store has a whole set of this resource, from this run or an earlier one. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get phase(): IngestStatus['phase'] {
+    return this.#phase;
+  }
+
+  /** Why it waits, or null while all is well. */
+  get error(): string | null {
+    return this.#error;
+  }
+
+  get resourceVersion(): string {
+    return this.#position.resourceVersion;
+  }
+
+  /** Starts the loop. A second call does nothing. */
+  start(): void {
+    if (this.#loop !== null || this.#stop.signal.aborted) return;
+    this.#loop = this.#run(this.#stop.signal);
+  }
+
+  /** Ends the loop; resolves when nothing of it is left. Any number of calls, also before `start`. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the reflector was stopped'));
+    await this.#loop;
+  }
+
+  /** Tries again at once what is parked: rights, definitions or services have changed. */
+  probe(): void {
+    this.#wake?.abort();
+  }
+
+  async #run(stop: AbortSignal): Promise<void> {
+    let step: Step = this.#begin();
+    while (!stop.aborted) {
+      try {
+        step = step === 'watch' ? await this.#watch(stop) : await this.#list(step, stop);
+      } catch (error) {
+        if (stop.aborted) break;
+        // Nothing may end the loop but a stop, not even a defect of ours on the way to the next try.
+        step = await this.#recover(step, failureOf(error), stop).catch(() => 'list' as const);
+      }
+    }
+    this.#say('STOPPED', null);
+  }
+
+  /** Watches on from the stored version where there is one. Throws when the store does not know the resource any more. */
+  #begin(): Step {
+    const state = this.#context.writer.state(this.#context.handle);
+    this.#synced = state.synced;
+    if (!state.synced || state.lastResourceVersion === null) return 'list';
+    this.#position.resourceVersion = state.lastResourceVersion;
+    const resumable = this.#context.resume || this.#listed;
+    return !resumable || this.#polls || unwatchable.has(state.lastResourceVersion) ? 'list' : 'watch';
+  }
+
+  async #list(step: Step, stop: AbortSignal): Promise<Step> {
+    const { clock, lists, log, random, settings } = this.#context;
+    if (step === 'poll') await clock.sleep(settings.pollMs * (0.8 + 0.4 * random()), stop);
+    const leave = await lists.enter(stop);
+    try {
+      if (this.#error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
+      const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
+      const { resourceVersion, summary } = await listCollection(this.#context, {
+        notOlderThan: unwatchable.has(known) ? null : known,
+        bare: this.#polls,
+        signal: stop,
+      });
+      this.#checkRewind(resourceVersion);
+      this.#position.resourceVersion = resourceVersion;
+      this.#versionUnavailable = false;
+      this.#freshlyListed = true;
+      this.#listed = true;
+      this.#synced = true;
+      log.debug({ ...summary, resourceVersion }, 'listed');
+    } finally {
+      leave();
+    }
+    if (!this.#polls && unwatchable.has(this.#position.resourceVersion)) {
+      log.warn({}, 'the collection has no resourceVersion to watch from; it is listed again and again instead');
+      this.#polls = true;
+    }
+    this.#say(this.#polls ? 'POLLING' : 'WATCHING', null);
+    if (this.#polls) this.#protocolFaults = 0;
+    return this.#polls ? 'poll' : 'watch';
+  }
+
+  /** A consistent list below what was known: the server's storage went back in time. The list is the truth. */
+  #checkRewind(listed: string): void {
+    const known = this.#position.resourceVersion;
+    if (known === '' || this.#polls || (compareResourceVersions(listed, known) ?? 0) >= 0) return;
+    this.#count('rewind');
+    this.#context.log.warn({ known, listed }, 'the API server went back in time; its list is taken as it is');
+  }
+
+  async #watch(stop: AbortSignal): Promise<Step> {
+    const { clock, settings } = this.#context;
+    this.#watchOpenedAt = null;
+    const end = await watchCollection(this.#context, this.#position, stop, {
+      opened: () => {
+        this.#watchOpenedAt = clock.monotonic();
+        this.#serverFailures = 0;
+        this.#say('WATCHING', null);
+      },
+      applied: () => {
+        this.#freshlyListed = false;
+        this.#lastEventAt = clock.now();
+        this.#saveStatus();
+      },
+    });
+    if (end.lines === 0 && end.lastedMs < shortWatchMs) {
+      this.#count('short watch');
+      await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
+    }
+    if (end.lastedMs >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    return 'watch';
+  }
+
+  async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
+    const { clock, settings } = this.#context;
+    this.#count(failure.reason);
+    this.#logFailure(failure);
+    const opened = this.#watchOpenedAt;
+    this.#watchOpenedAt = null;
+    if (opened !== null && clock.monotonic() - opened >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    const wait = (): Promise<void> => this.#pause(this.#backoff.next(failure.retryAfterSeconds), failure.message, stop);
+    const again: Step = step === 'poll' ? 'list' : step;
+    switch (failure.kind) {
+      case 'expired':
+      case 'too new':
+        if (step !== 'watch') this.#versionUnavailable = true;
+        if (step !== 'watch' || this.#freshlyListed) await wait();
+        return 'list';
+      case 'unauthorized':
+        await this.#park(Math.min(this.#probes.next(), settings.backoff.capMs), failure, stop);
+        return again;
+      case 'refused':
+        if (failure.status === 404) this.#context.missing?.();
+        await this.#park(this.#probes.next(failure.retryAfterSeconds), failure, stop);
+        return again;
+      case 'protocol':
+        return this.#afterNonsense(step, failure, stop);
+      case 'store':
+        await wait();
+        return this.#begin();
+      case 'server':
+        this.#serverFailures += 1;
+        await wait();
+        if (step !== 'watch' || this.#serverFailures < settings.serverErrorsBeforeList) return again;
+        this.#serverFailures = 0;
+        return 'list';
+      default:
+        await wait();
+        return again;
+    }
+  }
+
+  /** Nonsense is never skipped: the same is asked once more, then the collection is listed, then it waits for better days. */
+  async #afterNonsense(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
+    this.#protocolFaults += 1;
+    if (this.#protocolFaults < 3) {
+      await this.#pause(this.#backoff.next(), failure.message, stop);
+      return this.#protocolFaults === 1 && step === 'watch' ? 'watch' : 'list';
+    }
+    await this.#park(this.#probes.next(), failure, stop);
+    return 'list';
+  }
+
+  async #pause(ms: number, message: string, stop: AbortSignal): Promise<void> {
+    this.#say('BACKOFF', message);
+    await this.#context.clock.sleep(ms, stop);
+  }
+
+  /** Waits for the next probe; `probe` cuts it short. */
+  async #park(ms: number, failure: Failure, stop: AbortSignal): Promise<void> {
+    const wake = new AbortController();
+    const onStop = (): void => wake.abort();
+    stop.addEventListener('abort', onStop, { once: true });
+    this.#wake = wake;
+    this.#say('PARKED', failure.message);
+    try {
+      await this.#context.clock.sleep(ms, wake.signal).catch(() => {});
+      stop.throwIfAborted();
+    } finally {
+      this.#wake = null;
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  #count(reason: string): void {
+    this.#restarts.set(reason, (this.#restarts.get(reason) ?? 0) + 1);
+  }
+
+  /** The first failure of a row is worth a line; an outage of a thousand reflectors is not worth a thousand a second. */
+  #logFailure(failure: Failure): void {
+    const { log } = this.#context;
+    const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
+    if (this.#error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
+    else log.debug(fields, 'ingest of a resource is interrupted');
+  }
+
+  #say(phase: IngestStatus['phase'], error: string | null): void {
+    if (phase === this.#phase && error === this.#error && !this.#unsaid) return;
+    this.#unsaid = false;
+    this.#phase = phase;
+    this.#error = error;
+    this.#saveStatus();
+    this.#context.changed?.();
+  }
+
+  #saveStatus(): void {
+    const { writer, handle, log } = this.#context;
+    try {
+      inStore(() =>
+        writer.setStatus(handle, {
+          phase: this.#phase,
+          lastEventAt: this.#lastEventAt,
+          error: this.#error,
+          restarts: Object.fromEntries(this.#restarts),
+        }),
+      );
+    } catch (error) {
+      log.debug({ error: messageOf(error) }, 'the status of a resource was not saved');
+    }
+  }
+}
