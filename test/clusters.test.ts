@@ -1,0 +1,92 @@
+/** Two simulated clusters that serve one CRD with different schemas answer through one gateway, each object with its cluster. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type RunningGateway, runGateway } from './support/gateway.ts';
+import { ask, data } from './support/graphql-client.ts';
+import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+
+const clusters: SimCluster[] = [];
+const folder = kubeconfigFolder();
+let gateway: RunningGateway;
+
+function gadgetCrd(properties: object): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.two.portolan.example' },
+    spec: {
+      group: 'two.portolan.example',
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
+        },
+      ],
+    },
+  };
+}
+
+beforeAll(async () => {
+  const worlds = [
+    { name: 'east', spec: { size: { type: 'integer' }, color: { type: 'string' } }, object: { size: 3, color: 'red' } },
+    { name: 'west', spec: { size: { type: 'string' }, weight: { type: 'number' } }, object: { size: 'large', weight: 1.5 } },
+  ];
+  const options = [];
+  for (const { name, spec, object } of worlds) {
+    const cluster = await startSimCluster({ objects: 'empty', crds: [gadgetCrd(spec)] });
+    clusters.push(cluster);
+    cluster.create({
+      apiVersion: 'two.portolan.example/v1',
+      kind: 'Gadget',
+      metadata: { name: 'same', namespace: 'default' },
+      spec: object,
+    });
+    options.push({ name, kubeconfig: folder.file(name, cluster.kubeconfig()) });
+  }
+  gateway = await runGateway(options);
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  for (const cluster of clusters) await cluster.close();
+  folder.remove();
+});
+
+test('the tree is the union, and a leaf of two types is JSON', async () => {
+  const answer = await data(
+    gateway.url,
+    `{ twoPortolanExampleGadgets { totalCount nodes { id cluster metadata { name } spec { size color weight } } } }`,
+  );
+  expect(answer).toEqual({
+    twoPortolanExampleGadgets: {
+      totalCount: 2,
+      nodes: [
+        { id: expect.any(String), cluster: 'east', metadata: { name: 'same' }, spec: { size: 3, color: 'red', weight: null } },
+        { id: expect.any(String), cluster: 'west', metadata: { name: 'same' }, spec: { size: 'large', color: null, weight: 1.5 } },
+      ],
+    },
+  });
+  const ids = (answer['twoPortolanExampleGadgets'] as { nodes: { id: string }[] }).nodes.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(2);
+});
+
+test('one object needs its cluster, a list may name some', async () => {
+  const one = (more: string): string => `{ twoPortolanExampleGadget(namespace: "default", name: "same"${more}) { cluster } }`;
+  expect((await ask(gateway.url, one(''))).errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+  expect(await data(gateway.url, one(', cluster: "west"'))).toEqual({ twoPortolanExampleGadget: { cluster: 'west' } });
+  expect(await data(gateway.url, `{ namespaces(filter: { clusters: ["east"] }) { nodes { cluster } } }`)).toMatchObject({
+    namespaces: { nodes: expect.arrayContaining([{ cluster: 'east' }]) },
+  });
+  const { namespaces } = await data<{ namespaces: { nodes: { cluster: string }[] } }>(gateway.url, '{ namespaces { nodes { cluster } } }');
+  expect(new Set(namespaces.nodes.map(({ cluster }) => cluster))).toEqual(new Set(['east', 'west']));
+});
+
+test('a cluster that goes away leaves its data and its neighbour alone', async () => {
+  await clusters[1]?.close();
+  const answer = await data(gateway.url, `{ twoPortolanExampleGadgets { nodes { cluster } } }`);
+  expect(answer).toEqual({ twoPortolanExampleGadgets: { nodes: [{ cluster: 'east' }, { cluster: 'west' }] } });
+});

@@ -1,0 +1,11 @@
+/** The end-to-end suite once more, against a real kube-apiserver with etcd and the controller manager. */
+import { describe } from 'vitest';
+import { controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
+import { describeEndToEnd } from './support/end-to-end.ts';
+
+describe.skipIf(controlPlaneAssets() === null)('with KUBEBUILDER_ASSETS', () => {
+  describeEndToEnd('kube-apiserver', async () => {
+    const plane = await startControlPlane({ controllerManager: true });
+    return { kubeconfig: plane.kubeconfigPath, close: () => plane.stop() };
+  });
+});
