@@ -118,6 +118,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     watchList: features.watchList ?? true,
     bookmarkMs: features.bookmarkMs ?? 5000,
     expiredAsHttp: features.expiredAsHttp ?? false,
+    token: features.token,
   });
   registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
   const compact = (): void => {

@@ -83,6 +83,18 @@ const workload =
 const rollingPercent = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } };
 
 const rules: Readonly<Record<string, Rule>> = {
+  Event: (object) =>
+    fill(
+      {
+        source: {},
+        firstTimestamp: null,
+        lastTimestamp: null,
+        eventTime: null,
+        reportingComponent: '',
+        reportingInstance: '',
+      },
+      object,
+    ),
   Namespace: (object, creating) => {
     const metadata = asObject(object.metadata);
     const labels = fill({ 'kubernetes.io/metadata.name': metadata.name }, metadata.labels);

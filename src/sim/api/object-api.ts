@@ -24,7 +24,7 @@ import { type StatusCause, StatusError, statusErrors } from '../status-error.ts'
 import { defaultBuiltin } from './builtin-defaults.ts';
 import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from './managed-fields.ts';
 import { nameCauses, nowText, randomSuffix, randomUid } from './object-metadata.ts';
-import { checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
+import { checkFinalizers, checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
 import { apiVersionOf, metadataOf, metadataString, type ServedResource } from './served-resource.ts';
 
 export interface WriteOptions {
@@ -194,7 +194,7 @@ export class ObjectApi {
       return { stored: current, gone: false };
     }
     if (!already) metadata.deletionTimestamp = nowText(this.clock);
-    metadata.deletionGracePeriodSeconds = grace;
+    if (resource.storage !== 'namespaces') metadata.deletionGracePeriodSeconds = grace;
     if (kept.length > 0) metadata.finalizers = kept;
     if (resource.hasGeneration && !already) metadata.generation = Number(metadata.generation ?? 0) + 1;
     let object: JsonObject = { ...current.object, metadata };
@@ -287,6 +287,7 @@ export class ObjectApi {
       };
       next = withFields(next, { status: given.status });
     } else if (resource.statusSubresource && !options.trusted) next = withFields(next, { status: old.status });
+    if (!options.trusted) checkFinalizers(resource, next, old);
     next = this.#admit(resource, next, false, options, old);
     if (equalJson({ ...next, metadata: metadataOf(next) }, old) && !applied) return { stored: current, gone: false };
     if (this.#desiredStateChanged(resource, next, old)) {

@@ -1,5 +1,5 @@
 /** What is checked before a write is looked at: does it name what the path names, and is the ground there. */
-import { asString, at, type JsonObject } from '../json.ts';
+import { asArray, asString, at, type JsonObject } from '../json.ts';
 import type { ObjectStore, Stored } from '../object-store.ts';
 import { type StatusCause, statusErrors } from '../status-error.ts';
 import { apiVersionOf, metadataOf, type ServedResource } from './served-resource.ts';
@@ -71,4 +71,18 @@ export function checkPreconditions(
       'the object has been modified; please apply your changes to the latest version and try again',
     );
   }
+}
+
+/** A 422 where a finalizer is added to an object that is being deleted. */
+export function checkFinalizers(resource: ServedResource, next: JsonObject, old: JsonObject): void {
+  const before = metadataOf(old);
+  if (before.deletionTimestamp === undefined) return;
+  const known = new Set(asArray(before.finalizers));
+  const added = asArray(metadataOf(next).finalizers).filter((item) => !known.has(item));
+  if (added.length === 0) return;
+  const found = added.map((item) => JSON.stringify(item)).join(', ');
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${found}}`;
+  throw statusErrors.invalid(resource.group, resource.kind, asString(before.name), [
+    { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' },
+  ]);
 }

@@ -7,8 +7,8 @@ import { apiVersionOf, type ServedResource } from './served-resource.ts';
 
 const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
 
-/** The review with its answer in `status`. */
-export function answerReview(resource: ServedResource, review: JsonObject): JsonObject {
+/** The review with its answer in `status`. With `knownToken`, only that token is anybody's; else every token is. */
+export function answerReview(resource: ServedResource, review: JsonObject, knownToken?: string): JsonObject {
   const head = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: asObject(review.metadata) };
   const spec = asObject(review.spec);
   switch (resource.kind) {
@@ -19,7 +19,8 @@ export function answerReview(resource: ServedResource, review: JsonObject): Json
         uid: 'portolan-demo',
         groups: ['system:masters', 'system:authenticated'],
       };
-      const status = token === '' ? { error: 'no token was given' } : { authenticated: true, user };
+      const good = token !== '' && (knownToken === undefined || token === knownToken);
+      const status = good ? { authenticated: true, user } : { error: 'invalid bearer token', user: {} };
       return { ...head, spec, status };
     }
     case 'SelfSubjectRulesReview':

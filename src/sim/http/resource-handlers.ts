@@ -21,6 +21,8 @@ export interface HandlerFeatures {
   readonly watchList: boolean;
   readonly bookmarkMs: number;
   readonly expiredAsHttp: boolean;
+  /** The one token that TokenReview knows; every token when undefined. */
+  readonly token: string | undefined;
 }
 
 const patchKinds: Readonly<Record<string, PatchKind>> = {
@@ -72,7 +74,7 @@ export class ResourceHandlers {
     if (resource.bare) {
       if (method !== 'POST') throw statusErrors.methodNotAllowed();
       const body = await this.#body(request);
-      sendJson(response, 201, answerReview(resource, body));
+      sendJson(response, 201, answerReview(resource, body, this.#features.token));
       return;
     }
     if (path.name === undefined) return this.#collection(method, request, response, resource, path, params);

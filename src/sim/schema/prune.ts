@@ -51,7 +51,7 @@ export function applyDefaults(value: unknown, schema: JsonObject | undefined, ty
     const known = Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
     const child = resolveSchema(known, types);
     if (item === null && child && child.nullable !== true && Object.hasOwn(properties, key)) {
-      if (child.default === undefined && !isOpen(child)) continue;
+      if (child.default === undefined && !isOpen(child) && !isTime(child, types)) continue;
       out[key] = child.default === undefined ? null : cloneJson(child.default);
     } else out[key] = applyDefaults(item, child, types);
   }
@@ -60,6 +60,11 @@ export function applyDefaults(value: unknown, schema: JsonObject | undefined, ty
     out[key] = applyDefaults(cloneJson(property.default), resolveSchema(property, types), types);
   }
   return out;
+}
+
+/** Times of built-in kinds are written as null when they are not set. */
+function isTime(schema: JsonObject, types: TypedSchema): boolean {
+  return types.open && schema.format === 'date-time';
 }
 
 /** A schema under which null is kept because anything is. */

@@ -43,7 +43,7 @@ export function validateValue(
 ): StatusCause[] {
   if (!schema) return [];
   const causes: StatusCause[] = [];
-  if (value === null && schema.nullable === true) return causes;
+  if (value === null && (schema.nullable === true || types.open)) return causes;
   const actual = typeOf(value);
   const wanted = asString(schema.type);
   const intOrString = schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string';

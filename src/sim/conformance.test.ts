@@ -1,0 +1,260 @@
+/**
+ * The same requests and expectations for the simulated cluster and, where KUBEBUILDER_ASSETS names one, for a real
+ * kube-apiserver. What the two disagree on is a defect of the simulator. Built-in kinds only: they are what every
+ * version has.
+ */
+import { readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { controlPlaneAssets, startControlPlane } from '../../test/support/control-plane.ts';
+import { asArray, asObject, asString, at, type JsonObject, parseJson } from './json.ts';
+import { startSimCluster } from './sim-cluster.ts';
+
+interface Target {
+  readonly url: string;
+  readonly token: string;
+  stop(): Promise<void>;
+}
+
+interface Reply {
+  readonly code: number;
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
+const simulated = async (): Promise<Target> => {
+  const cluster = await startSimCluster({ features: { token: 'known' } });
+  return { url: cluster.url, token: 'known', stop: () => cluster.close() };
+};
+
+const real = async (): Promise<Target> => {
+  const plane = await startControlPlane({ controllerManager: true });
+  const config: unknown = parse(readFileSync(plane.kubeconfigPath, 'utf8'));
+  const user = asObject(asObject(asArray(asObject(config).users)[0]).user);
+  return { url: plane.server, token: asString(user.token), stop: () => plane.stop() };
+};
+
+const targets = [
+  { name: 'the simulated cluster', start: simulated, skip: false },
+  { name: 'a real API server', start: real, skip: controlPlaneAssets() === null },
+];
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const merge = 'application/merge-patch+json';
+const apply = 'application/apply-patch+yaml';
+const applied = (data: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a' },
+  data,
+});
+
+describe.each(targets)('$name', { timeout: 60_000 }, ({ start, skip }) => {
+  let target: Target;
+  beforeAll(async () => {
+    if (!skip) target = await start();
+  }, 120_000);
+  afterAll(async () => {
+    if (!skip) await target.stop();
+  }, 60_000);
+
+  const send = (method: string, path: string, body?: unknown, type = 'application/json'): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const make = target.url.startsWith('https') ? httpsRequest : httpRequest;
+      const text = body === undefined ? '' : JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${target.token}`,
+        'user-agent': 'conformance/1',
+        ...(body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
+      };
+      const call = make(target.url + path, { method, headers, rejectUnauthorized: false, agent: false }, (response) => {
+        let out = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          out += chunk;
+        });
+        response.on('end', () => {
+          const one = out.startsWith('{') && !out.trim().includes('\n');
+          resolve({ code: response.statusCode ?? 0, text: out, body: one ? asObject(parseJson(out)) : {} });
+        });
+        response.on('error', reject);
+      });
+      call.on('error', reject);
+      call.end(text);
+    });
+  const version = (reply: Reply): string => asString(at(reply.body, 'metadata', 'resourceVersion'));
+
+  it.skipIf(skip).each([
+    [
+      'creates',
+      'POST',
+      maps,
+      { metadata: { name: 'a', labels: { x: 'y' } }, data: { k: 'v' }, bogus: 1 },
+      201,
+      undefined,
+    ],
+    ['finds a name taken', 'POST', maps, { metadata: { name: 'a' } }, 409, 'AlreadyExists'],
+    ['wants a name', 'POST', maps, { metadata: {} }, 422, 'Invalid'],
+    ['wants a good name', 'POST', maps, { metadata: { name: 'Bad_N' } }, 422, 'Invalid'],
+    [
+      'wants the namespace',
+      'POST',
+      '/api/v1/namespaces/nowhere/configmaps',
+      { metadata: { name: 'a' } },
+      404,
+      'NotFound',
+    ],
+    [
+      'wants the kind of the path',
+      'POST',
+      maps,
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } },
+      400,
+      'BadRequest',
+    ],
+    [
+      'wants the namespace of the path',
+      'POST',
+      maps,
+      { metadata: { name: 'q', namespace: 'kube-system' } },
+      400,
+      'BadRequest',
+    ],
+    ['wants the right types', 'POST', maps, { metadata: { name: 'q' }, data: { k: 1 } }, 400, 'BadRequest'],
+    ['wants no version at creation', 'POST', maps, { metadata: { name: 'q', resourceVersion: '5' } }, 500, undefined],
+    ['does not find an object', 'GET', `${maps}/none`, undefined, 404, 'NotFound'],
+    ['does not find a resource', 'GET', '/api/v1/things', undefined, 404, 'NotFound'],
+    ['does not find a group', 'GET', '/apis/none/v1/things', undefined, 404, undefined],
+    ['refuses a stale version', 'PUT', `${maps}/a`, { metadata: { name: 'a', resourceVersion: '1' } }, 409, 'Conflict'],
+    ['refuses another name', 'PUT', `${maps}/a`, { metadata: { name: 'b' } }, 400, 'BadRequest'],
+    ['refuses another uid', 'PUT', `${maps}/a`, { metadata: { name: 'a', uid: 'x' } }, 409, 'Conflict'],
+    ['replaces without a version', 'PUT', `${maps}/a`, { metadata: { name: 'a' }, data: { k: '2' } }, 200, undefined],
+    ['does not PUT a collection', 'PUT', maps, {}, 405, 'MethodNotAllowed'],
+    ['does not POST over all namespaces', 'POST', '/api/v1/configmaps', {}, 405, 'MethodNotAllowed'],
+    ['refuses a match without a version', 'GET', `${maps}?resourceVersionMatch=Exact`, undefined, 422, 'Invalid'],
+    [
+      'refuses to match zero exactly',
+      'GET',
+      `${maps}?resourceVersion=0&resourceVersionMatch=Exact`,
+      undefined,
+      422,
+      'Invalid',
+    ],
+    ['refuses a foreign token', 'GET', `${maps}?continue=zzzz`, undefined, 400, 'BadRequest'],
+    ['refuses an odd label selector', 'GET', `${maps}?labelSelector=a%20in%20b`, undefined, 400, 'BadRequest'],
+    ['refuses an odd field selector', 'GET', `${maps}?fieldSelector=data.k%3Dv`, undefined, 400, 'BadRequest'],
+    ['waits for a version of the future', 'GET', `${maps}?resourceVersion=99999999`, undefined, 504, 'Timeout'],
+    ['refuses a false uid at deletion', 'DELETE', `${maps}/a`, { preconditions: { uid: 'x' } }, 409, 'Conflict'],
+    [
+      'knows no stranger',
+      'POST',
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      { spec: { token: 'stranger' } },
+      201,
+      undefined,
+    ],
+  ])('%s', async (_what, method, path, body, code, reason) => {
+    const reply = await send(method, path, body);
+    expect(reply.code, reply.text).toBe(code);
+    expect(reply.body.reason).toBe(reason);
+    if (code >= 400 && reply.body.kind !== undefined)
+      expect(reply.body).toMatchObject({ kind: 'Status', status: 'Failure', code });
+  });
+
+  it.skipIf(skip)('patches', async () => {
+    const failing = [{ op: 'test', path: '/data/k', value: 'no' }];
+    expect(await send('PATCH', `${maps}/a`, failing, 'application/json-patch+json')).toMatchObject({
+      code: 422,
+      body: { reason: 'Invalid' },
+    });
+    const stale = { metadata: { resourceVersion: '1' } };
+    expect(await send('PATCH', `${maps}/a`, stale, merge)).toMatchObject({ code: 409, body: { reason: 'Conflict' } });
+    expect(await send('PATCH', `${maps}/a`, applied({}), apply)).toMatchObject({
+      code: 422,
+      body: { reason: 'Invalid' },
+    });
+    const conflict = await send('PATCH', `${maps}/a?fieldManager=z`, applied({ k: '9' }), apply);
+    expect(conflict.code).toBe(409);
+    expect(at(conflict.body, 'details', 'causes')).toMatchObject([
+      { reason: 'FieldManagerConflict', field: '.data.k' },
+    ]);
+    const forced = await send('PATCH', `${maps}/a?fieldManager=z&force=true`, applied({ k: '9' }), apply);
+    expect(forced).toMatchObject({ code: 200, body: { data: { k: '9' } } });
+    const once = await send('PATCH', `${maps}/a`, { data: { k: '8' } }, merge);
+    const again = await send('PATCH', `${maps}/a`, { data: { k: '8' } }, merge);
+    expect(again.body).toEqual(once.body);
+  });
+
+  it.skipIf(skip)('holds an object with finalizers until they are gone', async () => {
+    await send('POST', maps, { metadata: { name: 'held', finalizers: ['example.com/a'] } });
+    const marked = await send('DELETE', `${maps}/held`);
+    expect(at(marked.body, 'metadata', 'deletionGracePeriodSeconds')).toBe(0);
+    const more = { metadata: { finalizers: ['example.com/a', 'example.com/b'] } };
+    expect(await send('PATCH', `${maps}/held`, more, merge)).toMatchObject({ code: 422, body: { reason: 'Invalid' } });
+    expect((await send('PATCH', `${maps}/held`, { metadata: { finalizers: null } }, merge)).code).toBe(200);
+    expect((await send('GET', `${maps}/held`)).code).toBe(404);
+  });
+
+  it.skipIf(skip)('pages one moment and watches from it', async () => {
+    for (const name of ['p1', 'p2', 'p3', 'p4', 'p5'])
+      await send('POST', maps, { metadata: { name, labels: { page: 'yes' } } });
+    const names = (reply: Reply): unknown[] => asArray(reply.body.items).map((item) => at(item, 'metadata', 'name'));
+    const query = 'limit=2&labelSelector=page%3Dyes';
+    const first = await send('GET', `${maps}?${query}`);
+    expect(names(first)).toEqual(['p1', 'p2']);
+    expect(asArray(first.body.items)[0]).not.toHaveProperty('kind');
+    await send('DELETE', `${maps}/p4`);
+    await send('PATCH', `${maps}/p5`, { metadata: { labels: { page: 'no' } } }, merge);
+    const token = asString(at(first.body, 'metadata', 'continue'));
+    const second = await send('GET', `${maps}?${query}&continue=${encodeURIComponent(token)}`);
+    expect(names(second)).toEqual(['p3', 'p4']);
+    expect(version(second)).toBe(version(first));
+    const watch = await send(
+      'GET',
+      `${maps}?watch=1&labelSelector=page%3Dyes&timeoutSeconds=1&resourceVersion=${version(first)}`,
+    );
+    const events = watch.text
+      .trim()
+      .split('\n')
+      .map((line) => asObject(parseJson(line)));
+    expect(events.map((event) => [event.type, at(event.object, 'metadata', 'name')])).toEqual([
+      ['DELETED', 'p4'],
+      ['DELETED', 'p5'],
+    ]);
+    expect(at(events[1]?.object, 'metadata', 'labels', 'page')).toBe('yes');
+    for (const event of events)
+      expect(Number(at(event.object, 'metadata', 'resourceVersion'))).toBeGreaterThan(Number(version(first)));
+  });
+
+  it.skipIf(skip)('separates spec and status and counts generations', async () => {
+    const deployments = '/apis/apps/v1/namespaces/kube-public/deployments';
+    const labels = { app: 'd' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'example/c:1' }] } };
+    const created = await send('POST', deployments, {
+      metadata: { name: 'd' },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template },
+    });
+    expect(created.body).toMatchObject({
+      metadata: { generation: 1 },
+      spec: { revisionHistoryLimit: 10, strategy: { type: 'RollingUpdate' } },
+    });
+    const status = await send(
+      'PATCH',
+      `${deployments}/d/status`,
+      { spec: { replicas: 7 }, status: { collisionCount: 3 } },
+      merge,
+    );
+    expect(status.body).toMatchObject({ metadata: { generation: 1 }, spec: { replicas: 0 } });
+    const spec = await send('PATCH', `${deployments}/d`, { spec: { paused: true } }, merge);
+    expect(spec.body).toMatchObject({ metadata: { generation: 2 } });
+    const sidecar = { spec: { template: { spec: { containers: [{ name: 's', image: 'example/s:1' }] } } } };
+    const merged = await send('PATCH', `${deployments}/d`, sidecar, 'application/strategic-merge-patch+json');
+    expect(
+      asArray(at(merged.body, 'spec', 'template', 'spec', 'containers'))
+        .map((item) => asObject(item).name)
+        .sort(),
+    ).toEqual(['c', 's']);
+  });
+});
