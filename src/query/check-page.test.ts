@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { checkPage } from './check-page.ts';
+
+test('one direction, with a default size', () => {
+  expect(checkPage({})).toEqual({ direction: 'forward', limit: 50, after: null });
+  expect(checkPage({ first: null, after: null, last: null, before: null })).toEqual({
+    direction: 'forward',
+    limit: 50,
+    after: null,
+  });
+  expect(checkPage({ first: 0 })).toEqual({ direction: 'forward', limit: 0, after: null });
+  expect(checkPage({ first: 500, after: 'c' })).toEqual({ direction: 'forward', limit: 500, after: 'c' });
+  expect(checkPage({ last: 7 })).toEqual({ direction: 'backward', limit: 7, before: null });
+  expect(checkPage({ before: 'c' })).toEqual({ direction: 'backward', limit: 50, before: 'c' });
+  expect(checkPage({}, { size: 20, maximum: 10 })).toEqual({ direction: 'forward', limit: 10, after: null });
+});
+
+test.each([
+  [{ first: 1, last: 1 }, /`first` and `last`/],
+  [{ first: 0, last: 0 }, /`first` and `last`/],
+  [{ after: 'a', before: 'b' }, /`after` and `before`/],
+  [{ last: 1, after: 'a' }, /`last` goes with `before`/],
+  [{ first: 1, before: 'a' }, /`first` goes with `after`/],
+  [{ first: -1 }, /`first` is -1/],
+  [{ last: -5 }, /`last` is -5/],
+  [{ first: 1.5 }, /`first` is 1.5/],
+  [{ first: 501 }, /at most 500/],
+  [{ last: 501 }, /at most 500/],
+])('%j is refused', (args, message) => {
+  expect(() => checkPage(args)).toThrow(
+    expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringMatching(message) }),
+  );
+});

@@ -1,0 +1,52 @@
+/**
+ * The order evaluator: how the objects of a list stand to each other. It merges the pages of several kinds, and the SQL of
+ * sql-order.ts is measured against it.
+ */
+import { valueAt } from '../catalog/value-at.ts';
+import { compareKeys, type OrderKey, orderKey } from '../catalog/values.ts';
+import type { Identity } from './filter.ts';
+import { compareIdentity } from './identity-order.ts';
+import type { OrderTerm } from './plan.ts';
+
+/** What an object is ordered by, beside its identity: one key for each term, null where the leaf has none. */
+export type OrderKeys = readonly (OrderKey | null)[];
+
+/** A place in a list. */
+export interface Position {
+  readonly keys: OrderKeys;
+  readonly identity: Identity;
+}
+
+/** The order keys of an object; `body` is as parseExact gives it. */
+export function orderKeysOf(orderBy: readonly OrderTerm[], object: { readonly body: unknown }): (OrderKey | null)[] {
+  return orderBy.map(({ path, type }) => orderKey(type, valueAt(object.body, path)));
+}
+
+/** Orders two objects; never 0 for two identities. */
+export function compareByOrder(
+  orderBy: readonly OrderTerm[],
+  a: Identity & { readonly body: unknown },
+  b: Identity & { readonly body: unknown },
+): number {
+  return comparePositions(
+    orderBy,
+    { keys: orderKeysOf(orderBy, a), identity: a },
+    { keys: orderKeysOf(orderBy, b), identity: b },
+  );
+}
+
+/** Orders two places in a list. Ties are broken by identity, in the direction of the last term. */
+export function comparePositions(orderBy: readonly OrderTerm[], a: Position, b: Position): number {
+  for (const [index, { direction, nulls }] of orderBy.entries()) {
+    const left = a.keys[index] ?? null;
+    const right = b.keys[index] ?? null;
+    if (left === null || right === null) {
+      if (left === right) continue;
+      return (left === null) === (nulls === 'FIRST') ? -1 : 1;
+    }
+    const order = compareKeys(left, right);
+    if (order !== 0) return direction === 'DESC' ? -order : order;
+  }
+  const order = compareIdentity(a.identity, b.identity);
+  return orderBy.at(-1)?.direction === 'DESC' ? -order : order;
+}

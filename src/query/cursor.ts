@@ -1,0 +1,82 @@
+/**
+ * Cursors of lists: a place in an order, as an opaque text. Not a row: the object it was made of may change or go, and the place
+ * stays where it was.
+ *
+ *   base64url( JSON [ version, fingerprint, [key, …], cluster, key, namespace, name ] )    a 64-bit integer key is { "i": digits }
+ *
+ * The fingerprint ties it to kinds, filter and order. Nothing in it is secret, and nothing in it is trusted.
+ */
+import { PortolanError } from '../base/errors.ts';
+import type { OrderKey } from '../catalog/values.ts';
+import type { Position } from './compare-rows.ts';
+
+const version = 1;
+const minInt64 = -(2n ** 63n);
+const maxInt64 = 2n ** 63n - 1n;
+
+export function encodeCursor({ keys, identity }: Position, fingerprint: string): string {
+  const content = [
+    version,
+    fingerprint,
+    keys.map((key) => (typeof key === 'bigint' ? { i: key.toString() } : key)),
+    identity.cluster,
+    identity.key,
+    identity.namespace,
+    identity.name,
+  ];
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/**
+ * The place that a cursor names.
+ * @throws PortolanError BAD_USER_INPUT when it is no cursor, or one of another list.
+ */
+export function decodeCursor(text: string, fingerprint: string): Position {
+  const content = read(text);
+  if (!Array.isArray(content) || content.length !== 7 || typeof content[0] !== 'number') throw malformed(text);
+  const [made, of, keys, cluster, key, namespace, name] = content as unknown[];
+  if (made !== version || of !== fingerprint) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `The cursor ${shown(text)} belongs to another list; use a cursor with the kinds, filter and order it was given for.`,
+    );
+  }
+  if (
+    !Array.isArray(keys) ||
+    typeof cluster !== 'string' ||
+    typeof key !== 'string' ||
+    (namespace !== null && typeof namespace !== 'string') ||
+    typeof name !== 'string'
+  ) {
+    throw malformed(text);
+  }
+  return { keys: keys.map((item) => readKey(item, text)), identity: { cluster, key, namespace, name } };
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown;
+  } catch {
+    throw malformed(text);
+  }
+}
+
+function readKey(item: unknown, text: string): OrderKey | null {
+  if (item === null || typeof item === 'string' || typeof item === 'number') return item;
+  const digits = typeof item === 'object' && 'i' in item ? item.i : null;
+  if (typeof digits !== 'string' || !/^-?[0-9]{1,19}$/.test(digits)) throw malformed(text);
+  const key = BigInt(digits);
+  if (key < minInt64 || key > maxInt64) throw malformed(text);
+  return key;
+}
+
+function malformed(text: string): PortolanError {
+  return new PortolanError(
+    'BAD_USER_INPUT',
+    `${shown(text)} is not a cursor; use one from pageInfo or an edge, just as it was given.`,
+  );
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}…` : text);
+}

@@ -1,0 +1,111 @@
+/**
+ * The tables of one kind in one SELECT: which are read, under which alias, and where a leaf's key stands in them.
+ *
+ * `base` gives identity and rowset: `o` (object) or `p` (the kind's promoted table). The others are joined only when something
+ * asked for them, always by CROSS JOIN behind the base, since SQLite takes that order as it stands.
+ */
+
+import { must } from '../base/must.ts';
+import type { LeafType } from '../catalog/field-tree.ts';
+import type { Path } from '../catalog/path.ts';
+import { publishedRowsets } from '../store/tables.ts';
+import type { KindLayout, PromotedSlot } from '../store/types.ts';
+import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
+import { Fragment, raw, sql } from './sql.ts';
+
+/** Columns that both `object` and promoted tables have. */
+type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
+type ObjectColumn = SharedColumn | 'uid' | 'rv' | 'created' | 'deleting' | 'seq';
+
+/** Leaves that are columns of `object`, by path; the type must be this one. */
+const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map([
+  ['metadata.name', { type: 'String', column: 'name' }],
+  ['metadata.namespace', { type: 'String', column: 'namespace' }],
+  ['metadata.uid', { type: 'String', column: 'uid' }],
+  ['metadata.resourceVersion', { type: 'String', column: 'rv' }],
+  ['metadata.creationTimestamp', { type: 'DateTime', column: 'created' }],
+  ['metadata.deletionTimestamp', { type: 'DateTime', column: 'deleting' }],
+]);
+
+export class KindScope {
+  readonly key: string;
+  readonly kindId: number;
+  readonly base: 'o' | 'p';
+  readonly aliases: Aliases = countedAliases();
+  readonly #layout: KindLayout;
+  readonly #joined = new Set<'o' | 'p' | 'b'>();
+
+  constructor(key: string, layout: KindLayout, base: 'o' | 'p') {
+    this.key = key;
+    this.kindId = layout.kindId;
+    this.base = base;
+    this.#layout = layout;
+  }
+
+  column(name: ObjectColumn): Fragment {
+    if (name === 'uid' || name === 'rv' || name === 'created' || name === 'deleting' || name === 'seq') {
+      this.#joined.add('o');
+      return raw(`o.${name}`);
+    }
+    return raw(`${this.base}.${name}`);
+  }
+
+  /** The column with the keys of this leaf, null when it is found in the body only. */
+  keyColumn(path: Path, type: LeafType): Fragment | null {
+    const leaf = objectLeaves.get(path.text);
+    if (leaf !== undefined && leaf.type === type) {
+      const column = this.column(leaf.column);
+      return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
+    }
+    const slot = readySlot(this.#layout, path, type);
+    if (slot === null) return null;
+    this.#joined.add('p');
+    return raw(`p.${slot.column}`);
+  }
+
+  body(): JsonNode {
+    this.#joined.add('b');
+    return documentNode(raw('b.body'));
+  }
+
+  /** The condition under which a row counts. */
+  published(): Fragment {
+    return sql`+${this.column('rowset')} IN (${new Fragment(publishedRowsets, [BigInt(this.kindId)])})`;
+  }
+
+  /** Lets a scan be cancelled; for the scan's outer loop. */
+  tick(): Fragment {
+    const id = this.column('id');
+    return sql`((${id} & 255) <> 0 OR tick() = 0)`;
+  }
+
+  /** The base table, for scans. */
+  from(): Fragment {
+    return this.base === 'o' ? raw('object AS o') : raw(`${must(this.#layout.promotedTable, 'a promoted table')} AS p`);
+  }
+
+  /** What is joined behind the base. To be asked for last. */
+  joins(): Fragment {
+    let text = '';
+    for (const [alias, table] of [
+      ['p', this.#layout.promotedTable],
+      ['o', 'object'],
+      ['b', 'body'],
+    ] as const) {
+      if (alias === this.base || !this.#joined.has(alias)) continue;
+      text += ` CROSS JOIN ${must(table, 'a promoted table')} AS ${alias} ON ${alias}.id = ${this.base}.id`;
+    }
+    return raw(text);
+  }
+}
+
+/** The slot in which every row of the kind has this leaf's key; null when there is none yet. */
+export function readySlot(layout: KindLayout, path: Path, type: LeafType): PromotedSlot | null {
+  if (layout.promotedTable === null) return null;
+  return layout.slots.find((slot) => slot.ready && slot.type === type && slot.path === path.text) ?? null;
+}
+
+/** The leaf that `object` has an index for, beside identity. */
+export function isCreated(path: Path, type: LeafType): boolean {
+  return type === 'DateTime' && path.text === 'metadata.creationTimestamp';
+}

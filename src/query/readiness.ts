@@ -1,0 +1,50 @@
+/** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
+import { PortolanError } from '../base/errors.ts';
+import type { Lease } from '../store/types.ts';
+import { all, isIn, raw, sql } from './sql.ts';
+
+export interface Readiness {
+  /** resourceKey. */
+  readonly key: string;
+  readonly cluster: string;
+  /** True after the first whole list of this resource. */
+  readonly synced: boolean;
+}
+
+/** The resources of these kinds that the store knows, in all clusters or in the named ones, sorted by key and cluster. */
+export async function readiness(
+  lease: Lease,
+  keys: readonly string[],
+  clusters?: readonly string[],
+): Promise<readonly Readiness[]> {
+  const where = [isIn(raw('k.key'), [...new Set(keys)])];
+  if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
+  const rows = await lease.all(
+    sql`SELECT k.key, r.cluster, r.synced FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id
+      WHERE ${all(where)} ORDER BY k.key, r.cluster`,
+  );
+  return rows.map(([key, cluster, synced]) => ({ key: String(key), cluster: String(cluster), synced: synced === 1 }));
+}
+
+/**
+ * Asserts that each of these kinds is synced in at least one of the clusters.
+ * @returns the resources that are not synced yet: their objects are missing from an answer.
+ * @throws PortolanError CACHE_NOT_READY naming the kinds of which nothing is synced.
+ */
+export async function requireReady(
+  lease: Lease,
+  keys: readonly string[],
+  clusters?: readonly string[],
+): Promise<readonly Pick<Readiness, 'key' | 'cluster'>[]> {
+  const found = await readiness(lease, keys, clusters);
+  const missing = [...new Set(keys)].filter((key) => !found.some((state) => state.key === key && state.synced));
+  if (missing.length > 0) {
+    const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
+    throw new PortolanError(
+      'CACHE_NOT_READY',
+      `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
+      { details: { resources: missing } },
+    );
+  }
+  return found.filter((state) => !state.synced).map(({ key, cluster }) => ({ key, cluster }));
+}

@@ -1,0 +1,190 @@
+/**
+ * Lists as statements: the one compiler from a plan and a kind's tables to SQL.
+ *
+ * A statement finds keys first (id, identity, order keys; sorted and cut), then reads the rest of the page's objects, so no body is
+ * touched that is neither filtered on nor shown. All statements of a page stand in the order of travel; `lease.fill` runs them
+ * until the page is full. Every scan loop can be cancelled by its tick.
+ */
+import type { KindLayout, Row } from '../store/types.ts';
+import { type AccessPath, conjuncts } from './access-path.ts';
+import type { OrderKeys, Position } from './compare-rows.ts';
+import type { Filter } from './filter.ts';
+import { isCreated, KindScope } from './kind-scope.ts';
+import { keyColumn, readKey } from './leaf-key.ts';
+import type { OrderTerm, Projection } from './plan.ts';
+import { projectionSql } from './projection.ts';
+import type { Route } from './route.ts';
+import { all, type Fragment, join, raw, sql } from './sql.ts';
+import { filterSql, test, wantedKeys } from './sql-filter.ts';
+import {
+  behind,
+  type FirstTermBounds,
+  identitySegments,
+  keyColumns,
+  orderClause,
+  segments,
+  type TravelOrder,
+  travelOrder,
+} from './sql-order.ts';
+
+export interface KindList {
+  readonly key: string;
+  readonly layout: KindLayout;
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+  readonly route: Route;
+  readonly backward: boolean;
+  readonly position: Position | null;
+  readonly limit: number;
+}
+
+/** The columns of a page with bodies; order keys follow. */
+const bodyColumns = 8;
+/** The columns of a page of keys alone; order keys follow. */
+const plainColumns = 4;
+
+/** Statements whose rows are: id, cluster, namespace, name, uid, rv, seq, body, order keys. */
+export function pageStatements(list: KindList, projection: Projection): readonly Fragment[] {
+  return keyStatements(list).map(({ inner, order }) => {
+    const body = projectionSql(projection);
+    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
+    return sql`SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}${join(keys, '')}
+      FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id${raw(
+        body === null ? '' : ' CROSS JOIN body AS b ON b.id = k.id',
+      )}`;
+  });
+}
+
+/** Statements whose rows are: id, cluster, namespace, name, order keys. */
+export function keyPageStatements(list: KindList): readonly Fragment[] {
+  return keyStatements(list).map(({ inner, order }) => {
+    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
+    return sql`SELECT k.id, k.cluster, k.namespace, k.name${join(keys, '')} FROM (${inner}) AS k`;
+  });
+}
+
+/** The order keys in a row of `pageStatements` or `keyPageStatements`. */
+export function keysIn(row: Row, orderBy: readonly OrderTerm[], kind: 'page' | 'keys'): OrderKeys {
+  const first = kind === 'page' ? bodyColumns : plainColumns;
+  return orderBy.map(({ type }, index) => readKey(type, row[first + index]));
+}
+
+interface KeyStatement {
+  readonly inner: Fragment;
+  readonly order: TravelOrder;
+}
+
+function keyStatements(list: KindList): readonly KeyStatement[] {
+  const { route, position } = list;
+  switch (route.kind) {
+    case 'order': {
+      const [first] = list.orderBy;
+      const base = first === undefined || isCreated(first.path, first.type) ? 'o' : 'p';
+      return ranges(list, base, (scope, order) => segments(scope, order, position, firstTermBounds(list, order)));
+    }
+    case 'identity':
+      return ranges(list, 'o', (scope, order) =>
+        identitySegments(scope, order, position, route.clusters, route.namespaces),
+      );
+    case 'path': {
+      const scope = route.path.scope();
+      return [sorted(list, scope, route.path.from(scope), route.path.where(scope), route.path.rest)];
+    }
+    case 'scan': {
+      const scope = new KindScope(list.key, list.layout, 'o');
+      return [sorted(list, scope, scope.from(), ofKind(scope), list.filter)];
+    }
+  }
+}
+
+/** One statement for each segment. */
+function ranges(
+  list: KindList,
+  base: 'o' | 'p',
+  conditions: (scope: KindScope, order: TravelOrder) => readonly Fragment[],
+): readonly KeyStatement[] {
+  const scope = new KindScope(list.key, list.layout, base);
+  const order = travelOrder(scope, list.orderBy, list.backward);
+  const filter = filterSql(scope, list.filter);
+  return conditions(scope, order).map((segment) => ({
+    order,
+    inner: select(list, scope, order, {
+      from: scope.from(),
+      where: [...(scope.base === 'o' ? [ofKind(scope)] : []), segment, scope.tick(), scope.published(), filter],
+      clause: orderClause(scope, order, 'one side'),
+    }),
+  }));
+}
+
+function sorted(list: KindList, scope: KindScope, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
+  const order = travelOrder(scope, list.orderBy, list.backward);
+  const conditions = [where, scope.tick(), scope.published(), filterSql(scope, filter)];
+  if (list.position !== null) conditions.push(behind(scope, order, list.position));
+  return {
+    order,
+    inner: select(list, scope, order, { from, where: conditions, clause: orderClause(scope, order, 'mixed') }),
+  };
+}
+
+interface SelectParts {
+  readonly from: Fragment;
+  readonly where: readonly Fragment[];
+  readonly clause: Fragment;
+}
+
+function select(list: KindList, scope: KindScope, order: TravelOrder, { from, where, clause }: SelectParts): Fragment {
+  const columns = [
+    ...(['id', 'cluster', 'namespace', 'name'] as const).map((name) => sql`${scope.column(name)} AS ${raw(name)}`),
+    ...keyColumns(order),
+  ];
+  return sql`SELECT ${join(columns, ', ')} FROM ${from}${scope.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;
+}
+
+function ofKind(scope: KindScope): Fragment {
+  return sql`o.kind = ${BigInt(scope.kindId)}`;
+}
+
+/** What the filter says of the first term, for the ends of its range in the index. */
+function firstTermBounds(list: KindList, order: TravelOrder): FirstTermBounds {
+  const [first] = list.orderBy;
+  const [term] = order.terms;
+  let lower: Fragment | null = null;
+  let upper: Fragment | null = null;
+  if (first === undefined || term === undefined) return { lower, upper };
+  for (const part of conjuncts(list.filter)) {
+    if (part.kind !== 'compare' || part.path.text !== first.path.text || part.type !== first.type) continue;
+    const keys = wantedKeys(part);
+    if (keys.length === 0) continue;
+    const bound = (operator: 'lt' | 'lte' | 'gt' | 'gte'): Fragment =>
+      test(operator, part.type, term.expression, keys, true);
+    if (part.operator === 'gt' || part.operator === 'gte') lower ??= bound(part.operator);
+    if (part.operator === 'lt' || part.operator === 'lte') upper ??= bound(part.operator);
+    if (part.operator === 'eq' && !part.ignoreCase) {
+      lower ??= bound('gte');
+      upper ??= bound('lte');
+    }
+  }
+  return { lower, upper };
+}
+
+/** Statements whose rows are: id, cluster, namespace, name, seq. */
+export function seqPageStatements(list: KindList): readonly Fragment[] {
+  return keyStatements(list).map(
+    ({ inner }) => sql`SELECT k.id, k.cluster, k.namespace, k.name, o.seq
+      FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id`,
+  );
+}
+
+/** How many rows of a kind match; counting stops at `limit`, null never does. */
+export function countStatement(
+  { key, layout, filter }: Pick<KindList, 'key' | 'layout' | 'filter'>,
+  path: AccessPath | null,
+  limit: number | null,
+): Fragment {
+  const scope = path === null ? new KindScope(key, layout, 'o') : path.scope();
+  const from = path === null ? scope.from() : path.from(scope);
+  const way = path === null ? ofKind(scope) : path.where(scope);
+  const where = all([way, scope.tick(), scope.published(), filterSql(scope, path === null ? filter : path.rest)]);
+  // A limit below zero is none.
+  return sql`SELECT count(*) FROM (SELECT 1 FROM ${from}${scope.joins()} WHERE ${where} LIMIT ${BigInt(limit ?? -1)})`;
+}
