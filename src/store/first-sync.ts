@@ -35,7 +35,8 @@ export class FirstSync implements Replace {
     const { session, resources, clock, bounds } = this.#context;
     const resource = resources.of(this.#handle);
     const received = readAll(objects, resource);
-    const budget = new WriteBudget(clock, bounds);
+    // Nobody else of this thread can run before put returns, so only the size of a transaction is bounded here.
+    const budget = new WriteBudget(clock, { maxMs: Number.POSITIVE_INFINITY, maxBytes: bounds.maxBytes });
     for (let next = 0; next < received.length; ) {
       budget.renew();
       const { added, end } = session.run(() => {

@@ -141,7 +141,7 @@ function configure(database: Database, file: string): void {
     throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
   }
   database.pragma('synchronous = NORMAL');
-  database.pragma('cache_size = -32000');
+  database.pragma('cache_size = -64000');
   // Sorts of the writer are small; a container may have no writable /tmp.
   database.pragma('temp_store = MEMORY');
 }

@@ -57,7 +57,8 @@ export class Relist implements Replace {
     const resource = this.#resource();
     const received = readAll(objects, resource);
     const target = this.#context.resources.target(resource, this.#rowset);
-    const budget = new WriteBudget(clock, bounds);
+    // Nobody else of this thread can run before put returns, so only the size of a transaction is bounded here.
+    const budget = new WriteBudget(clock, { maxMs: Number.POSITIVE_INFINITY, maxBytes: bounds.maxBytes });
     for (let next = 0; next < received.length; ) {
       budget.renew();
       const staged = session.run(() => {

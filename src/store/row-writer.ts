@@ -27,6 +27,8 @@ export interface StoredObject {
 
 /** SQLite takes 1,000 arguments to a function; some are spoken for. */
 const pathsAtOnce = 900;
+/** Also bounds how many forms of a statement there are. */
+const rowsAtOnce = 16;
 
 export class RowWriter {
   readonly #database: Database;
@@ -176,18 +178,27 @@ export class RowWriter {
   }
 
   #writeMarks(target: RowTarget, id: number, received: ReceivedObject): void {
-    for (const [key, value] of received.labels) {
-      this.#database
-        .statement('INSERT INTO label (kind, rowset, key, value, id) VALUES (?, ?, ?, ?, ?)')
-        .run(target.kindId, target.rowset, key, value, id);
-    }
-    for (const key of received.annotationKeys) {
-      this.#database.statement('INSERT INTO annotation (kind, key, id) VALUES (?, ?, ?)').run(target.kindId, key, id);
-    }
-    for (const owner of received.owners) {
-      this.#database
-        .statement('INSERT INTO edge (owner_uid, id, controller, kind) VALUES (?, ?, ?, ?)')
-        .run(owner.uid, id, owner.controller ? 1 : 0, target.kindId);
+    const { kindId, rowset } = target;
+    this.#insertRows(
+      'label (kind, rowset, key, value, id)',
+      received.labels.map(([key, value]) => [kindId, rowset, key, value, id]),
+    );
+    this.#insertRows(
+      'annotation (kind, key, id)',
+      received.annotationKeys.map((key) => [kindId, key, id]),
+    );
+    this.#insertRows(
+      'edge (owner_uid, id, controller, kind)',
+      received.owners.map((owner) => [owner.uid, id, owner.controller ? 1 : 0, kindId]),
+    );
+  }
+
+  /** Several rows by one statement: an object has a handful, and each statement has its price. */
+  #insertRows(into: string, rows: readonly (readonly SqlValue[])[]): void {
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const some = rows.slice(from, from + rowsAtOnce);
+      const values = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
+      this.#database.statement(`INSERT INTO ${into} VALUES ${values}`).run(...some.flat());
     }
   }
 
