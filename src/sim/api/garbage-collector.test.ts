@@ -71,9 +71,8 @@ describe('garbage collection', () => {
     await settled();
     expect(names()).toEqual(['child', 'owner']);
     expect(at(cluster.get(`${maps()}/owner`), 'metadata', 'finalizers')).toEqual(['foregroundDeletion']);
-    const left = at(cluster.get(`${maps()}/child`), 'metadata', 'finalizers');
-    expect(left).toContain('example.com/wait');
-    cluster.patch(`${maps()}/child`, { metadata: { finalizers: ['foregroundDeletion'] } });
+    expect(at(cluster.get(`${maps()}/child`), 'metadata', 'finalizers')).toEqual(['example.com/wait']);
+    cluster.patch(`${maps()}/child`, { metadata: { finalizers: null } });
     await settled();
     expect(names()).toEqual([]);
   });
