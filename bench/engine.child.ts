@@ -41,12 +41,15 @@ const counts = { leases: 0, cut: 0 };
 let churning = true;
 const loops = Array.from({ length: busyReaders }, () => keepBusy(reader));
 const cancels = cancelRunaways(file);
+const control = new Worker(new URL('./engine.control.ts', import.meta.url), { workerData: { forMs: churnMs } });
+const controlled = once(control, 'message');
 const finished = once(writer, 'message');
 writer.postMessage('churn');
 const [written] = (await finished) as [WriterFigures];
 churning = false;
 await Promise.all(loops);
 const cancelled = (await cancels).sort((a, b) => a - b);
+const [idleWaitP99] = (await controlled) as [number];
 clearInterval(watch);
 
 // From here on SIGTERM is what is measured: a scan runs, the writer goes on, and everything must end in order.
@@ -65,6 +68,7 @@ process.send?.({
   leasesCut: counts.cut,
   cancelMedian: cancelled[Math.floor(cancelled.length / 2)] ?? 0,
   cancelMax: cancelled.at(-1) ?? 0,
+  idleWaitP99,
 } satisfies EngineFigures);
 
 async function keepBusy(pool: PooledReader): Promise<void> {

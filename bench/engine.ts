@@ -25,6 +25,8 @@ export interface EngineFigures {
   readonly leasesCut: number;
   readonly cancelMedian: number;
   readonly cancelMax: number;
+  /** What a thread that does next to nothing waits for the processor, p99: how much of the above is the machine's. */
+  readonly idleWaitP99: number;
 }
 
 export async function run(): Promise<void> {
@@ -59,6 +61,7 @@ function report(figures: EngineFigures, exitMs: number, exit: string): void {
     ['commit p50, slowest', `${figures.commitP50.toFixed(2)} ms, ${figures.commitMax.toFixed(1)} ms`],
     ['leases', `${figures.leases}, ${figures.leasesCut} of them cut`],
     ['cancel of a scan, median', `${figures.cancelMedian.toFixed(2)} ms`],
+    ['an idle thread waits, p99', `${figures.idleWaitP99.toFixed(2)} ms (the machine's share in the above)`],
   ];
   for (const [what, value, bound, kept] of rows) {
     process.stdout.write(`${what.padEnd(28)} ${value.padEnd(28)} ${bound.padEnd(12)} ${kept ? 'kept' : 'MISSED'}\n`);

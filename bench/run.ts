@@ -14,6 +14,7 @@ interface Benchmark {
 const names = readdirSync(new URL('.', import.meta.url))
   .filter((file) => file.endsWith('.ts') && file !== 'run.ts')
   .map((file) => file.slice(0, -3))
+  // `engine.child.ts` and the like are parts of a benchmark.
   .filter((name) => !name.includes('.'))
   .sort();
 
