@@ -18,7 +18,7 @@ import { applyPatch } from '../patch/apply-patch.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts';
-import { applyDefaults, pruneUnknown } from '../schema/prune.ts';
+import { applyDefaults, prunedPaths, pruneUnknown } from '../schema/prune.ts';
 import { validateValue } from '../schema/validate.ts';
 import { type StatusCause, StatusError, statusErrors } from '../status-error.ts';
 import { defaultBuiltin } from './builtin-defaults.ts';
@@ -32,6 +32,8 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly subresource?: '' | 'status';
+  /** Unknown fields are refused with a 400 instead of being dropped. */
+  readonly strict?: boolean;
   /** For the server's own parts: status may be written with the rest, nothing is validated or pruned. */
   readonly trusted?: boolean;
 }
@@ -332,6 +334,7 @@ export class ObjectApi {
     if (options.trusted) return resource.custom || !creating ? object : defaultBuiltin(resource.kind, object, creating);
     const types = resource.schema;
     let out = pruneUnknown(object, types.root, types) as JsonObject;
+    if (options.strict) refuseUnknown(object, out);
     out = applyDefaults(out, types.root, types) as JsonObject;
     if (!resource.custom) out = defaultBuiltin(resource.kind, out, creating);
     const causes = validateValue(out, types.root, types, '').filter((cause) => !isBlind(cause, resource));
@@ -427,6 +430,11 @@ export class ObjectApi {
     if (!removed) throw statusErrors.notFound(resource, current.name);
     return removed;
   }
+}
+
+function refuseUnknown(given: JsonObject, kept: JsonObject): void {
+  const unknown = prunedPaths(given, kept, '').map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (unknown.length > 0) throw statusErrors.badRequest(`strict decoding error: ${unknown.join(', ')}`);
 }
 
 /** Causes the simulator does not raise: fields a built-in kind fills in elsewhere. */

@@ -65,6 +65,14 @@ describe('create', () => {
     expect(answer.body).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code });
   });
 
+  it('refuses unknown fields when asked to be strict', async () => {
+    const body = { metadata: { name: 'strict' }, data: {}, bogus: 1 };
+    const refused = await client.post(`${maps}?fieldValidation=Strict`, body);
+    expect(refused).toMatchObject({ status: 400, body: { message: 'strict decoding error: unknown field "bogus"' } });
+    const packed = await client.send('POST', maps, 'k8s', { 'Content-Type': 'application/vnd.kubernetes.protobuf' });
+    expect(packed.status).toBe(415);
+  });
+
   it('writes nothing in a dry run', async () => {
     expect((await client.post(`${maps}?dryRun=All`, { metadata: { name: 'dry' } })).status).toBe(201);
     expect((await client.get(`${maps}/dry`)).status).toBe(404);

@@ -82,6 +82,12 @@ function toV2(value: unknown, named = false): unknown {
   return out;
 }
 
+/** A query parameter of a patch, by which clients find out what the server can do. */
+function parameterOf(name: string, prefix: string): JsonObject {
+  const type = { type: name === 'force' ? 'boolean' : 'string' };
+  return { name, in: 'query', ...(prefix === v2Prefix ? type : { schema: type }) };
+}
+
 function pathsOf(resources: readonly ServedResource[], prefix: string): JsonObject {
   const paths: JsonObject = {};
   for (const resource of resources) {
@@ -90,16 +96,31 @@ function pathsOf(resources: readonly ServedResource[], prefix: string): JsonObje
     const middle = resource.namespaced ? '/namespaces/{namespace}' : '';
     const schema = { $ref: prefix + resource.definition };
     const content = prefix === v2Prefix ? { schema } : { content: { 'application/json': { schema } } };
+    const ok = { '200': { description: 'OK', ...content } };
     const action = resource.bare ? 'post' : 'get';
     const name = resource.bare ? '' : '/{name}';
     paths[`${root}${middle}/${resource.plural}${name}`] = {
       [action]: {
         description: resource.bare ? `answer a ${kind}` : `read the specified ${kind}`,
         operationId: `${action}${kind}`,
-        responses: { '200': { description: 'OK', ...content } },
+        responses: ok,
         'x-kubernetes-action': action,
         'x-kubernetes-group-version-kind': { group, kind, version },
       },
+      ...(resource.verbs.includes('patch')
+        ? {
+            patch: {
+              description: `partially update the specified ${kind}`,
+              operationId: `patch${kind}`,
+              parameters: ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) =>
+                parameterOf(name, prefix),
+              ),
+              responses: ok,
+              'x-kubernetes-action': 'patch',
+              'x-kubernetes-group-version-kind': { group, kind, version },
+            },
+          }
+        : {}),
     };
   }
   return paths;

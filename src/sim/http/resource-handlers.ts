@@ -295,9 +295,15 @@ export class ResourceHandlers {
   }
 
   async #body(request: IncomingMessage, optional = false): Promise<JsonObject> {
+    const type = request.headers['content-type'] ?? '';
+    if (/protobuf|cbor/.test(type)) {
+      throw statusErrors.unsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
+      );
+    }
     const text = await readBody(request);
     if (text.trim() === '' && optional) return {};
-    const yaml = (request.headers['content-type'] ?? '').includes('yaml');
+    const yaml = type.includes('yaml');
     const value = parsedOr400(() => (yaml ? (parseYaml(text) as unknown) : parseJson(text)));
     if (!isObject(value)) throw statusErrors.badRequest('the body of the request must be an object');
     return value;
@@ -348,6 +354,7 @@ function writeOptions(request: IncomingMessage, params: URLSearchParams, subreso
   return {
     subresource,
     dryRun: params.get('dryRun') === 'All',
+    strict: params.get('fieldValidation') === 'Strict',
     ...(manager !== '' || isApply ? { fieldManager: manager } : { fieldManager: agent || 'unknown' }),
   };
 }

@@ -71,3 +71,15 @@ function isTime(schema: JsonObject, types: TypedSchema): boolean {
 function isOpen(schema: JsonObject): boolean {
   return schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true;
 }
+
+/** The paths of the fields that pruning took out, such as `spec.list[0].gone`. */
+export function prunedPaths(given: unknown, kept: unknown, path: string): string[] {
+  if (given === kept) return [];
+  if (Array.isArray(given) && Array.isArray(kept))
+    return given.flatMap((item, i) => prunedPaths(item, kept[i], `${path}[${i}]`));
+  if (!isObject(given) || !isObject(kept)) return [];
+  return Object.entries(given).flatMap(([key, value]) => {
+    const child = path === '' ? key : `${path}.${key}`;
+    return Object.hasOwn(kept, key) ? prunedPaths(value, kept[key], child) : [child];
+  });
+}
