@@ -22,7 +22,7 @@ import {
 import { ResourceRegistry } from './api/resource-registry.ts';
 import type { ServedResource } from './api/served-resource.ts';
 import { CrdManager } from './crd/crd-manager.ts';
-import { type DemoWorld, startDemoWorld } from './demo/demo-world.ts';
+import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
@@ -54,6 +54,8 @@ export interface SimOptions {
   /** The source of names, uids and of what happens in the demo world; the same every time by default. */
   readonly random?: Random;
   readonly objects?: 'empty' | 'demo';
+  /** Whether workloads get their Pods in a cluster without the demo world, which has its controllers anyway. */
+  readonly controllers?: boolean;
   /** How many Pods the demo world has, about; 2000 by default. */
   readonly pods?: number;
   /** How many Nodes the demo world has; 24 by default. */
@@ -168,6 +170,8 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       churn: options.churn ?? false,
     });
     compact();
+  } else if (options.controllers === true) {
+    world = startWorkloadControllers({ api, registry, clock, random, log });
   }
 
   const server = new ApiServer({

@@ -5,7 +5,7 @@
  */
 
 import { fieldSetOf } from '../api/managed-fields.ts';
-import { randomSuffix, timeText } from '../api/object-metadata.ts';
+import { timeText } from '../api/object-metadata.ts';
 import { statusInput } from '../controllers/kubelets.ts';
 import { type PodState, podSpecOf, podStatusOf, templateHash } from '../controllers/pod-maker.ts';
 import type { World } from '../controllers/world.ts';
@@ -17,7 +17,8 @@ const day = 86_400_000;
 const by = 'kube-controller-manager';
 
 interface PodOptions {
-  readonly name: string;
+  /** Made from generateName when it is left out. */
+  readonly name?: string;
   readonly generateName: string;
   readonly owner: Stored;
   readonly template: JsonObject;
@@ -90,7 +91,6 @@ export class WorkloadBuilder {
           : this.#state();
       if (state === 'running') ready++;
       this.#pod({
-        name: `${name}-${randomSuffix(world.random)}`,
         generateName: `${name}-`,
         owner: set,
         template: stored,
@@ -210,7 +210,6 @@ export class WorkloadBuilder {
     const revision = templateHash(template);
     for (const node of this.#allNodes) {
       this.#pod({
-        name: `${name}-${randomSuffix(world.random)}`,
         generateName: `${name}-`,
         owner: set,
         template,
@@ -269,7 +268,6 @@ export class WorkloadBuilder {
       );
       const labels = { 'batch.kubernetes.io/job-name': job.name, 'job-name': job.name };
       this.#pod({
-        name: `${job.name}-${randomSuffix(world.random)}`,
         generateName: `${job.name}-`,
         owner: job,
         template: once,
@@ -312,7 +310,7 @@ export class WorkloadBuilder {
     const status = podStatusOf(world, { ...input, since: created });
     const object: JsonObject = {
       metadata: {
-        name: options.name,
+        ...(options.name === undefined ? {} : { name: options.name }),
         generateName: options.generateName,
         namespace: owner.namespace,
         creationTimestamp: timeText(created),

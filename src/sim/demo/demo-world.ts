@@ -65,12 +65,7 @@ export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
   createApplications(world, builder, options.pods);
   createEvents(world);
 
-  const kubelets = new Kubelets(world);
-  const loop = new ControllerLoop(world, log);
-  loop.addStep(kubelets);
-  loop.add(deploymentController(world));
-  loop.add(replicaSetController(world));
-  loop.add(statefulSetController(world));
+  const { loop, kubelets } = workloadLoop(world, log);
   loop.add(fooController(world));
   loop.add(cloudManagerController(world));
   loop.add(pluginController(world));
@@ -82,6 +77,31 @@ export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
       await loop.stop();
     },
   };
+}
+
+/** The built-in controllers over a cluster without a demo world: workloads get their Pods, and nothing else happens. */
+export function startWorkloadControllers(
+  options: Pick<DemoWorldOptions, 'api' | 'registry' | 'clock' | 'random' | 'log'>,
+): DemoWorld {
+  const { api, registry, clock, random, log } = options;
+  const { loop, kubelets } = workloadLoop(new World(api, registry, clock, random), log);
+  loop.start();
+  return {
+    stop: async () => {
+      kubelets.stop();
+      await loop.stop();
+    },
+  };
+}
+
+function workloadLoop(world: World, log: Logger): { readonly loop: ControllerLoop; readonly kubelets: Kubelets } {
+  const kubelets = new Kubelets(world);
+  const loop = new ControllerLoop(world, log);
+  loop.addStep(kubelets);
+  loop.add(deploymentController(world));
+  loop.add(replicaSetController(world));
+  loop.add(statefulSetController(world));
+  return { loop, kubelets };
 }
 
 function createSystem(world: World, builder: WorkloadBuilder, pods: number): void {
