@@ -18,6 +18,8 @@ describe('ObjectStore', () => {
     put(store, 'z', 0, 'a-b');
     expect(names(store.list('things'))).toEqual(['z', 'a', 'b', 'c']);
     expect(names(store.list('things', 'a'))).toEqual(['a', 'b', 'c']);
+    expect(store.nth('things', 1)?.name).toBe('a');
+    expect(store.nth('things', 4)).toBeUndefined();
   });
 
   it('shows the collection as it was at a revision', () => {

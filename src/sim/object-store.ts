@@ -115,6 +115,13 @@ export class ObjectStore {
     return this.#collections.get(storage)?.objects.size ?? 0;
   }
 
+  /** The object at a place in key order, or undefined. */
+  nth(storage: string, index: number): Stored | undefined {
+    const collection = this.#collections.get(storage);
+    const key = collection?.keys[index];
+    return key === undefined ? undefined : collection?.objects.get(key);
+  }
+
   /** The resources that have ever held an object. */
   storages(): string[] {
     return [...this.#collections.keys()];

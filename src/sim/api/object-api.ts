@@ -88,7 +88,7 @@ export class ObjectApi {
     const given = checkIdentity(resource, namespace, '', body);
     const metadata = { ...metadataOf(given) };
     const prefix = asString(metadata.generateName);
-    if (asString(metadata.name) === '' && prefix !== '') metadata.name = prefix + randomSuffix(this.random);
+    if (asString(metadata.name) === '' && prefix !== '') metadata.name = this.#freshName(resource, namespace, prefix);
     const name = asString(metadata.name);
     if (!options.trusted) {
       const causes = nameCauses(resource.kind, name);
@@ -117,6 +117,15 @@ export class ObjectApi {
       object = this.#manage(resource, object, fieldSetOf(object, resource.schema), 'Update', options);
     }
     return this.#write(resource, object, options);
+  }
+
+  /** A name that nobody has; gives up after eight tries, as the server does, and lets the create fail. */
+  #freshName(resource: ServedResource, namespace: string, prefix: string): string {
+    let name = prefix + randomSuffix(this.random);
+    for (let tries = 1; tries < 8 && this.store.get(resource.storage, namespace, name); tries++) {
+      name = prefix + randomSuffix(this.random);
+    }
+    return name;
   }
 
   /** Replaces an object (or its status); 409 for a stale resourceVersion. */

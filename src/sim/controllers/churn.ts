@@ -54,8 +54,8 @@ export class Churn implements Step {
   }
 
   #some(storage: string): Stored | undefined {
-    const all = this.#world.list(storage);
-    return all.length === 0 ? undefined : this.#world.pick(all);
+    const { store } = this.#world.api;
+    return store.nth(storage, Math.floor(this.#world.random() * store.count(storage)));
   }
 
   #runningPod(): Stored | undefined {

@@ -3,7 +3,6 @@
  * rolling updates, scaling, replacement of lost pods, honest statuses.
  */
 
-import { randomSuffix } from '../api/object-metadata.ts';
 import { metadataOf } from '../api/served-resource.ts';
 import { asObject, asString, at, type JsonObject } from '../json.ts';
 import type { Stored, StoreEvent } from '../object-store.ts';
@@ -180,7 +179,6 @@ export function replicaSetController(world: World): Controller {
           'pods',
           {
             metadata: {
-              name: `${set.name}-${randomSuffix(world.random)}`,
               generateName: `${set.name}-`,
               namespace: set.namespace,
               labels: asObject(asObject(template.metadata).labels),

@@ -168,7 +168,7 @@ function createProject(world: World, name: string, team: string): void {
           'requests.storage': '2Ti',
         },
         budget: Math.round(world.random() * 1e6) / 100,
-        costCenter: 9_007_199_254_000_000 + world.between(0, 900_000),
+        costCenter: 9_007_199_254_000_000 + world.between(0, 700_000),
         tier: world.pick(['bronze', 'silver', 'gold']),
         suspended,
       },

@@ -48,6 +48,18 @@ describe('create', () => {
   it('makes names from generateName', async () => {
     const { body } = await client.post(maps, { metadata: { generateName: 'made-' } });
     expect(at(body, 'metadata', 'name')).toMatch(/^made-[a-z0-9]{5}$/);
+    // Three names from the same dice: the second create must pass over the first one's name.
+    const throws = [0, 0, 0, 0, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
+    let next = 0;
+    const loaded = await startSimCluster({ random: () => throws[next++ % throws.length] ?? 0 });
+    try {
+      const names = ['x', 'y', 'z'].map(() =>
+        loaded.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'a-' } }),
+      );
+      expect(new Set(names.map((item) => at(item, 'metadata', 'name'))).size).toBe(3);
+    } finally {
+      await loaded.close();
+    }
   });
 
   it.each([
