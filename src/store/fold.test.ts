@@ -291,7 +291,7 @@ const tight = { maxMs: Number.POSITIVE_INFINITY, maxBytes: 900 };
 test('folding the log gives the table, with small replaces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 80 }), (all) => runAll(all, { bounds: tight })),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -300,7 +300,7 @@ test('folding the log gives the table, with wholesale replaces and several trans
     fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 80 }), (all) =>
       runAll(all, { bounds: tight, maxDifferences: 3 }),
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -313,7 +313,7 @@ test('folding the log gives the table, with a log that is cut', async () => {
         { changeLog: { maxBytes: 3000 } },
       ),
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 

@@ -488,3 +488,35 @@ test('a kind has a table once it has objects, shared by the clusters that serve 
   expect(read(file, 'SELECT path FROM slot WHERE kind = 2')).toEqual([['status.phase']]);
   expect(read(file, published)).toHaveLength(1);
 });
+
+test('up to 2,000 differences of a replace are changes in one commit, more are one RESET', async () => {
+  const { writer, file } = open();
+  const objects = (phase: string, rv: number, changed: number) =>
+    Array.from({ length: 2500 }, (_, index) =>
+      pod({ name: `n${index}`, rv: index < changed ? rv : 1, phase: index < changed ? phase : 'old' }),
+    );
+  const handle = await synced(writer, objects('old', 1, 0));
+  const relist = async (phase: string, rv: number, changed: number) => {
+    const replace = writer.replace(handle);
+    replace.put(objects(phase, rv, changed));
+    return await replace.commit(String(rv));
+  };
+  let commits = 0;
+  writer.onCommit(() => {
+    commits += 1;
+  });
+  expect(await relist('few', 20, 2000)).toMatchObject({ modified: 2000, ignored: 500, revision: 2001 });
+  expect(commits).toBe(1);
+  expect(read(file, 'SELECT type, count(*) FROM change GROUP BY 1')).toEqual([
+    ['MODIFIED', 2000],
+    ['RESET', 1],
+  ]);
+  expect(await relist('many', 30, 2001)).toMatchObject({ modified: 2001, revision: 2002 });
+  expect(read(file, 'SELECT type, name FROM change WHERE seq > 2001')).toEqual([['RESET', '']]);
+  const phases = `SELECT b.body ->> '$.status.phase', count(*) FROM object o JOIN body b USING (id)
+    WHERE o.rowset IN (SELECT rowset FROM resource) GROUP BY 1`;
+  expect(read(file, phases)).toEqual([
+    ['many', 2001],
+    ['old', 499],
+  ]);
+});

@@ -17,7 +17,7 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
-import { defaultBusyMs, sqliteCodeOf } from './database.ts';
+import { sqliteCodeOf } from './database.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -116,6 +116,8 @@ class SqliteWriter implements StoreWriter {
     this.#bookmarkMs = options.bookmarkMs ?? 30_000;
     this.#opaque = new Set(options.opaqueVersions);
     registerSqlFunctions(store.database, { tick: () => {} });
+    // Checkpoints hold the write lock for moments; transactions wait for it in their own way.
+    store.database.pragma('busy_timeout = 0');
     this.#session = new WriteSession(store.database, log);
     this.#session.atBegin(() => this.#saveUnsaved());
     this.#log = new ChangeLog(this.#session, this.#clock, {
@@ -173,7 +175,7 @@ class SqliteWriter implements StoreWriter {
     } catch (error) {
       if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
     } finally {
-      database.pragma(`busy_timeout = ${defaultBusyMs}`);
+      database.pragma('busy_timeout = 0');
     }
   }
 
