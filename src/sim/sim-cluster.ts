@@ -5,7 +5,6 @@
  * Life: everything is built and the objects are there before the server listens; `close` ends controllers, watches,
  * timers and sockets and may be called more than once. One process may run any number of clusters.
  */
-import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { type Clock, type Random, systemClock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
@@ -184,7 +183,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   });
   const port = await server.listen(options.port ?? 0, host);
   const url = `http://${host}:${port}`;
-  const token = features.token ?? randomBytes(12).toString('hex');
+  const token = features.token ?? 'simulated';
   log.info({ url }, 'the simulated cluster listens');
   let closing: Promise<void> | undefined;
 

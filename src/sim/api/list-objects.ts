@@ -3,7 +3,7 @@
  *
  * A page without a token is taken at the newest revision ("" or NotOlderThan) or at an exact one; its continue token
  * carries that revision and the last key, and every further page is cut from the same revision, reconstructed from
- * history. Once history no longer reaches back, the answer is 410 Expired. Source: research on list semantics, KEP-2340.
+ * history. Once history no longer reaches back, the answer is 410 Expired. Source: the API concepts of Kubernetes, KEP-2340.
  */
 import type { Clock } from '../../base/clock.ts';
 import { asObject, isObject, type JsonObject } from '../json.ts';

@@ -7,7 +7,7 @@ import { asObject, asString, at, type JsonObject } from '../json.ts';
 import type { Stored, StoreEvent } from '../object-store.ts';
 import type { Step } from './controller-loop.ts';
 import { type PodState, podStatusOf } from './pod-maker.ts';
-import { hasCondition, isDeleting, numberAt, type World } from './world.ts';
+import { hasCondition, isDeleting, type World } from './world.ts';
 
 interface Due {
   readonly at: number;
@@ -126,6 +126,6 @@ export function statusInput(
     since: world.clock.now(),
     hostIp: `10.0.${Math.floor(number / 250)}.${(number % 250) + 4}`,
     podIp: known !== '' ? known : `10.244.${number}.${world.between(2, 254)}`,
-    restarts: Math.max(restarts, numberAt(pod, 'status', 'restarts')),
+    restarts,
   };
 }

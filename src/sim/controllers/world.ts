@@ -102,7 +102,7 @@ export class World {
     reason: string,
     message: string,
     component: string,
-    at_ = this.clock.now(),
+    when = this.clock.now(),
   ): void {
     const namespace = about.namespace === '' ? 'default' : about.namespace;
     if (this.get('namespaces', '', namespace)?.object.metadata === undefined) return;
@@ -110,7 +110,7 @@ export class World {
       return;
     const resource = must(this.registry.findStorage(about.storage), 'the resource of an event');
     const name = `${about.name}.${randomSuffix(this.random, 16)}`;
-    const time = timeText(at_);
+    const time = timeText(when);
     this.create(
       '',
       'events',
@@ -131,7 +131,7 @@ export class World {
         lastTimestamp: time,
         count: 1,
         type,
-        eventTime: microTimeText(at_),
+        eventTime: microTimeText(when),
         reportingComponent: component,
         reportingInstance: component,
       },

@@ -292,7 +292,7 @@ export class WorkloadBuilder {
     world.setStatus(cron, { lastScheduleTime: last, lastSuccessfulTime: last }, by);
   }
 
-  /** A pod that nobody owns. */
+  /** Most pods run; a few are in some kind of trouble. */
   #state(): PodState {
     const dice = this.#world.random();
     if (dice < 0.93) return 'running';
