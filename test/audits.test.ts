@@ -6,8 +6,6 @@ import { createYogaServer } from '../src/server/yoga-server.ts';
 
 const { source, log } = handMadeSource();
 const yoga = createYogaServer({ source, log, tabs: [] });
-const first = await yoga.fetch("http://127.0.0.1/graphql", {method:"POST",headers:{"content-type":"application/json"},body:JSON.stringify({query:"{__typename}"})});
-process.stderr.write(first.status+await first.text()+"\n");
 const audits = serverAudits({ url: 'http://127.0.0.1/graphql', fetchFn: yoga.fetch });
 
 describe('GraphQL over HTTP', () => {

@@ -33,7 +33,11 @@ function gadgetCrd(properties: object): object {
 beforeAll(async () => {
   const worlds = [
     { name: 'east', spec: { size: { type: 'integer' }, color: { type: 'string' } }, object: { size: 3, color: 'red' } },
-    { name: 'west', spec: { size: { type: 'string' }, weight: { type: 'number' } }, object: { size: 'large', weight: 1.5 } },
+    {
+      name: 'west',
+      spec: { size: { type: 'string' }, weight: { type: 'number' } },
+      object: { size: 'large', weight: 1.5 },
+    },
   ];
   const options = [];
   for (const { name, spec, object } of worlds) {
@@ -65,8 +69,18 @@ test('the tree is the union, and a leaf of two types is JSON', async () => {
     twoPortolanExampleGadgets: {
       totalCount: 2,
       nodes: [
-        { id: expect.any(String), cluster: 'east', metadata: { name: 'same' }, spec: { size: 3, color: 'red', weight: null } },
-        { id: expect.any(String), cluster: 'west', metadata: { name: 'same' }, spec: { size: 'large', color: null, weight: 1.5 } },
+        {
+          id: expect.any(String),
+          cluster: 'east',
+          metadata: { name: 'same' },
+          spec: { size: 3, color: 'red', weight: null },
+        },
+        {
+          id: expect.any(String),
+          cluster: 'west',
+          metadata: { name: 'same' },
+          spec: { size: 'large', color: null, weight: 1.5 },
+        },
       ],
     },
   });
@@ -75,13 +89,19 @@ test('the tree is the union, and a leaf of two types is JSON', async () => {
 });
 
 test('one object needs its cluster, a list may name some', async () => {
-  const one = (more: string): string => `{ twoPortolanExampleGadget(namespace: "default", name: "same"${more}) { cluster } }`;
+  const one = (more: string): string =>
+    `{ twoPortolanExampleGadget(namespace: "default", name: "same"${more}) { cluster } }`;
   expect((await ask(gateway.url, one(''))).errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
   expect(await data(gateway.url, one(', cluster: "west"'))).toEqual({ twoPortolanExampleGadget: { cluster: 'west' } });
-  expect(await data(gateway.url, `{ namespaces(filter: { clusters: ["east"] }) { nodes { cluster } } }`)).toMatchObject({
-    namespaces: { nodes: expect.arrayContaining([{ cluster: 'east' }]) },
-  });
-  const { namespaces } = await data<{ namespaces: { nodes: { cluster: string }[] } }>(gateway.url, '{ namespaces { nodes { cluster } } }');
+  expect(await data(gateway.url, `{ namespaces(filter: { clusters: ["east"] }) { nodes { cluster } } }`)).toMatchObject(
+    {
+      namespaces: { nodes: expect.arrayContaining([{ cluster: 'east' }]) },
+    },
+  );
+  const { namespaces } = await data<{ namespaces: { nodes: { cluster: string }[] } }>(
+    gateway.url,
+    '{ namespaces { nodes { cluster } } }',
+  );
   expect(new Set(namespaces.nodes.map(({ cluster }) => cluster))).toEqual(new Set(['east', 'west']));
 });
 

@@ -6,6 +6,6 @@ import { describeEndToEnd } from './support/end-to-end.ts';
 describe.skipIf(controlPlaneAssets() === null)('with KUBEBUILDER_ASSETS', () => {
   describeEndToEnd('kube-apiserver', async () => {
     const plane = await startControlPlane({ controllerManager: true });
-    return { kubeconfig: plane.kubeconfigPath, close: () => plane.stop() };
+    return { customObjects: false, kubeconfig: plane.kubeconfigPath, close: () => plane.stop() };
   });
 });

@@ -9,7 +9,9 @@ import { buildGeneration } from '../src/graphql/generation.ts';
 import { describeSimulatedKinds } from './support/simulated-kinds.ts';
 
 test('the static part is what schema/static.graphql says', async () => {
-  await expect(`${printSchema(buildGeneration(assembleCatalog([])).schema)}\n`).toMatchFileSnapshot('../schema/static.graphql');
+  await expect(`${printSchema(buildGeneration(assembleCatalog([])).schema)}\n`).toMatchFileSnapshot(
+    '../schema/static.graphql',
+  );
 });
 
 test("the demo world's schema is what schema/demo.graphql says", async () => {

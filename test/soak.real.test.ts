@@ -17,56 +17,61 @@ const writes = 10_000;
 const kills = 3;
 const lanes = 8;
 
-describe.skipIf(controlPlaneAssets() === null)('random writes to a kube-apiserver that is killed', { timeout: 900_000 }, () => {
-  let plane: ControlPlane;
-  let api: RestClient;
-  let gateway: RunningGateway;
+describe.skipIf(controlPlaneAssets() === null)(
+  'random writes to a kube-apiserver that is killed',
+  { timeout: 900_000 },
+  () => {
+    let plane: ControlPlane;
+    let api: RestClient;
+    let gateway: RunningGateway;
 
-  beforeAll(async () => {
-    plane = await startControlPlane({ controllerManager: true });
-    api = new RestClient(await connect({ kubeconfig: plane.kubeconfigPath }));
-    for (let index = 0; index < 4; index += 1) await api.post('/api/v1/namespaces', manifests.namespace(`soak-${index}`));
-    await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
-    gateway = await runGateway({ kubeconfig: plane.kubeconfigPath });
-  });
+    beforeAll(async () => {
+      plane = await startControlPlane({ controllerManager: true });
+      api = new RestClient(await connect({ kubeconfig: plane.kubeconfigPath }));
+      for (let index = 0; index < 4; index += 1)
+        await api.post('/api/v1/namespaces', manifests.namespace(`soak-${index}`));
+      await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
+      gateway = await runGateway({ kubeconfig: plane.kubeconfigPath });
+    });
 
-  afterAll(async () => {
-    await gateway?.close();
-    await api?.connection.close();
-    await plane?.stop();
-  });
+    afterAll(async () => {
+      await gateway?.close();
+      await api?.connection.close();
+      await plane?.stop();
+    });
 
-  test(`the tables are right after ${writes} writes and ${kills} kills`, async () => {
-    const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 20_261_121));
-    let sent = 0;
-    let refused = 0;
-    const paused = { until: Promise.resolve() };
-    const lane = async (): Promise<void> => {
-      while (sent < writes) {
-        sent += 1;
-        await paused.until;
-        try {
-          await randomWrite(api, random);
-        } catch {
-          // Conflicts, missing objects, and whatever is lost with the server: the tables must follow what did happen.
-          refused += 1;
+    test(`the tables are right after ${writes} writes and ${kills} kills`, async () => {
+      const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 20_261_121));
+      let sent = 0;
+      let refused = 0;
+      const paused = { until: Promise.resolve() };
+      const lane = async (): Promise<void> => {
+        while (sent < writes) {
+          sent += 1;
+          await paused.until;
+          try {
+            await randomWrite(api, random);
+          } catch {
+            // Conflicts, missing objects, and whatever is lost with the server: the tables must follow what did happen.
+            refused += 1;
+          }
         }
-      }
-    };
-    const killing = async (): Promise<void> => {
-      for (let kill = 1; kill <= kills; kill += 1) {
-        await eventually(() => expect(sent).toBeGreaterThan((writes * kill) / (kills + 1)), 300_000);
-        await plane.killApiServer("SIGKILL");
-        paused.until = plane.startApiServer();
-        await paused.until;
-      }
-    };
-    await Promise.all([killing(), ...Array.from({ length: lanes }, lane)]);
-    process.stdout.write(`${sent} writes sent, ${refused} refused or lost with the server\n`);
-    expect(refused).toBeLessThan(writes / 2);
-    await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), 120_000);
-  });
-});
+      };
+      const killing = async (): Promise<void> => {
+        for (let kill = 1; kill <= kills; kill += 1) {
+          await eventually(() => expect(sent).toBeGreaterThan((writes * kill) / (kills + 1)), 300_000);
+          await plane.killApiServer('SIGKILL');
+          paused.until = plane.startApiServer();
+          await paused.until;
+        }
+      };
+      await Promise.all([killing(), ...Array.from({ length: lanes }, lane)]);
+      process.stdout.write(`${sent} writes sent, ${refused} refused or lost with the server\n`);
+      expect(refused).toBeLessThan(writes / 2);
+      await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), 120_000);
+    });
+  },
+);
 
 async function randomWrite(api: RestClient, random: () => number): Promise<void> {
   const below = (bound: number): number => Math.floor(random() * bound);
@@ -74,16 +79,23 @@ async function randomWrite(api: RestClient, random: () => number): Promise<void>
   const name = `object-${below(60)}`;
   const [path, body] = must(
     [
-      [`/api/v1/namespaces/${namespace}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', data: { value: `${random()}` } }],
-      [`/api/v1/namespaces/${namespace}/secrets`, { apiVersion: 'v1', kind: 'Secret', stringData: { value: `${random()}` } }],
+      [
+        `/api/v1/namespaces/${namespace}/configmaps`,
+        { apiVersion: 'v1', kind: 'ConfigMap', data: { value: `${random()}` } },
+      ],
+      [
+        `/api/v1/namespaces/${namespace}/secrets`,
+        { apiVersion: 'v1', kind: 'Secret', stringData: { value: `${random()}` } },
+      ],
       [`/api/v1/namespaces/${namespace}/pods`, manifests.pod(namespace, below(60))],
-      [`/apis/e2e.portolan.example/v1/namespaces/${namespace}/widgets`, { apiVersion: 'e2e.portolan.example/v1', kind: 'Widget', spec: { size: below(1000) } }],
+      [`/api/v1/namespaces/${namespace}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount' }],
     ][below(4)],
     'one of four kinds',
   ) as [string, Record<string, unknown>];
   const metadata = { ...(body['metadata'] as object | undefined), name, namespace };
   const what = random();
   if (what < 0.45) await api.post(path, { ...body, metadata });
-  else if (what < 0.75) await api.patch(`${path}/${name}`, 'merge', { metadata: { labels: { turn: `${below(100)}` } } });
+  else if (what < 0.75)
+    await api.patch(`${path}/${name}`, 'merge', { metadata: { labels: { turn: `${below(100)}` } } });
   else await api.delete(`${path}/${name}`, { gracePeriodSeconds: 0 });
 }

@@ -37,7 +37,10 @@ export function loadCrds(): readonly LoadedCrd[] {
   if (crdFolder === null) return [];
   const sources = filesIn(crdFolder).filter((file) => /\.(ya?ml|json|tar\.xz)$/.test(file));
   const stamp = sources.map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`).join('\n');
-  const kept = join(tmpdir(), `portolan-crd-list-${createHash('sha256').update(stamp).digest('hex').slice(0, 16)}.json`);
+  const kept = join(
+    tmpdir(),
+    `portolan-crd-list-${createHash('sha256').update(stamp).digest('hex').slice(0, 16)}.json`,
+  );
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8')) as LoadedCrd[];
   const crds = sources.flatMap((source) =>
     read(source).map((crd) => ({ source: relative(crdFolder ?? '', source), crd })),

@@ -3,6 +3,7 @@
  * kube-apiserver with etcd and the controller manager.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf } from '../../src/base/errors.ts';
 import { connect } from '../../src/kube/connection.ts';
 import { RestClient } from '../../src/kube/rest-client.ts';
 import { eventually } from './eventually.ts';
@@ -14,6 +15,8 @@ import { differences } from './table-difference.ts';
 export interface World {
   /** Path of a kubeconfig that may do everything. */
   readonly kubeconfig: string;
+  /** Can objects of CRDs be created? A kube-apiserver 1.20 built with Go 1.18 or later crashes on them. */
+  readonly customObjects: boolean;
   close(): Promise<void>;
 }
 
@@ -270,21 +273,33 @@ export function describeEndToEnd(name: string, start: () => Promise<World>): voi
 
     test('a CRD that arrives while the gateway runs can be queried, changed and dropped', async () => {
       await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
-      await eventually(() =>
-        api.post(`/apis/e2e.portolan.example/v1/namespaces/${namespace}/widgets`, manifests.widget(namespace)),
-      );
       await eventually(async () => {
         const answer = await data(
           url,
-          `{ e2ePortolanExampleWidget(namespace: "${namespace}", name: "first") { spec { size big weight ports } columns { name type value } } }`,
+          '{ e2ePortolanExampleWidgets { totalCount nodes { spec { size big weight ports } } } }',
         );
-        expect(answer).toEqual({
-          e2ePortolanExampleWidget: {
-            spec: { size: 3, big: '9007199254740993', weight: '250m', ports: ['http', 80] },
-            columns: [{ name: 'Size', type: 'integer', value: 3 }],
-          },
-        });
+        expect(answer).toEqual({ e2ePortolanExampleWidgets: { totalCount: 0, nodes: [] } });
       });
+      if (world.customObjects)
+        await eventually(async () => {
+          const widgets = `/apis/e2e.portolan.example/v1/namespaces/${namespace}/widgets`;
+          await api.post(widgets, manifests.widget(namespace)).catch((error: unknown) => {
+            if (codeOf(error) !== 'ALREADY_EXISTS') throw error;
+          });
+          const answer = await data(
+            url,
+            `{ e2ePortolanExampleWidget(namespace: "${namespace}", name: "first") { spec { size big weight ports } columns { name type value } } }`,
+          );
+          expect(answer).toEqual({
+            e2ePortolanExampleWidget: {
+              spec: { size: 3, big: '9007199254740993', weight: '250m', ports: ['http', 80] },
+              columns: [
+                { name: 'Name', type: 'string', value: 'first' },
+                { name: 'Size', type: 'integer', value: 3 },
+              ],
+            },
+          });
+        });
       await api.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.e2e.portolan.example');
       await eventually(async () => {
         const answer = await ask(url, `{ e2ePortolanExampleWidgets { totalCount } }`);
