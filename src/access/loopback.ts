@@ -22,7 +22,6 @@ export function refuseUnlessLoopback(host: string): void {
 
 /** Does a Host header name this machine's loopback? A missing header does not. */
 export function isLoopbackHost(header: string | undefined): boolean {
-  if (header === undefined) return false;
-  const host = header.startsWith('[') ? header.slice(0, header.indexOf(']') + 1) : (header.split(':')[0] ?? '');
-  return isLoopback(host);
+  const [, host] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(header ?? '') ?? [];
+  return host !== undefined && isLoopback(host);
 }

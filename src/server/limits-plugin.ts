@@ -1,5 +1,5 @@
 /**
- * Limits that a document's text alone can break: tokens, depth, aliases. They depend on no variable, so Yoga may cache the verdict
+ * Limits that a document's text alone can break: tokens, brackets, depth, aliases. They depend on no variable, so Yoga may cache the verdict
  * with the document.
  */
 import {
@@ -15,12 +15,14 @@ import type { Plugin } from 'graphql-yoga';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
+  /** Brackets within brackets, of all kinds: parser and validation call themselves for each and would run out of stack. */
+  readonly maxNesting: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
 }
 
 /** Wide enough for GraphiQL's introspection query (depth 16) and anything a console would write. */
-export const defaultLimits: DocumentLimits = { maxTokens: 10_000, maxDepth: 30, maxAliases: 200 };
+export const defaultLimits: DocumentLimits = { maxTokens: 10_000, maxNesting: 200, maxDepth: 30, maxAliases: 200 };
 
 export function useLimits(limits: DocumentLimits = defaultLimits): Plugin {
   return {
@@ -38,6 +40,10 @@ function parseWithin(
   options: Parameters<typeof parse>[1],
   limits: DocumentLimits,
 ) {
+  const nesting = nestingOf(typeof source === 'string' ? source : source.body);
+  if (nesting > limits.maxNesting) {
+    throw tooCostly(`The document nests ${nesting} brackets; at most ${limits.maxNesting} are allowed.`);
+  }
   try {
     return parse(source, { ...options, maxTokens: limits.maxTokens });
   } catch (error) {
@@ -46,6 +52,19 @@ function parseWithin(
     }
     throw error;
   }
+}
+
+/** Strings and comments hide brackets. */
+const brackets = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*|[{[(]|[)\]}]/g;
+
+function nestingOf(text: string): number {
+  let open = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(brackets)) {
+    if (token === '{' || token === '[' || token === '(') deepest = Math.max(deepest, ++open);
+    else if (token === '}' || token === ']' || token === ')') open -= 1;
+  }
+  return deepest;
 }
 
 function tooCostly(message: string): GraphQLError {

@@ -15,8 +15,9 @@ type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown
 export function useOperation(source: OperationSource, log: Logger): Plugin<OperationContext> {
   return {
     onEnveloped({ setSchema, extendContext, context }) {
-      const request = (context as { readonly request?: Request } | undefined)?.request;
-      const operation = beginOperation(source, localUser, request?.signal);
+      // Over HTTP there is the request, over WebSocket the connection's signal.
+      const { request, signal } = (context ?? {}) as { readonly request?: Request; readonly signal?: AbortSignal };
+      const operation = beginOperation(source, localUser, request?.signal ?? signal);
       setSchema(operation.generation.schema);
       extendContext({ portolan: operation });
     },

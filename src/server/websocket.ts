@@ -1,49 +1,151 @@
 /**
  * GraphQL over WebSocket (the graphql-transport-ws protocol) through the same pipeline as HTTP.
  *
- * A document that does not parse or validate is answered with an `error` message: thrown, it would close the socket with all
- * that runs on it.
+ * Owns: what graphql-ws leaves open: operations run through Yoga's plugins, errors carry codes and nothing meant for HTTP, dead
+ * connections are found by pings, and failures go to the log. A document that cannot be run is answered with an `error` message:
+ * thrown, it would close the socket with all that runs on it.
+ *
+ *   connection -> init, ack -> subscribe … complete -> (client, ping or dispose) closed -> its operations end, their reads are cut
  */
-import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
-
-import { useServer } from 'graphql-ws/use/ws';
-import type { WebSocketServer } from 'ws';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
+import { makeServer } from 'graphql-ws';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { codedError } from './coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
 
+interface Connection {
+  /** Aborts when the connection is lost. */
+  readonly signal: AbortSignal;
+}
+
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
 type Args = ExecutionArgs & { readonly rootValue: Enveloped };
 
+interface Params {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Record<string, unknown> | null | undefined;
+}
+
+/** Milliseconds between pings; a connection that has not answered one when the next is due is dead. */
+const heartbeat = 12_000;
+const goingAway = 1001;
+const internalError = 1011;
+
 /** Answers the protocol on every connection of `sockets`; the returned `dispose` ends them with 1001. */
-export function serveWebSockets(
-  yoga: Yoga,
-  sockets: WebSocketServer,
-  log: Logger,
-): { dispose(): Promise<void> | void } {
-  return useServer<Record<string, unknown>>(
-    {
-      execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
-      subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
-      async onSubscribe(_context, _id, params) {
-        try {
-          const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params });
-          const document = parse(params.query);
-          const errors = validate(schema, document) as readonly GraphQLError[];
-          if (errors.length > 0) return errors.map((error) => codedError(error, log));
-          return {
-            schema,
-            document,
-            operationName: params.operationName ?? null,
-            variableValues: params.variables ?? null,
-            contextValue: await contextFactory(),
-            rootValue: { execute, subscribe },
-          } as unknown as ExecutionArgs;
-        } catch (error) {
-          return [codedError(error, log)];
-        }
-      },
+export function serveWebSockets(yoga: Yoga, sockets: WebSocketServer, log: Logger): { dispose(): Promise<void> } {
+  const protocol = makeServer<Record<string, unknown>, Connection>({
+    execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
+    subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
+    onSubscribe: async ({ extra }, _id, params) => {
+      try {
+        return await prepare(yoga, params, extra.signal);
+      } catch (error) {
+        const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
+        return errors.map((each) => withoutHttp(codedError(each, log)));
+      }
     },
-    sockets,
-  );
+  });
+
+  const alive = new WeakSet<WebSocket>();
+  const pings = setInterval(() => {
+    for (const socket of sockets.clients) {
+      if (!alive.delete(socket)) socket.terminate();
+      else socket.ping();
+    }
+  }, heartbeat);
+  pings.unref();
+
+  sockets.on('connection', (socket: WebSocket) => {
+    const lost = new AbortController();
+    alive.add(socket);
+    socket.on('pong', () => alive.add(socket));
+    socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a WebSocket failed'));
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => sendText(socket, text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) => {
+          socket.on('message', (text: Buffer) => {
+            take(text.toString('utf8')).catch((error: unknown) => {
+              log.error({ error: messageOf(error) }, 'a WebSocket message could not be handled');
+              socket.close(internalError, 'Internal server error');
+            });
+          });
+        },
+      },
+      { signal: lost.signal },
+    );
+    socket.once('close', (code, reason) => {
+      lost.abort();
+      void closed(code, reason.toString('utf8'));
+    });
+  });
+
+  return {
+    async dispose() {
+      clearInterval(pings);
+      for (const socket of sockets.clients) socket.close(goingAway, 'Going away');
+      await new Promise<void>((resolve) => sockets.close(() => resolve()));
+    },
+  };
+}
+
+/** Parses and validates as HTTP does. Throws an error or a list of errors that end the operation before it begins. */
+async function prepare(yoga: Yoga, params: Params, signal: AbortSignal): Promise<ExecutionArgs> {
+  const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal });
+  const document = parseCoded(parse, params.query);
+  const errors: readonly unknown[] = validate(schema, document);
+  if (errors.length > 0) throw errors;
+  if (getOperationAST(document, params.operationName) == null) {
+    const message = 'Name the operation to run: the document has several, or none of that name.';
+    throw new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } });
+  }
+  return {
+    schema,
+    document,
+    operationName: params.operationName ?? null,
+    variableValues: params.variables ?? null,
+    contextValue: await contextFactory(),
+    rootValue: { execute, subscribe },
+  } as unknown as ExecutionArgs;
+}
+
+function parseCoded<T>(parse: (query: string) => T, query: string): T {
+  try {
+    return parse(query);
+  } catch (error) {
+    if (!(error instanceof GraphQLError) || error.extensions['code'] !== undefined) throw error;
+    const { message, source, positions } = error;
+    throw new GraphQLError(message, {
+      ...(source === undefined ? {} : { source }),
+      ...(positions === undefined ? {} : { positions }),
+      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    });
+  }
+}
+
+/** What Yoga notes for the status line has no place in a message. */
+function withoutHttp(error: GraphQLError): GraphQLError {
+  if (error.extensions['http'] === undefined) return error;
+  const { http: _, ...extensions } = error.extensions;
+  const { message, nodes, source, positions, path } = error;
+  return new GraphQLError(message, {
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(source === undefined ? {} : { source }),
+    ...(positions === undefined ? {} : { positions }),
+    ...(path === undefined ? {} : { path }),
+    extensions,
+  });
+}
+
+/** Resolves when the text has been handed to the network: a slow client pauses its subscription. */
+function sendText(socket: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (socket.readyState !== socket.OPEN) return resolve();
+    socket.send(text, (error) => (error ? reject(error) : resolve()));
+  });
 }
