@@ -34,7 +34,10 @@ export async function run(): Promise<void> {
   try {
     const child = fork(fileURLToPath(new URL('./engine.child.ts', import.meta.url)), [join(directory, 'store.db')]);
     // The child says its figures, begins a runaway scan, and waits for its end.
-    const [figures] = (await once(child, 'message', { signal: AbortSignal.timeout(60_000) })) as [EngineFigures];
+    const [figures] = (await Promise.race([
+      once(child, 'message', { signal: AbortSignal.timeout(60_000) }),
+      once(child, 'exit').then(() => Promise.reject(new Error('the measured process ended before its time'))),
+    ])) as [EngineFigures];
     const asked = performance.now();
     child.kill('SIGTERM');
     const [code, signal] = (await once(child, 'exit', { signal: AbortSignal.timeout(30_000) })) as [

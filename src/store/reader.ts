@@ -67,6 +67,8 @@ interface Waiting {
 
 const gatePollMs = 4;
 const walWatchMs = 20;
+/** A lease younger than this is not cut for the log's sake. */
+const spareMs = 50;
 const closeGraceMs = 1000;
 
 class ReaderPool implements PooledReader {
@@ -145,7 +147,8 @@ class ReaderPool implements PooledReader {
     signal?.throwIfAborted();
     if (this.#closed) throw closing();
     const thread = (this.#waiting.length === 0 ? this.#grantable() : null) ?? (await this.#wait(signal));
-    const lease = new PoolLease(thread, options.timeoutMs ?? this.#leaseMs, (ended) => this.#ended(ended));
+    const since = this.#clock.monotonic();
+    const lease = new PoolLease(thread, since, options.timeoutMs ?? this.#leaseMs, (ended) => this.#ended(ended));
     this.#leases.add(lease);
     this.#watchWal();
     await lease.begin(signal);
@@ -213,21 +216,28 @@ class ReaderPool implements PooledReader {
     this.#grantNext();
   }
 
-  /** The last resort: while the log is over its limit, no snapshot may stand in the way of writing it back. */
+  /**
+   * The last resort: while the log is over its limit and still grows, no snapshot may stand in the way of writing it back. A log
+   * that does not grow (ingest is down) harms nobody, and leases that have only begun are not what kept it.
+   */
   #watchWal(): void {
-    this.#walWatch ??= setInterval(() => {
+    if (this.#walWatch !== null) return;
+    let seen = this.#gate.size();
+    this.#walWatch = setInterval(() => {
       if (this.#leases.size === 0) {
         if (this.#walWatch !== null) clearInterval(this.#walWatch);
         this.#walWatch = null;
         return;
       }
-      if (this.#gate.size() <= this.#walLimit) return;
-      this.#cutForWal += this.#leases.size;
-      this.#log.warn(
-        { leases: this.#leases.size, walBytes: this.#gate.size() },
-        'reads are cut, the write-ahead log is too long',
-      );
-      for (const lease of [...this.#leases]) {
+      const size = this.#gate.size();
+      const grown = size > seen;
+      seen = size;
+      if (!grown || size <= this.#walLimit) return;
+      const old = [...this.#leases].filter((lease) => this.#clock.monotonic() - lease.since >= spareMs);
+      if (old.length === 0) return;
+      this.#cutForWal += old.length;
+      this.#log.warn({ leases: old.length, walBytes: size }, 'reads are cut, the write-ahead log is too long');
+      for (const lease of old) {
         lease.fail(
           new PortolanError('TIMEOUT', 'The read was cut because the store is under heavy writes; send it again.'),
         );
@@ -266,6 +276,8 @@ function closing(): PortolanError {
 
 class PoolLease implements OpenLease {
   readonly thread: ReaderThread;
+  /** When it began, on the monotonic clock. */
+  readonly since: number;
   /** Rejects when the lease ends in any other way than by `end`. */
   readonly failed: Promise<never>;
   readonly #number: number;
@@ -279,8 +291,9 @@ class PoolLease implements OpenLease {
   #over: { readonly reason: unknown } | null = null;
   #calls = 0;
 
-  constructor(thread: ReaderThread, timeoutMs: number, onEnded: (lease: PoolLease) => void) {
+  constructor(thread: ReaderThread, since: number, timeoutMs: number, onEnded: (lease: PoolLease) => void) {
     this.thread = thread;
+    this.since = since;
     this.#number = thread.nextLease();
     this.#timeoutMs = timeoutMs;
     this.#onEnded = onEnded;

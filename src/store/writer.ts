@@ -168,8 +168,8 @@ class SqliteWriter implements StoreWriter {
     const { database } = this.#store;
     const size = statSync(`${database.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size <= gateBytes) return;
-    // A reader or the checkpoint thread may be in the way: wait for it a moment, the next slice tries again.
-    database.pragma('busy_timeout = 20');
+    // A reader or the checkpoint thread may be in the way: wait for it a moment, and the longer the further it has come to.
+    database.pragma(`busy_timeout = ${size > gateBytes * 1.25 ? 500 : 20}`);
     try {
       database.pragma('wal_checkpoint(TRUNCATE)');
     } catch (error) {
