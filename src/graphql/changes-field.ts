@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
+import { servedUid } from '../catalog/made-up.ts';
 import type { LiveChange, LiveMessage } from '../live/live-list.ts';
 import { liveList } from '../live/live-list.ts';
 import { encodeObjectId } from '../query/object-id.ts';
@@ -85,7 +86,7 @@ export function changeFields(
   return {
     type: { type: nonNull(type('ChangeType')), resolve: ({ change }) => change.type },
     id: { type: nonNull(GraphQLID), resolve: ({ change }) => encodeObjectId(change.identity) },
-    uid: { type: GraphQLString, resolve: ({ change }) => change.uid },
+    uid: { type: GraphQLString, resolve: ({ change }) => servedUid(change.uid) },
     object: {
       type: object,
       description: 'Null when REMOVED.',

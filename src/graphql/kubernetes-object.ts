@@ -2,6 +2,7 @@
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
 import { stringify } from 'yaml';
+import { servedUid, servedVersion } from '../catalog/made-up.ts';
 import { parsePath } from '../catalog/path.ts';
 import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
 import { resolvePath } from '../catalog/resolve-path.ts';
@@ -45,8 +46,11 @@ export function addKubernetesObject(builder: Builder): void {
       return {
         name: t.string({ nullable: false, extensions: needing(nothing), resolve: (source) => source.row.name }),
         namespace: t.string({ extensions: needing(nothing), resolve: (source) => source.row.namespace }),
-        uid: t.string({ extensions: needing(nothing), resolve: (source) => source.row.uid }),
-        resourceVersion: t.string({ extensions: needing(nothing), resolve: (source) => source.row.resourceVersion }),
+        uid: t.string({ extensions: needing(nothing), resolve: (source) => servedUid(source.row.uid) }),
+        resourceVersion: t.string({
+          extensions: needing(nothing),
+          resolve: (source) => servedVersion(source.row.resourceVersion),
+        }),
         generateName: t.string({ extensions: needing(at('generateName')), resolve: meta('generateName') }),
         generation: t.field({
           type: 'Int64',

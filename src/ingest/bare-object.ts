@@ -3,6 +3,7 @@
  * be listed. Their identity is their name, and their version is a digest of their text; the text itself stays as received.
  */
 import { createHash } from 'node:crypto';
+import { madeUpUid, madeUpVersion } from '../catalog/made-up.ts';
 import type { IncomingObject } from '../store/types.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,11 +17,10 @@ export function identified(text: string): IncomingObject {
   if (isText(uid) && isText(resourceVersion)) return { text, value };
   const full = {
     ...metadata,
-    uid: isText(uid) ? uid : `${isText(namespace) ? namespace : ''}/${isText(name) ? name : ''}`,
-    // Marked, so that it is never compared as a number.
+    uid: isText(uid) ? uid : madeUpUid(isText(namespace) ? namespace : '', isText(name) ? name : ''),
     resourceVersion: isText(resourceVersion)
       ? resourceVersion
-      : `digest-${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`,
+      : madeUpVersion(createHash('sha256').update(text).digest('base64url').slice(0, 22)),
   };
   return { text, value: { ...value, metadata: full } };
 }
