@@ -1,61 +1,66 @@
 /**
- * The cache policies that Apollo Client and urql need to hold Portolan's answers right; printed by `portolan client-config`.
- *
- * Why each is there: `ObjectMeta` and the nested shapes have no `id`, so without `merge` a detail query would erase what a list
- * read of the same object; connections are lists of their arguments; StringMap, JSON and the like are plain values.
+ * What `portolan client-config` prints: one module of plain JavaScript for an application over this gateway, with the cache policies
+ * of its GraphQL client and the helpers for live lists. The parts are the modules in client/, where they can be read and checked;
+ * printing joins them, because what an application copies should import nothing.
  */
+import { readFileSync } from 'node:fs';
 
-const nested = '.+_.+';
+const folder = new URL('./client/', import.meta.url);
 
-/** TypeScript source: `cacheConfig` for `new InMemoryCache(cacheConfig)` of Apollo Client 3 and 4. */
-export function apolloConfig(lists: readonly string[]): string {
-  return `// Apollo Client cache policies for Portolan. Use: new InMemoryCache(cacheConfig)
-const merge = true;
+const usage = {
+  apollo: `//
+//   import { cacheConfig, withPortolan, applyChanges, hold, foldChanges, resumable } from './portolan.js';
+//
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const client = new ApolloClient({
+//     cache: withPortolan(new InMemoryCache(cacheConfig)),
+//     link: ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' })),
+//   });
+`,
+  urql: `//
+//   import { cacheConfig, hold, foldChanges, resumable } from './portolan.js';
+//
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const client = new Client({
+//     url: '/graphql',
+//     preferGetMethod: false,
+//     exchanges: [
+//       cacheExchange(cacheConfig),
+//       fetchExchange,
+//       subscriptionExchange({
+//         forwardSubscription: ({ query = '', variables }) => ({
+//           subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
+//         }),
+//       }),
+//     ],
+//   });
+`,
+};
 
-function connection() {
-  const key = (args) => JSON.stringify([args?.filter ?? null, args?.orderBy ?? null, args?.kinds ?? null]);
-  return {
-    keyArgs: (args) => key(args),
-    read(existing) {
-      return existing;
-    },
-    merge(existing, incoming, { args }) {
-      // A page that begins at a cursor continues the list; any other answer is the list's new beginning.
-      if (existing === undefined || (!args?.after && !args?.before)) return incoming;
-      const known = new Set((existing.edges ?? []).map((edge) => edge.cursor));
-      const fresh = (incoming.edges ?? []).filter((edge) => !known.has(edge.cursor));
-      const refs = new Set((existing.nodes ?? []).map((node) => node.__ref));
-      const nodes = (incoming.nodes ?? []).filter((node) => !refs.has(node.__ref));
-      const join = (old, add) => (args.after ? [...(old ?? []), ...add] : [...add, ...(old ?? [])]);
-      const pageInfo = args.after
-        ? { ...incoming.pageInfo, startCursor: existing.pageInfo?.startCursor ?? null, hasPreviousPage: existing.pageInfo?.hasPreviousPage ?? false }
-        : { ...incoming.pageInfo, endCursor: existing.pageInfo?.endCursor ?? null, hasNextPage: existing.pageInfo?.hasNextPage ?? false };
-      return {
-        ...existing,
-        ...incoming,
-        ...(incoming.edges ? { edges: join(existing.edges, fresh) } : {}),
-        ...(incoming.nodes ? { nodes: join(existing.nodes, nodes) } : {}),
-        ...(incoming.pageInfo ? { pageInfo } : {}),
-      };
-    },
-  };
+/** A module with `cacheConfig` for Apollo Client 4: `withPortolan(new InMemoryCache(cacheConfig))`. */
+export function apolloConfig(): string {
+  return printed('Apollo Client', usage.apollo, [
+    'list-pages.js',
+    'apollo-cache.js',
+    'fold-changes.js',
+    'resumable.js',
+  ]);
 }
 
-export const cacheConfig = {
-  possibleTypes: { Shape: [${JSON.stringify(nested)}] },
-  typePolicies: {
-    Query: {
-      fields: {
-        ${[...lists, 'objects'].map((name) => `${name}: connection(),`).join('\n        ')}
-        object: { read: (known, { args, toReference, cache }) => known },
-      },
-    },
-    Shape: { merge },
-    ObjectMeta: { merge },
-    Condition: { keyFields: false },
-    OwnerReference: { keyFields: false },
-    Column: { keyFields: false },
-  },
-};
-`;
+/** A module with `cacheConfig` for urql's graphcache: `cacheExchange(cacheConfig)`. */
+export function urqlConfig(): string {
+  return printed('urql', usage.urql, ['list-pages.js', 'urql-cache.js', 'fold-changes.js', 'resumable.js']);
+}
+
+function printed(client: string, how: string, parts: readonly string[]): string {
+  const head = `// Portolan for ${client}: cache policies and live lists. Printed by \`portolan client-config\`; copy it into your application.\n${how}`;
+  return [head, ...parts.map(part)].join('\n');
+}
+
+/** Its imports go, since everything is in one file; what only other parts use is not exported. */
+function part(name: string): string {
+  const source = readFileSync(new URL(name, folder), 'utf8')
+    .replace(/^import .*;\n+/gm, '')
+    .replaceAll("import('./list-pages.js').", '');
+  return name === 'list-pages.js' ? source.replace(/^export /gm, '') : source;
 }

@@ -1,0 +1,66 @@
+/**
+ * A change as a subscription's `changes { type id object { … } }` tells it.
+ * @template T
+ * @typedef {object} Change
+ * @property {'ADDED' | 'MODIFIED' | 'REMOVED'} type
+ * @property {string} id
+ * @property {T | null} [object] Null when REMOVED.
+ * @property {string | null} [reason] Why REMOVED: DELETED or NO_LONGER_MATCHES.
+ */
+
+/**
+ * A message of a subscription: the value of its root field.
+ * @template T
+ * @typedef {object} Message
+ * @property {'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP'} phase
+ * @property {boolean} reset
+ * @property {string} cursor
+ * @property {readonly string[]} [removedIds]
+ * @property {readonly Change<T>[]} changes
+ */
+
+/**
+ * What a client holds of a live list.
+ * @template T
+ * @typedef {object} Held
+ * @property {ReadonlyMap<string, T>} byId In the order in which the objects came; a changed object keeps its place.
+ * @property {readonly T[]} objects The same as a list.
+ * @property {string | null} cursor Where to go on, as `since`; null until what is held is whole.
+ * @property {boolean} whole False before the first SYNCED, and again between a loss and the SYNCED of the snapshot that mends it.
+ */
+
+/**
+ * Nothing held yet, or the objects of a list that was read: `hold(list.nodes, list.changesCursor)`, to go on with `since`.
+ * @template {{ readonly id: string }} T
+ * @param {readonly T[]} [objects]
+ * @param {string | null} [cursor]
+ * @returns {Held<T>}
+ */
+export function hold(objects = [], cursor = null) {
+  return { byId: new Map(objects.map((object) => [object.id, object])), objects, cursor, whole: cursor !== null };
+}
+
+/**
+ * Takes one message into what is held, which is not changed itself. Folding a message twice gives the same as once: a client that
+ * reconnects may be told again what it knows.
+ * @template T
+ * @param {Held<T>} held
+ * @param {Message<T>} message
+ * @returns {Held<T>}
+ */
+export function foldChanges(held, message) {
+  const byId = new Map(message.reset ? [] : held.byId);
+  for (const { type, id, object } of message.changes) {
+    if (type === 'REMOVED') byId.delete(id);
+    else if (object !== null && object !== undefined) byId.set(id, object);
+  }
+  for (const id of message.removedIds ?? []) byId.delete(id);
+  const whole = message.phase === 'SYNCED' || (message.phase === 'LIVE' && held.whole);
+  const same = !message.reset && message.changes.length === 0 && (message.removedIds ?? []).length === 0;
+  return {
+    byId: same ? held.byId : byId,
+    objects: same ? held.objects : [...byId.values()],
+    cursor: whole ? message.cursor : null,
+    whole,
+  };
+}
