@@ -22,8 +22,8 @@ export interface ReflectorSettings {
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
   readonly backoff: BackoffBounds;
-  /** Milliseconds between two probes of what is forbidden or missing, at most. */
-  readonly parkedCapMs: number;
+  /** Waits between two probes of what is forbidden or missing. */
+  readonly parked: BackoffBounds;
   /** Milliseconds between two lists of what cannot be watched; each wait is up to a fifth shorter or longer. */
   readonly pollMs: number;
   /** Watches that fail with 5xx in a row before the collection is listed anew. */
@@ -41,7 +41,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   idleMs: 180_000,
   listSilenceMs: 60_000,
   backoff: defaultBackoff,
-  parkedCapMs: 300_000,
+  parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },
   pollMs: 60_000,
   serverErrorsBeforeList: 5,
   batchEvents: 500,

@@ -27,6 +27,8 @@ type Step = 'list' | 'watch' | 'poll';
 
 /** Milliseconds below which a watch that brought nothing counts as a failure. */
 const shortWatchMs = 1000;
+/** Failures in a row after which a resource counts as failing. */
+const persistentFailures = 3;
 const unwatchable = new Set(['', '0']);
 
 export class Reflector {
@@ -49,6 +51,8 @@ export class Reflector {
   /** Nothing was applied since the last list: another 410 is not answered with a list at once. */
   #freshlyListed = false;
   #watchOpenedAt: number | null = null;
+  /** In a row, of any kind. */
+  #failures = 0;
   #serverFailures = 0;
   #protocolFaults = 0;
   #wake: AbortController | null = null;
@@ -58,11 +62,7 @@ export class Reflector {
   constructor(context: ReflectorContext) {
     this.#context = context;
     this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
-    this.#probes = new Backoff(context.clock, context.random, {
-      firstMs: 5000,
-      capMs: context.settings.parkedCapMs,
-      resetMs: context.settings.parkedCapMs * 2,
-    });
+    this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
     const { synced, status } = context.writer.state(context.handle);
     this.#synced = synced;
     this.#lastEventAt = status.lastEventAt;
@@ -81,6 +81,11 @@ export class Reflector {
   /** Why it waits, or null while all is well. */
   get error(): string | null {
     return this.#error;
+  }
+
+  /** True when it waits for something that will not pass by itself soon, and nobody should wait for it. */
+  get failing(): boolean {
+    return this.#error !== null && (this.#phase === 'PARKED' || this.#failures >= persistentFailures);
   }
 
   get resourceVersion(): string {
@@ -192,6 +197,7 @@ export class Reflector {
 
   async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
     const { clock, settings } = this.#context;
+    this.#failures += 1;
     this.#count(failure.reason);
     this.#logFailure(failure);
     const opened = this.#watchOpenedAt;
@@ -278,6 +284,7 @@ export class Reflector {
     this.#unsaid = false;
     this.#phase = phase;
     this.#error = error;
+    if (error === null) this.#failures = 0;
     this.#saveStatus();
     this.#context.changed?.();
   }

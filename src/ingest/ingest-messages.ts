@@ -1,0 +1,20 @@
+/**
+ * What the ingest thread and its parent say to each other.
+ *
+ *   thread: opened | failed -> wake, progress, catalog, ... -> (the thread ends)
+ *   parent: close
+ *
+ * `wake` says only that there is something new: it is sent once for all commits of a turn of the event loop, and its revision is
+ * never to be reported to anybody; whoever hears it reads the tables.
+ */
+import type { ErrorCode } from '../base/errors.ts';
+import type { IngestProgress } from './progress.ts';
+
+export type IngestMessage =
+  | { readonly type: 'opened' }
+  | { readonly type: 'failed'; readonly code: ErrorCode; readonly error: string }
+  | { readonly type: 'wake'; readonly revision: number }
+  | { readonly type: 'progress'; readonly progress: IngestProgress }
+  | { readonly type: 'catalog' };
+
+export type ParentMessage = 'close';

@@ -1,0 +1,20 @@
+/** What ingest is started with; plain data, so that it can cross to its thread. */
+import type { LogLevel } from '../base/log.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+import type { ReflectorSettings } from './reflector-context.ts';
+import type { Selection } from './selection.ts';
+import type { SupervisorSettings } from './supervisor.ts';
+
+export interface IngestOptions extends Selection {
+  /** The store's file; made when it is not there. */
+  readonly file: string;
+  readonly clusters: readonly ClusterOptions[];
+  /** What is kept of Events; everything without it. */
+  readonly events?: { readonly maxObjects: number; readonly maxAgeMs: number };
+  /** Milliseconds between two looks at that bound; default 10,000. */
+  readonly retainEveryMs?: number;
+  /** Default: warn. */
+  readonly logLevel?: LogLevel;
+  readonly supervisor?: Partial<SupervisorSettings>;
+  readonly reflector?: Partial<ReflectorSettings>;
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { type ClusterProgress, sumProgress } from './progress.ts';
+
+const east: ClusterProgress = {
+  cluster: 'east',
+  known: true,
+  tried: true,
+  resourcesDone: 3,
+  resourcesTotal: 3,
+  objects: 7,
+  failing: [],
+};
+const failing = [{ cluster: 'west', resource: 'everything', error: 'it is down' }];
+const down: ClusterProgress = {
+  ...east,
+  cluster: 'west',
+  known: false,
+  resourcesDone: 0,
+  resourcesTotal: 0,
+  objects: 0,
+  failing,
+};
+
+test('ready: everything that was started is done, and a cluster that is down harms nobody', () => {
+  expect(sumProgress([east, down])).toMatchObject({
+    ready: true,
+    catalogKnown: true,
+    resourcesDone: 3,
+    objects: 7,
+    failing,
+  });
+});
+
+test('not ready: something is not done, not tried, or nothing was ever reached', () => {
+  expect(sumProgress([{ ...east, resourcesDone: 2 }, down]).ready).toBe(false);
+  expect(sumProgress([east, { ...down, tried: false }])).toMatchObject({ ready: false, catalogKnown: false });
+  expect(sumProgress([down])).toMatchObject({ ready: false, catalogKnown: true });
+  expect(sumProgress([]).ready).toBe(false);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { selects } from './selection.ts';
+
+const pods = { group: '', plural: 'pods', kind: 'Pod' };
+const leases = { group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
+const events = { group: '', plural: 'events', kind: 'Event' };
+const foreignEvents = { group: 'example.com', plural: 'events', kind: 'Event' };
+const widgets = { group: 'shop.example.com', plural: 'widgets', kind: 'Widget' };
+
+test('everything but leases, unless they are named', () => {
+  expect([pods, events, widgets, leases].map((each) => selects(each, {}))).toEqual([true, true, true, false]);
+  expect(selects(leases, { include: ['*'] })).toBe(false);
+  for (const name of ['leases', 'Lease', 'leases.coordination.k8s.io', '*.coordination.k8s.io']) {
+    expect(selects(leases, { include: [name] })).toBe(true);
+  }
+});
+
+test.each([
+  ['pods', [pods]],
+  ['POD', [pods]],
+  ['widgets', [widgets]],
+  ['widgets.shop.example.com', [widgets]],
+  ['Widget', [widgets]],
+  ['*.example.com', [foreignEvents, widgets]],
+  ['*s', [pods, events, foreignEvents, widgets, leases]],
+  ['events', [events, foreignEvents]],
+  ['events.', [events]],
+  ['event*.example.com', [foreignEvents]],
+  ['pod', [pods]],
+  ['po.s', []],
+])('%s means what it says', (pattern, expected) => {
+  const all = [pods, events, foreignEvents, widgets, leases];
+  expect(all.filter((each) => selects(each, { include: [pattern] }))).toEqual(expected);
+});
+
+test('what is excluded is out, whatever includes it', () => {
+  expect(selects(pods, { include: ['pods'], exclude: ['po*'] })).toBe(false);
+  expect(selects(events, { exclude: ['pods'] })).toBe(true);
+});
