@@ -42,32 +42,32 @@ describe.skipIf(controlPlaneAssets() === null)(
 
     test(`the tables are right after ${writes} writes and ${kills} kills`, async () => {
       const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 20_261_121));
-      let sent = 0;
+      let written = 0;
       let refused = 0;
       const paused = { until: Promise.resolve() };
       const lane = async (): Promise<void> => {
-        while (sent < writes) {
-          sent += 1;
+        while (written < writes && refused < 4 * writes) {
           await paused.until;
           try {
             await randomWrite(api, random);
+            written += 1;
           } catch {
-            // Conflicts, missing objects, and whatever is lost with the server: the tables must follow what did happen.
+            // Names that are taken or missing, and whatever is lost with the server: the tables must follow what did happen.
             refused += 1;
           }
         }
       };
       const killing = async (): Promise<void> => {
         for (let kill = 1; kill <= kills; kill += 1) {
-          await eventually(() => expect(sent).toBeGreaterThan((writes * kill) / (kills + 1)), 300_000);
+          await eventually(() => expect(written).toBeGreaterThan((writes * kill) / (kills + 1)), 300_000);
           await plane.killApiServer('SIGKILL');
           paused.until = plane.startApiServer();
           await paused.until;
         }
       };
       await Promise.all([killing(), ...Array.from({ length: lanes }, lane)]);
-      process.stdout.write(`${sent} writes sent, ${refused} refused or lost with the server\n`);
-      expect(refused).toBeLessThan(writes / 2);
+      process.stdout.write(`${written} writes, ${kills} kills; ${refused} more were refused or lost with the server\n`);
+      expect(written).toBeGreaterThanOrEqual(writes);
       await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), 120_000);
     });
   },
