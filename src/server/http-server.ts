@@ -14,7 +14,7 @@ import type { Logger } from '../base/log.ts';
 import type { OperationSource } from '../graphql/operation.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 import { serveWebSockets } from './websocket.ts';
-import { createYogaServer, endpoint } from './yoga-server.ts';
+import { createYogaServer, endpoint, maxRequestBytes } from './yoga-server.ts';
 
 /** What /readyz answers. */
 export interface Readiness {
@@ -41,7 +41,6 @@ export interface RunningServer {
 
 /** Milliseconds that running requests get at shutdown. */
 const grace = 700;
-const maxMessageBytes = 1024 * 1024;
 
 /** Starts to listen. Throws CONFIGURATION for an address that is not loopback or a port that is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -49,14 +48,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   refuseUnlessLoopback(host);
   const yoga = createYogaServer(options);
   const server = createServer((request, response) => {
-    if (!answerItself(request, response, options)) void yoga.handle(request, response);
+    // A request line may name the whole address; Yoga expects a path.
+    request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
+    if (answerItself(request, response, options)) return;
+    Promise.resolve(yoga.handle(request, response)).catch((error: unknown) => {
+      log.error({ error: messageOf(error) }, 'a request could not be answered');
+      response.destroy();
+    });
   });
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const here = new URL(request.url ?? '/', 'http://localhost').pathname === endpoint;
-    if (!here || !isLoopbackHost(request.headers.host) || !sameOrigin(request)) {
-      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+    if (pathOf(request) !== endpoint || !isLoopbackHost(request.headers.host) || !sameOrigin(request)) {
+      socket.on('error', () => socket.destroy());
+      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n', () => socket.destroy());
       return;
     }
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
@@ -105,6 +110,11 @@ async function shutdown(
   clearTimeout(late);
 }
 
+/** The path as it was sent. Not by way of URL: that throws for some, and takes the path `//x` for a host. */
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] || '/';
+}
+
 /** A page of another site may open a WebSocket to loopback; its Origin tells. Programs send none. */
 function sameOrigin({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
@@ -124,7 +134,7 @@ function answerItself(request: IncomingMessage, response: ServerResponse, { read
         'Portolan answers only to loopback names until it has access control; use http://127.0.0.1 or http://localhost.',
     });
   }
-  switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+  switch (pathOf(request)) {
     case endpoint:
       return false;
     case '/':

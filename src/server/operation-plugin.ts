@@ -4,6 +4,7 @@
  *
  * Yoga's own `schema` as a function is not asked for over WebSocket; onEnveloped is, on both ways.
  */
+import type { ExecutionArgs } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { localUser } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
@@ -21,11 +22,18 @@ export function useOperation(source: OperationSource, log: Logger): Plugin<Opera
       setSchema(operation.generation.schema);
       extendContext({ portolan: operation });
     },
-    onExecute({ args }) {
+    onExecute({ args, executeFn, setExecuteFn }) {
       const operation = (args.contextValue as OperationContext).portolan;
+      // Not in onExecuteDone: that is not called for an execution that was aborted.
+      setExecuteFn(async (given: ExecutionArgs) => {
+        try {
+          return await executeFn(given);
+        } finally {
+          operation.end();
+        }
+      });
       return {
         onExecuteDone({ result, setResult }) {
-          operation.end();
           if (!isAsyncIterable(result)) setResult(withExtensions(result as Result, operation) as never);
         },
       };

@@ -12,6 +12,9 @@ import type { PlaygroundTab } from './playground-tabs.ts';
 
 export const endpoint = '/graphql';
 
+/** The largest request, over HTTP and over WebSocket. */
+export const maxRequestBytes = 1024 * 1024;
+
 export type Yoga = YogaServerInstance<Record<string, unknown>, OperationContext>;
 
 export interface YogaOptions {
@@ -34,6 +37,7 @@ export function createYogaServer({ source, log, tabs }: YogaOptions): Yoga {
     },
     renderGraphiQL,
     landingPage: false,
+    maxRequestBodySize: maxRequestBytes,
     multipart: false,
     batching: false,
     cors: false,
