@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
@@ -10,6 +11,7 @@ import { runUntilSignal } from './run-until-signal.ts';
 
 /** Runs until a signal; gives the exit code. */
 export async function demo(config: Config): Promise<number> {
+  refuseUnlessLoopback(config.host);
   const log = createLogger(config.logLevel);
   const folder = mkdtempSync(join(tmpdir(), 'portolan-demo-'));
   let closeCluster = async (): Promise<void> => {};

@@ -1,5 +1,6 @@
 /**
- * The commands and their help. Flags come from the options table; what a command does is in its own file.
+ * The commands and their help. Flags come from the options table; what a command does is in its own file, which is loaded when it is
+ * run: help and a wrong option need not wait for the whole house.
  */
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -12,10 +13,6 @@ import {
   optionTable,
   variableOf,
 } from '../config/options.ts';
-import { clientConfig } from './client-config.ts';
-import { demo } from './demo.ts';
-import { printSchema } from './schema.ts';
-import { serve } from './serve.ts';
 import { version } from './version.ts';
 
 /** Runs a command line to its end and gives the exit code. */
@@ -56,17 +53,21 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
       exitCode = await action(loadConfig({ flags, environment: process.env, ...file }));
     });
   };
-  add('demo', 'start a simulated cluster, the gateway and the playground', demo);
-  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', serve);
-  add('schema', 'print the SDL of a cluster', printSchema);
+  add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
+    (await import('./demo.ts')).demo(config),
+  );
+  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', async (config) =>
+    (await import('./serve.ts')).serve(config),
+  );
+  add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
   program
     .command('client-config')
     .description('print the cache policies that a GraphQL client needs')
     .exitOverride()
     .option('--apollo', 'for Apollo Client')
     .option('--urql', "for urql's graphcache")
-    .action((given: { apollo?: boolean; urql?: boolean }) => {
-      exitCode = clientConfig(given);
+    .action(async (given: { apollo?: boolean; urql?: boolean }) => {
+      exitCode = (await import('./client-config.ts')).clientConfig(given);
     });
 
   try {

@@ -2,6 +2,7 @@
  * `portolan serve`: the gateway over real clusters. The first contact with a single cluster is made here, so that a wrong kubeconfig,
  * an unreachable server or refused credentials end the command with one sentence; later failures are retried by ingest.
  */
+import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
@@ -16,6 +17,7 @@ import { runUntilSignal } from './run-until-signal.ts';
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
+  refuseUnlessLoopback(config.host);
   await firstContact(clusters, log);
   return runUntilSignal(() => startGateway(config, clusters, log));
 }
@@ -38,19 +40,20 @@ export function clustersOf({
 }
 
 async function firstContact(clusters: readonly ClusterOptions[], log: Logger): Promise<void> {
-  const failures: PortolanError[] = [];
+  const failures: { readonly cluster: string; readonly failure: PortolanError }[] = [];
   for (const options of clusters) {
     const connection = await connect(options);
     try {
       await new RestClient(connection).get('/apis');
     } catch (error) {
-      const failure = explainConnectionFailure(error, connection);
-      failures.push(failure);
-      log.warn({ cluster: connection.cluster, error: messageOf(failure) }, 'a cluster cannot be reached yet');
+      failures.push({ cluster: connection.cluster, failure: explainConnectionFailure(error, connection) });
     } finally {
       await connection.close();
     }
   }
   const [first] = failures;
-  if (first !== undefined && failures.length === clusters.length) throw first;
+  if (first !== undefined && failures.length === clusters.length) throw first.failure;
+  for (const { cluster, failure } of failures) {
+    log.warn({ cluster, error: messageOf(failure) }, 'a cluster cannot be reached yet');
+  }
 }
