@@ -1,0 +1,25 @@
+/** The script of the test's page: the test opens one of the clients and drives it by name. */
+import { apolloDriver } from './apollo-driver.ts';
+import type { Driver } from './documents.ts';
+import { urqlDriver } from './urql-driver.ts';
+
+const drivers = { apollo: apolloDriver, urql: urqlDriver };
+let driver: Driver | null = null;
+
+export interface Page {
+  open(client: keyof typeof drivers, endpoint: string, namespace: string, first: number): void;
+  /** Calls a function of the open client. */
+  call(name: keyof Driver, ...values: readonly unknown[]): unknown;
+}
+
+const page: Page = {
+  open(client, endpoint, namespace, first) {
+    driver = drivers[client](endpoint, namespace, first);
+  },
+  call(name, ...values) {
+    const method = driver?.[name] as ((...values: readonly unknown[]) => unknown) | undefined;
+    return method?.(...values);
+  },
+};
+
+Object.assign(globalThis, { page });
