@@ -172,6 +172,19 @@ test('F4: a half-open connection is noticed once bookmarks were seen, and not be
   expect(bench.writer.state(bench.handle).status.restarts).toEqual({ idle: 1 });
 });
 
+test('F44: silence is believed at a second look: what waited in the socket while this thread was held up counts', async () => {
+  const bench = reflectorBench();
+  await watching(bench);
+  bench.client.body.write(bookmarkLine(11));
+  await settle();
+  await bench.clock.advance(182_000);
+  bench.client.body.write(bookmarkLine(12));
+  await settle();
+  await bench.clock.advance(100_000);
+  expect(bench.client.asked).toHaveLength(2);
+  expect(bench.version()).toBe('12');
+});
+
 test('R11: a server that ignores timeoutSeconds is left at a deadline of our own', async () => {
   const bench = reflectorBench();
   await watching(bench);
@@ -518,19 +531,27 @@ test('a watchable collection without a resourceVersion is polled: nothing is eve
   expect(bench.client.asked).toHaveLength(1);
 });
 
-test('objects without uid and resourceVersion are stored by their name, and their text is kept', async () => {
+test('objects without uid and resourceVersion are stored by their name, and change by their text', async () => {
   const bench = reflectorBench({ verbs: ['list'] });
-  const bare = '{"metadata":{"name":"etcd-0"},"conditions":[{"type":"Healthy"}]}';
+  const bare = (name: string, state: string): string =>
+    `{"metadata":{"name":"${name}"},"conditions":[{"type":"${state}"}]}`;
+  const list = (...items: readonly string[]) => whole(`{"kind":"PodList","metadata":{},"items":[${items.join(',')}]}`);
   bench.client.answer(
-    whole(`{"kind":"PodList","metadata":{},"items":[${bare}]}`),
-    whole(`{"kind":"PodList","metadata":{},"items":[${bare}]}`),
+    list(bare('etcd-0', 'Healthy'), bare('etcd-1', 'Healthy')),
+    list(bare('etcd-0', 'Healthy'), bare('etcd-1', 'Healthy')),
+    list(bare('etcd-0', 'Sick'), bare('etcd-2', 'Healthy')),
+    list(bare('etcd-0', 'Sick'), bare('etcd-2', 'Healthy')),
   );
-  bench.reflector().start();
+  const reflector = bench.reflector();
+  reflector.start();
   await settle();
-  expect(bench.writer.state(bench.handle).objects).toBe(1);
+  expect(bench.writer.state(bench.handle).objects).toBe(2);
   await bench.clock.advance(60_000);
   expect(bench.client.asked).toHaveLength(2);
   expect(bench.changes()).toEqual(['RESET']);
+  await bench.clock.advance(60_000);
+  expect(reflector.error).toBeNull();
+  expect(bench.changes()).toEqual(['RESET', 'DELETED etcd-1', 'MODIFIED etcd-0', 'ADDED etcd-2']);
 });
 
 test('R13: no more than four lists at a time', async () => {
