@@ -1,13 +1,13 @@
 /**
  * The GraphQL endpoint as Request in, Response out. Every feature is a small plugin; sockets are opened elsewhere (http-server.ts).
  */
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from '../base/log.ts';
 import type { OperationContext, OperationSource } from '../graphql/operation.ts';
 import { codedError } from './coded-error.ts';
 import { useLimits } from './limits-plugin.ts';
 import { useOperation } from './operation-plugin.ts';
+import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 
 export const endpoint = '/graphql';
@@ -30,12 +30,8 @@ export function createYogaServer({ source, log, tabs }: YogaOptions): Yoga {
     graphqlEndpoint: endpoint,
     plugins: [useOperation(source, log), useLimits(), useSameSite(), useExecutionCancellation()],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
-    graphiql: {
-      title: 'Portolan',
-      defaultTabs: tabs.map(({ query }) => ({ query })),
-      subscriptionsProtocol: 'WS',
-    },
-    renderGraphiQL,
+    graphiql: true,
+    renderGraphiQL: playground(tabs),
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
     multipart: false,
