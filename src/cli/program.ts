@@ -87,7 +87,7 @@ function flagOption(option: OptionDefinition): Option {
   const fallback = shown.success && !Array.isArray(shown.data) && shown.data !== undefined && shown.data !== false;
   const made = new Option(
     flags,
-    `${option.help}${fallback ? ` (default: ${String(shown.data)})` : ''} [${variableOf(option.key)}]`,
+    `${option.help}${fallback ? ` (default: ${option.shown ?? String(shown.data)})` : ''} [${variableOf(option.key)}]`,
   );
   return option.list === true
     ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])

@@ -13,6 +13,8 @@ export interface OptionDefinition {
   /** May be given several times, or as a list separated by commas. */
   readonly list?: true;
   readonly help: string;
+  /** How the default is written in --help, where it is not the value itself. */
+  readonly shown?: string;
   readonly commands: readonly CommandName[];
   readonly schema: z.ZodType;
 }
@@ -103,6 +105,7 @@ export const optionTable = {
     key: 'eventsMaxAge',
     value: 'duration',
     help: 'Keep Events no longer than this: 30m, 6h, 2d.',
+    shown: '6h',
     commands: running,
     schema: duration.default(6 * 3_600_000),
   },
