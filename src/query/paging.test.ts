@@ -211,7 +211,7 @@ test('walking pages under churn loses nothing and shows nothing twice', { timeou
         }
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 12, endOnFailure: true },
   );
   expect(changedWhileWalking).toBeGreaterThan(100);
 });

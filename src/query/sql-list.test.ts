@@ -257,6 +257,18 @@ describe('the way in', () => {
     });
     expect(before.plans[0]).toContain('(kind=? AND cluster=? AND namespace=? AND name<?)');
     expect(names(before)).toEqual(['west/n044', 'west/n047', 'west/n050']);
+
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const asked: Asked = await ask(store, filter, [], { direction: 'forward', limit: 7, after: cursor });
+      seen.push(...names(asked));
+      cursor = asked.result.hasNextPage ? (asked.result.rows.at(-1)?.cursor ?? null) : null;
+    } while (cursor !== null);
+    const numbers = (namespace: number): string[] =>
+      Array.from({ length: 20 }, (_, index) => `n${String(index * 3 + namespace).padStart(3, '0')}`);
+    const both = [...numbers(1), ...numbers(2)];
+    expect(seen).toEqual(['east', 'west'].flatMap((cluster) => both.map((name) => `${cluster}/${name}`)));
   });
 });
 
