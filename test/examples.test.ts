@@ -1,0 +1,98 @@
+/** The playground's example operations, as typed documents, against the demo world: every one of them answers. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { must } from '../src/base/must.ts';
+import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import {
+  FooTreeDocument,
+  ResourcesDocument,
+  type TypedDocumentString,
+  WaitingPodsDocument,
+  type WaitingPodsQuery,
+  WatchPodsDocument,
+  type WatchPodsSubscription,
+  WorkloadsDocument,
+} from './generated/graphql.ts';
+import { type RunningGateway, runGateway } from './support/gateway.ts';
+import { data, subscribe } from './support/graphql-client.ts';
+import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+
+const folder = kubeconfigFolder();
+let cluster: SimCluster;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  cluster = await startSimCluster({ objects: 'demo', pods: 300, churn: true });
+  gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  await cluster?.close();
+  folder.remove();
+});
+
+function run<Result, Variables extends Record<string, unknown>>(
+  document: TypedDocumentString<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  return data<Result>(gateway.url, document.toString(), variables);
+}
+
+test('waiting pods, oldest first, page after page', async () => {
+  const seen = new Set<string>();
+  const times: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const page: NonNullable<WaitingPodsQuery['pods']> = must(
+      (await run(WaitingPodsDocument, { first: 10, after })).pods,
+      'the list answers',
+    );
+    for (const { id, metadata, status } of page.nodes) {
+      seen.add(id);
+      times.push(must(metadata.creationTimestamp, 'a Pod has its time'));
+      expect(status?.phase).not.toBe('Running');
+    }
+    if (!page.pageInfo.hasNextPage) break;
+    after = page.pageInfo.endCursor ?? null;
+  }
+  expect(seen.size).toBeGreaterThan(0);
+  expect(times).toEqual(times.toSorted());
+});
+
+test('a Foo and what it owns', async () => {
+  const { samplecontrollerK8sIoFoo: foo } = await run(FooTreeDocument, { namespace: 'samples', name: 'example-foo-1' });
+  const [deployment] = must(foo?.owned, 'the Foo is there').nodes;
+  expect(deployment?.kind).toBe('Deployment');
+  expect(deployment?.owned?.nodes.map(({ kind }) => kind)).toEqual(['ReplicaSet']);
+});
+
+test('several kinds in one list', async () => {
+  const { objects } = await run(WorkloadsDocument, { first: 30 });
+  expect(new Set(objects?.nodes.map(({ kind }) => kind)).size).toBeGreaterThan(1);
+  expect(objects?.nodes.every(({ columns }) => (columns ?? []).length > 1)).toBe(true);
+});
+
+test('resources', async () => {
+  const { resources } = await run(ResourcesDocument, {});
+  expect(resources.every(({ synced, error }) => synced && error === null)).toBe(true);
+});
+
+test('a subscription begins with what there is and goes on with what happens', async () => {
+  const live = subscribe(
+    gateway.url,
+    WatchPodsDocument.toString(),
+    {},
+    (found) => (found as WatchPodsSubscription).podChanges,
+  );
+  const messages = await live.until((all) => all.some(({ phase }) => phase === 'SYNCED'));
+  expect(messages.flatMap(({ changes }) => changes).length).toBeGreaterThan(0);
+  await live.stop();
+});
+
+test('every example has a test here', () => {
+  const names = readdirSync(new URL('../schema/operations/', import.meta.url)).map((file) => {
+    const text = readFileSync(new URL(`../schema/operations/${file}`, import.meta.url), 'utf8');
+    return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
+  });
+  expect(names).toEqual(['WaitingPods', 'FooTree', 'WatchPods', 'Workloads', 'Resources']);
+});
