@@ -3,6 +3,8 @@
  * The command line. Checks the Node version before anything is imported that would crash on an older one.
  */
 const major = Number(process.versions.node.split('.')[0]);
+// The reader of a pipe has seen enough, as in `portolan schema | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 if (major >= 24) {
   const { run } = await import('./cli/program.ts');
   process.exitCode = await run(process.argv.slice(2));

@@ -1,164 +1,245 @@
-/** The command line as a process: demo from start to Ctrl-C, and one sentence for each thing that cannot start. */
+/** The command line as a person meets it: processes, their output, their exit codes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openAcknowledged } from '../src/server/testing/raw-socket.ts';
+import { eventually } from './support/eventually.ts';
 import { data } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const folder = kubeconfigFolder();
-const children: ChildProcess[] = [];
 
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+/** Working directory, home and temporary folder of every process of a test. */
+let folder: string;
+let started: ChildProcess[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portolan-cli-'));
+  started = [];
 });
 
-interface Run {
-  readonly child: ChildProcess;
-  out(): string;
-  err(): string;
-  readonly exited: Promise<number | null>;
-  /** Resolves with the first match in standard output. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>;
-}
+afterEach(async () => {
+  for (const child of started) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
 
-function portolan(args: readonly string[], environment: Record<string, string> = {}): Run {
+function portolan(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
   const child = spawn(process.execPath, [main, ...args], {
-    cwd: folder.dir,
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder.dir, ...environment },
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.push(child);
-  const texts = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    texts.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    texts.err += text;
-  });
-  const exited = once(child, 'close').then(([code]) => code as number | null);
-  return {
-    child,
-    out: () => texts.out,
-    err: () => texts.err,
-    exited,
-    async printed(pattern) {
-      for (;;) {
-        const match = pattern.exec(texts.out);
-        if (match !== null) return match;
-        const ended = await Promise.race([once(child.stdout, 'data').then(() => false), exited.then(() => true)]);
-        if (ended) throw new Error(`it ended: ${texts.err}`);
-      }
-    },
-  };
+  started.push(child);
+  return child;
 }
 
-describe('portolan demo', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('starts, answers, and ends with 0 by %s', async (signal) => {
-    const run = portolan(['demo', '--port', '0', '--pods', '60']);
-    const [, url] = await run.printed(/^Playground: (http:\/\/127\.0\.0\.1:\d+\/graphql)$/m);
-    const answer = await data<{ resources: unknown[] }>(String(url), '{ resources { key } }');
-    expect(answer.resources.length).toBeGreaterThan(20);
-    const began = performance.now();
-    run.child.kill(signal);
-    expect(await run.exited).toBe(0);
-    process.stdout.write(`ended ${Math.round(performance.now() - began)} ms after ${signal}\n`);
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function ending(child: ChildProcess): Promise<Ended> {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('the output is not piped');
+  const [[code], out, err] = await Promise.all([once(child, 'exit'), text(stdout), text(stderr)]);
+  return { code: code as number | null, out, err };
+}
+
+const run = (args: readonly string[], environment?: Record<string, string>) => ending(portolan(args, environment));
+
+/** The first line of standard output; rejects with what was complained about when there is none. */
+async function firstLine(child: ChildProcess): Promise<string> {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('the output is not piped');
+  const complaint = text(stderr);
+  for await (const line of createInterface({ input: stdout })) return line;
+  throw new Error(await complaint);
+}
+
+/** A kubeconfig that leads to `server`. */
+function kubeconfig(server: string): string {
+  const path = join(folder, 'kubeconfig.yaml');
+  writeFileSync(
+    path,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server } }],
+      users: [{ name: 'u', user: { token: 'not-a-real-token' } }],
+      contexts: [{ name: 'somewhere', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'somewhere',
+    }),
+  );
+  return path;
+}
+
+describe('help', () => {
+  test('without a command there is help, and that is an error', async () => {
+    const { code, out, err } = await run([]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('portolan demo');
   });
 
-  test('a signal before it is up ends it too', async () => {
-    const run = portolan(['demo', '--port', '0']);
-    await once(run.child, 'spawn');
-    run.child.kill('SIGTERM');
-    expect([0, null, 143]).toContain(await run.exited);
+  test('--help names every command; the help of serve says flag, default and variable', async () => {
+    const { code, out } = await run(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['demo', 'serve', 'schema', 'client-config']) expect(out).toContain(command);
+    const serve = await run(['serve', '--help']);
+    expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 4000) [PORTOLAN_PORT]');
+    expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 6h) [PORTOLAN_EVENTS_MAX_AGE]');
   });
 
-  test('tells what to do when the port is taken', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    const run = portolan(['demo', '--port', String(port), '--pods', '0']);
-    expect(await run.exited).toBe(1);
-    expect(run.err()).toContain(`portolan: Port ${port} is taken; choose another with --port, or --port 0 for any.`);
-    taken.close();
+  test('--version', async () => {
+    expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+
+  test('a slip of the pen is answered with what was meant', async () => {
+    expect(await run(['serve', '--prot', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('--port') });
   });
 });
 
-describe('portolan serve', () => {
-  const sentence = async (args: readonly string[], environment: Record<string, string> = {}): Promise<string> => {
-    const run = portolan(['serve', '--port', '0', ...args], environment);
-    expect(await run.exited).toBe(1);
-    expect(run.out()).toBe('');
-    expect(run.err().trimEnd().split('\n')).toHaveLength(1);
-    return run.err();
-  };
-  const status = (code: number, reason: string): string =>
-    JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: reason });
+describe('what is wrong at the start is one sentence and exit code 1', () => {
+  const sentence = /^portolan: [^\n]+\.\n$/;
 
-  test('a missing kubeconfig', async () => {
-    expect(await sentence([])).toMatch(/^portolan: .*kubeconfig.*\.$/m);
-    expect(await sentence(['--kubeconfig', 'nowhere.yaml'])).toContain('nowhere.yaml');
+  test.each([
+    ['a port that is none', ['demo', '--port', 'http'], '--port is "http"'],
+    ['an address that others reach', ['demo', '--host', '0.0.0.0'], 'no access control'],
+    ['a configuration that is not there', ['serve', '--config', 'none.yaml'], 'none.yaml'],
+    ['a kubeconfig that is not there', ['serve', '--kubeconfig', 'none.yaml'], 'none.yaml'],
+    ['no kubeconfig at all', ['serve'], 'kubeconfig'],
+    ['the Pod that this is not', ['serve', '--in-cluster'], 'service account'],
+    ['a client that is not named', ['client-config'], '--apollo'],
+  ])('%s', async (_what, args, part) => {
+    const { code, out, err } = await run(args);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(sentence);
+    expect(err.toLowerCase()).toContain(part.toLowerCase());
   });
 
-  test('a broken kubeconfig', async () => {
-    expect(await sentence(['--kubeconfig', folder.file('broken', 'apiVersion: [')])).toContain('broken');
+  test('a variable', async () => {
+    const { code, err } = await run(['demo'], { PORTOLAN_PODS: 'many' });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^portolan: PORTOLAN_PODS is "many" [^\n]+\.\n$/);
   });
 
-  test('an unreachable server', async () => {
-    expect(await sentence(['--kubeconfig', folder.write({ server: 'http://127.0.0.1:1' })])).toContain('127.0.0.1:1');
+  test('portolan.yaml of the working directory', async () => {
+    writeFileSync(join(folder, 'portolan.yaml'), 'port: http\n');
+    const { code, err } = await run(['demo']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^portolan: port in portolan\.yaml is "http" [^\n]+\.\n$/);
+  });
+
+  test.each([['serve'], ['schema']])('%s without an API server behind the address', async (command) => {
+    const { code, out, err } = await run([command, '--kubeconfig', kubeconfig('http://127.0.0.1:1')]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(sentence);
+    expect(err).toContain('127.0.0.1:1');
   });
 
   test.each([
-    [401, 'Unauthorized'],
-    [403, 'Forbidden'],
-  ])('a %i', async (code, reason) => {
+    [401, 'log in again'],
+    [403, 'ClusterRoleBinding'],
+  ])('an API server that answers %d', async (status, part) => {
     const server = createServer((_request, response) => {
-      response.writeHead(code, { 'content-type': 'application/json' }).end(status(code, reason));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    expect(await sentence(['--kubeconfig', folder.write({ server: `http://127.0.0.1:${port}` })])).toMatch(
-      /^portolan: .+\.$/m,
-    );
-    server.close();
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', status: 'Failure', code: status, reason: 'No', message: 'no' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { code, out, err } = await run(['serve', '--kubeconfig', kubeconfig(`http://127.0.0.1:${port}`)]);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(sentence);
+      expect(err).toContain(part);
+    } finally {
+      server.close();
+    }
   });
 
-  test('an address that others could reach', async () => {
-    const message = await sentence([
-      '--kubeconfig',
-      folder.write({ server: 'http://127.0.0.1:1' }),
-      '--host',
-      '0.0.0.0',
-    ]);
-    expect(message).toContain('0.0.0.0');
-    expect(message).toContain('access control');
-  });
-
-  test('an option that cannot be used', async () => {
-    expect(await sentence(['--readers', 'many'])).toContain('--readers is "many"');
-    expect(await sentence([], { PORTOLAN_LEASE_MS: '1' })).toContain('PORTOLAN_LEASE_MS');
+  test('a port that is taken', async () => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { code, err } = await run(['demo', '--pods', '0', '--port', String(port)]);
+      expect(code).toBe(1);
+      expect(err).toContain(`portolan: Port ${port} is taken; choose another with --port, or --port 0 for any.\n`);
+    } finally {
+      server.close();
+    }
   });
 });
 
-describe('the rest of the command line', () => {
-  test('--help is for people', async () => {
-    const run = portolan(['--help']);
-    expect(await run.exited).toBe(0);
-    for (const word of ['demo', 'serve', 'schema', 'client-config', 'Examples']) expect(run.out()).toContain(word);
+describe('demo', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('says where it is, answers, and ends on %s', async (signal) => {
+    const child = portolan(['demo', '--port', '0', '--pods', '50']);
+    const exited = once(child, 'exit');
+    const line = await firstLine(child);
+    expect(line).toMatch(/^Playground: http:\/\/127\.0\.0\.1:\d+\/graphql$/);
+    const url = line.slice('Playground: '.length);
+    await eventually(async () => {
+      const ready = await fetch(url.replace('/graphql', '/readyz'));
+      expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, failing: [] }]);
+    });
+    const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
+    expect(pods.totalCount).toBeGreaterThan(10);
+
+    const socket = await openAcknowledged(url);
+    socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { podChanges { phase } }' } });
+    expect(await socket.next()).toMatchObject({
+      type: 'next',
+      payload: { data: { podChanges: { phase: 'SNAPSHOT' } } },
+    });
+
+    child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+    expect(await socket.closed).toMatchObject({ code: 1001 });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('schema prints a view of the demo world', async () => {
-    const run = portolan(['schema', '--demo', '--kinds', 'Pod,foos.samplecontroller.k8s.io']);
-    expect(await run.exited).toBe(0);
-    expect(run.out()).toContain('type Pod implements KubernetesObject');
-    expect(run.out()).toContain('type SamplecontrollerK8sIoFoo implements KubernetesObject');
-    expect(run.out()).not.toContain('type Deployment implements');
+  test('ends in order when it is told to while it starts', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '2000']);
+    const ended = ending(child);
+    await eventually(() => expect(readdirSync(folder)).not.toEqual([]));
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+});
+
+describe('schema and client-config', () => {
+  test('a view of the demo is SDL on standard output', async () => {
+    const { code, out, err } = await run(['schema', '--demo', '--kinds', 'Pod,Node']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('type Pod implements KubernetesObject');
+    expect(out).not.toContain('type Deployment ');
   });
 
-  test('an unknown command says where help is', async () => {
-    const run = portolan(['sevre']);
-    expect(await run.exited).toBe(1);
-    expect(run.err()).toMatch(/unknown command.*sevre/);
+  test('no such kind', async () => {
+    expect(await run(['schema', '--demo', '--kinds', 'Nothing'])).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('a reader that has seen enough is no failure', async () => {
+    const child = portolan(['schema', '--demo']);
+    const ended = once(child, 'exit');
+    child.stdout?.destroy();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test.each(['--apollo', '--urql'])('client-config %s', async (client) => {
+    const { code, out, err } = await run(['client-config', client]);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('export const cacheConfig');
   });
 });

@@ -83,13 +83,11 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
 
 function flagOption(option: OptionDefinition): Option {
   const flags = option.value === undefined ? flagOf(option.key) : `${flagOf(option.key)} <${option.value}>`;
-  const shown = option.schema.safeParse(undefined);
-  const fallback = shown.success && !Array.isArray(shown.data) && shown.data !== undefined && shown.data !== false;
-  const made = new Option(
-    flags,
-    `${option.help}${fallback ? ` (default: ${option.shown ?? String(shown.data)})` : ''} [${variableOf(option.key)}]`,
-  );
-  return option.list === true
-    ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
-    : made;
+  const parsed = option.schema.safeParse(undefined).data;
+  const plain = typeof parsed === 'string' || typeof parsed === 'number' ? String(parsed) : null;
+  const shown = option.shownDefault ?? plain;
+  const fallback = shown === null ? '' : ` (default: ${shown})`;
+  const made = new Option(flags, `${option.help}${fallback} [${variableOf(option.key)}]`);
+  if (option.list !== true) return made;
+  return made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }

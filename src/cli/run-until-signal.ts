@@ -1,26 +1,33 @@
 /**
  * What `demo` and `serve` share: progress while syncing, the playground's line, and the end by Ctrl-C or SIGTERM.
+ *
+ *   start -> playground's line -> synced -> … -> signal -> everything is closed, or cut at the deadline -> exit code 0
  */
 import { messageOf } from '../base/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
+
+/** Milliseconds from a signal to the end of the process, come what may. */
+const deadline = 1800;
 
 /** Exit code: 0 after a signal, 1 when the gateway failed by itself. `release` is called last, whatever happened. */
 export async function runUntilSignal(
   start: () => Promise<Gateway>,
   release: () => Promise<void> = async () => {},
 ): Promise<number> {
-  const signalled = nextSignal();
+  const signalled = nextSignal().then(() => {
+    setTimeout(() => process.exit(0), deadline);
+  });
+  const line = new ProgressLine(process.stderr, () => performance.now());
+  const starting = start();
   let gateway: Gateway | null = null;
   try {
-    const starting = start();
-    const began = await Promise.race([starting, signalled.then(() => null)]);
-    if (began === null) {
-      void starting.then((late) => late.close()).catch(() => {});
+    gateway = await Promise.race([starting, signalled.then(() => null)]);
+    if (gateway === null) {
+      // What has begun is seen through, so that it can be closed in order.
+      gateway = await starting.catch(() => null);
       return 0;
     }
-    gateway = began;
-    const line = new ProgressLine(process.stderr, () => performance.now());
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));
     process.stdout.write(`Playground: ${gateway.url}\n`);
@@ -39,7 +46,7 @@ export async function runUntilSignal(
     await gateway?.close();
     await release();
     // Whatever a library still holds open must not keep the process: everything of ours is closed.
-    setTimeout(() => process.exit(), 200).unref();
+    setTimeout(() => process.exit(), 100).unref();
   }
 }
 

@@ -18,8 +18,10 @@ export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
   refuseUnlessLoopback(config.host);
-  await firstContact(clusters, log);
-  return runUntilSignal(() => startGateway(config, clusters, log));
+  return runUntilSignal(async () => {
+    await firstContact(clusters, log);
+    return startGateway(config, clusters, log);
+  });
 }
 
 /** The clusters that the options name: one for each context, or the one that kubeconfig and environment mean. */

@@ -38,7 +38,7 @@ export function loadConfig({ flags, environment, file }: ConfigSources): Config 
     const problem = parsed.error.issues[0]?.message ?? 'cannot be used';
     throw new PortolanError(
       'CONFIGURATION',
-      `${given?.source ?? option.key} is ${JSON.stringify(given?.value)}, which cannot be used: ${problem}.`,
+      `${given?.source ?? option.key} is ${JSON.stringify(given?.value)} but ${problem}.`,
     );
   });
   return Object.fromEntries(entries) as unknown as Config;
@@ -55,9 +55,19 @@ function find(
   const flag = flags[key];
   if (flag !== undefined) return { value: asList(option, flag), source: flagOf(key) };
   const variable = environment[variableOf(key)];
-  if (variable !== undefined && variable !== '') return { value: asList(option, variable), source: variableOf(key) };
-  if (Object.hasOwn(file, key)) return { value: asList(option, file[key]), source: `${key} in ${fileName}` };
+  if (variable !== undefined && variable !== '' && !isServiceLink(variable))
+    return { value: asList(option, variable), source: variableOf(key) };
+  if (file[key] !== undefined && file[key] !== null)
+    return { value: asList(option, file[key]), source: `${key} in ${fileName}` };
   return undefined;
+}
+
+/**
+ * Where a Service is called portolan, Kubernetes sets PORTOLAN_PORT to its address in every Pod of the namespace, in the manner of
+ * Docker links; nobody meant that as an option.
+ */
+function isServiceLink(value: string): boolean {
+  return /^(?:tcp|udp|sctp):\/\//.test(value);
 }
 
 function asList(option: OptionDefinition, value: unknown): unknown {

@@ -13,22 +13,32 @@ export interface OptionDefinition {
   /** May be given several times, or as a list separated by commas. */
   readonly list?: true;
   readonly help: string;
+  /** How --help says the default; without it the default itself is shown. */
+  readonly shownDefault?: string;
   /** How the default is written in --help, where it is not the value itself. */
   readonly shown?: string;
   readonly commands: readonly CommandName[];
   readonly schema: z.ZodType;
 }
 
-const whole = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
-const names = z.array(z.string().min(1));
+/** Text of digits is a number, as flags and variables have no other way to say one. */
+const whole = (least: number, most: number) => {
+  const wanted = `must be a whole number from ${least} to ${most}`;
+  return z
+    .union([z.number(), z.string().regex(/^\d+$/).transform(Number)], { error: wanted })
+    .refine((number) => Number.isInteger(number) && number >= least && number <= most, { error: wanted });
+};
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
+  error: 'must be true or false',
+});
+const text = z.string({ error: 'must be text' }).min(1, 'must not be empty');
+const names = z.array(text);
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
 const duration = z
-  .string()
-  .regex(/^\d+(ms|s|m|h|d)$/, 'must be a number with ms, s, m, h or d, such as 6h')
-  .transform((text) => {
-    const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-    return Number.parseInt(text, 10) * (units[text.replace(/^\d+/, '')] ?? 1);
-  });
+  .string({ error: wantedDuration })
+  .regex(/^\d+(ms|s|m|h|d)$/, wantedDuration)
+  .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1));
 
 const all = ['demo', 'serve', 'schema'] as const;
 const running = ['demo', 'serve'] as const;
@@ -48,14 +58,14 @@ export const optionTable = {
     value: 'address',
     help: 'Loopback address to listen on. Anything else is refused: there is no access control yet.',
     commands: running,
-    schema: z.string().min(1).default('127.0.0.1'),
+    schema: text.default('127.0.0.1'),
   },
   kubeconfig: {
     key: 'kubeconfig',
     value: 'path',
     help: 'Kubeconfig file; otherwise $KUBECONFIG, otherwise ~/.kube/config.',
     commands: clusters,
-    schema: z.string().min(1).optional(),
+    schema: text.optional(),
   },
   context: {
     key: 'context',
@@ -92,7 +102,7 @@ export const optionTable = {
     value: 'path',
     help: 'SQLite file. serve keeps it and goes on from it; without it the data lives in a temporary folder.',
     commands: running,
-    schema: z.string().min(1).optional(),
+    schema: text.optional(),
   },
   eventsMax: {
     key: 'eventsMax',
@@ -105,9 +115,10 @@ export const optionTable = {
     key: 'eventsMaxAge',
     value: 'duration',
     help: 'Keep Events no longer than this: 30m, 6h, 2d.',
+    shownDefault: '6h',
     shown: '6h',
     commands: running,
-    schema: duration.default(6 * 3_600_000),
+    schema: duration.prefault('6h'),
   },
   readers: {
     key: 'readers',
@@ -154,7 +165,9 @@ export const optionTable = {
     value: 'level',
     help: 'debug, info, warn, error or silent; JSON lines on standard error.',
     commands: all,
-    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+    schema: z
+      .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
+      .default('warn'),
   },
 } as const satisfies Record<string, OptionDefinition>;
 

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from './load-config.ts';
+import { flagOf, type OptionDefinition, optionTable, variableOf } from './options.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portolan-config-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(text: string): string {
+  const path = join(folder, 'portolan.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+const load = (flags: object = {}, environment: Record<string, string> = {}, path?: string) =>
+  loadConfig({ flags: { ...flags }, environment, file: path ?? file('') });
+
+/** The message of the refusal. */
+function refusal(...given: Parameters<typeof load>): string {
+  try {
+    load(...given);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'CONFIGURATION' });
+    return (error as Error).message;
+  }
+  throw new Error('it was taken');
+}
+
+describe('where a value comes from', () => {
+  test('nothing is given: defaults', () => {
+    expect(load()).toMatchObject({
+      port: 4000,
+      host: '127.0.0.1',
+      context: [],
+      eventsMaxAge: 6 * 3_600_000,
+      inCluster: false,
+      logLevel: 'warn',
+    });
+    expect(load().data).toBeUndefined();
+  });
+
+  test('flags win over the environment, the environment over the file, the file over defaults', () => {
+    const path = file('port: 1\nreaders: 1\npods: 1\n');
+    const environment = { PORTOLAN_PORT: '2', PORTOLAN_READERS: '2' };
+    expect(load({ port: '3' }, environment, path)).toMatchObject({ port: 3, readers: 2, pods: 1, maxPageSize: 500 });
+  });
+
+  test('an empty variable and an empty key are as good as none', () => {
+    expect(load({}, { PORTOLAN_PORT: '' }, file('port:\n'))).toMatchObject({ port: 4000 });
+  });
+
+  test('what Kubernetes sets for a Service called portolan is not meant', () => {
+    expect(load({}, { PORTOLAN_PORT: 'tcp://10.96.0.17:4000' })).toMatchObject({ port: 4000 });
+  });
+
+  test('without a file of that name in the working directory there is none', () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      expect(loadConfig({ flags: {}, environment: {} })).toMatchObject({ port: 4000 });
+      file('port: 5\n');
+      expect(loadConfig({ flags: {}, environment: {} })).toMatchObject({ port: 5 });
+    } finally {
+      process.chdir(before);
+    }
+  });
+});
+
+describe('values', () => {
+  test.each([[['a,b', 'c']], ['a,b,c'], [['a', 'b', 'c']], [' a , b,, c ']])('%j is a list of three', (kinds) => {
+    expect(load({ kinds })).toMatchObject({ kinds: ['a', 'b', 'c'] });
+  });
+
+  test('a list stands in a file as one name, or as several', () => {
+    expect(load({}, {}, file('kinds: pods\nexclude: [a, b]\n'))).toMatchObject({
+      kinds: ['pods'],
+      exclude: ['a', 'b'],
+    });
+  });
+
+  test.each([
+    ['250ms', 250],
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['6h', 21_600_000],
+    ['2d', 172_800_000],
+  ])('%s lasts %d ms', (eventsMaxAge, milliseconds) => {
+    expect(load({ eventsMaxAge })).toMatchObject({ eventsMaxAge: milliseconds });
+  });
+
+  test.each([
+    [true, true],
+    ['true', true],
+    ['false', false],
+  ])('the switch %j is %j', (still, value) => {
+    expect(load({ still })).toMatchObject({ still: value });
+  });
+});
+
+describe('refusals name what, where and why', () => {
+  test.each([
+    [{ port: 'http' }, '--port is "http" but must be a whole number from 0 to 65535.'],
+    [{ port: '65536' }, '--port is "65536" but must be a whole number from 0 to 65535.'],
+    [{ port: '' }, '--port is "" but must be a whole number from 0 to 65535.'],
+    [{ port: ' ' }, '--port is " " but must be a whole number from 0 to 65535.'],
+    [{ port: '-1' }, '--port is "-1" but must be a whole number from 0 to 65535.'],
+    [{ port: '0x10' }, '--port is "0x10" but must be a whole number from 0 to 65535.'],
+    [{ eventsMaxAge: '6' }, '--events-max-age is "6" but must be a whole number with ms, s, m, h or d, such as 6h.'],
+    [{ logLevel: 'loud' }, '--log-level is "loud" but must be debug, info, warn, error or silent.'],
+    [{ host: '' }, '--host is "" but must not be empty.'],
+  ])('the flag %j', (flags, message) => expect(refusal(flags)).toBe(message));
+
+  test('a variable', () => {
+    expect(refusal({}, { PORTOLAN_STILL: 'yes' })).toBe('PORTOLAN_STILL is "yes" but must be true or false.');
+  });
+
+  test.each([
+    ['port: true', 'port in PATH is true but must be a whole number from 0 to 65535.'],
+    ['port: 4000.5', 'port in PATH is 4000.5 but must be a whole number from 0 to 65535.'],
+    ['eventsMaxAge: 6', 'eventsMaxAge in PATH is 6 but must be a whole number with ms, s, m, h or d, such as 6h.'],
+    ['kinds: [1]', 'kinds in PATH is [1] but must be text.'],
+  ])('the file has %s', (text, message) => {
+    const path = file(text);
+    expect(refusal({}, {}, path)).toBe(message.replace('PATH', path));
+  });
+
+  test('a key that is no option', () => {
+    const path = file('prot: 4000');
+    expect(refusal({}, {}, path)).toContain(`${path} has the key prot`);
+  });
+
+  test.each(['port: 1\nport: 2', 'port: [', '\t- x: {'])('a file that is not YAML: %j', (text) => {
+    const message = refusal({}, {}, file(text));
+    expect(message).toContain('is not YAML');
+    expect(message).not.toContain('\n');
+  });
+
+  test.each(['- port', 'port', '4000'])('a file that holds no keys: %j', (text) => {
+    expect(refusal({}, {}, file(text))).toContain('must hold options by name');
+  });
+
+  test('a file that is named and not there', () => {
+    expect(refusal({}, {}, join(folder, 'none.yaml'))).toContain('cannot be read');
+  });
+});
+
+describe('the table', () => {
+  const options: readonly OptionDefinition[] = Object.values(optionTable);
+
+  test('each entry stands under its own key, with a sentence and a default that passes its check', () => {
+    for (const [key, option] of Object.entries(optionTable) as [string, OptionDefinition][]) {
+      expect(option.key).toBe(key);
+      expect(option.help).toMatch(/[.]$/);
+      expect(option.schema.safeParse(undefined).success).toBe(true);
+      expect(option.commands.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('no two share a flag or a variable', () => {
+    expect(new Set(options.map(({ key }) => flagOf(key))).size).toBe(options.length);
+    expect(new Set(options.map(({ key }) => variableOf(key))).size).toBe(options.length);
+  });
+
+  test('names of flags and variables follow from the key', () => {
+    expect(flagOf('eventsMaxAge')).toBe('--events-max-age');
+    expect(variableOf('eventsMaxAge')).toBe('PORTOLAN_EVENTS_MAX_AGE');
+  });
+});
