@@ -105,6 +105,13 @@ describe('help', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
+  test('an unknown command says where help is', async () => {
+    const { code, err } = await run(['sevre']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/unknown command.*sevre/);
+    expect(err).toContain('portolan --help');
+  });
+
   test('a slip of the pen is answered with what was meant', async () => {
     expect(await run(['serve', '--prot', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('--port') });
   });
@@ -126,6 +133,14 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(sentence);
     expect(err.toLowerCase()).toContain(part.toLowerCase());
+  });
+
+  test('a kubeconfig that is not YAML', async () => {
+    writeFileSync(join(folder, 'broken.yaml'), 'apiVersion: [');
+    const { code, err } = await run(['serve', '--kubeconfig', 'broken.yaml']);
+    expect(code).toBe(1);
+    expect(err).toMatch(sentence);
+    expect(err).toContain('broken.yaml');
   });
 
   test('a variable', async () => {
@@ -220,9 +235,10 @@ describe('demo', () => {
 
 describe('schema and client-config', () => {
   test('a view of the demo is SDL on standard output', async () => {
-    const { code, out, err } = await run(['schema', '--demo', '--kinds', 'Pod,Node']);
+    const { code, out, err } = await run(['schema', '--demo', '--kinds', 'Pod,foos.samplecontroller.k8s.io']);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain('type Pod implements KubernetesObject');
+    expect(out).toContain('type SamplecontrollerK8sIoFoo implements KubernetesObject');
     expect(out).not.toContain('type Deployment ');
   });
 

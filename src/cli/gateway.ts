@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
@@ -42,7 +41,6 @@ export async function startGateway(
   clusters: readonly ClusterOptions[],
   log: Logger,
 ): Promise<Gateway> {
-  refuseUnlessLoopback(config.host);
   const temporary = config.data === undefined ? mkdtempSync(join(tmpdir(), 'portolan-')) : null;
   const file = config.data ?? join(temporary ?? '', 'portolan.db');
   const undo: (() => unknown)[] = [() => temporary !== null && rmSync(temporary, { recursive: true, force: true })];

@@ -85,7 +85,7 @@ function flagOption(option: OptionDefinition): Option {
   const flags = option.value === undefined ? flagOf(option.key) : `${flagOf(option.key)} <${option.value}>`;
   const parsed = option.schema.safeParse(undefined).data;
   const plain = typeof parsed === 'string' || typeof parsed === 'number' ? String(parsed) : null;
-  const shown = option.shownDefault ?? plain;
+  const shown = option.shown ?? plain;
   const fallback = shown === null ? '' : ` (default: ${shown})`;
   const made = new Option(flags, `${option.help}${fallback} [${variableOf(option.key)}]`);
   if (option.list !== true) return made;

@@ -13,8 +13,6 @@ export interface OptionDefinition {
   /** May be given several times, or as a list separated by commas. */
   readonly list?: true;
   readonly help: string;
-  /** How --help says the default; without it the default itself is shown. */
-  readonly shownDefault?: string;
   /** How the default is written in --help, where it is not the value itself. */
   readonly shown?: string;
   readonly commands: readonly CommandName[];
@@ -115,7 +113,6 @@ export const optionTable = {
     key: 'eventsMaxAge',
     value: 'duration',
     help: 'Keep Events no longer than this: 30m, 6h, 2d.',
-    shownDefault: '6h',
     shown: '6h',
     commands: running,
     schema: duration.prefault('6h'),
