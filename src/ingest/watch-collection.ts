@@ -54,8 +54,8 @@ export async function watchCollection(
 const secondLookMs = 5000;
 
 /** Why this side ends a watch; none of them is an error of the server. */
-const timeIsUp = Symbol('the time of the watch is up');
-const finished = Symbol('the watch is over');
+const timeIsUp = new Error('the time of the watch is up');
+const finished = new Error('the watch is over');
 
 class Watch {
   readonly #context: ReflectorContext;
