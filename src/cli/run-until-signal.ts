@@ -28,9 +28,10 @@ export async function runUntilSignal(
       gateway = await starting.catch(() => null);
       return 0;
     }
+    // First, because on a terminal the progress stays open as the last line.
+    process.stdout.write(`Playground: ${gateway.url}\n`);
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));
-    process.stdout.write(`Playground: ${gateway.url}\n`);
     void gateway.synced.then(
       () => line.finish(),
       () => {},
