@@ -5,6 +5,7 @@ import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
+import { startLoopbackServer } from '../../test/support/loopback-server.ts';
 import { type Random, systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
@@ -258,6 +259,20 @@ test('a cluster that is down at the start is reported, harms no other, and is ta
   west.sim.setAvailable(true);
   await ready(running);
   expect(storedObjects(running.file).filter((line) => line.startsWith('west/'))).toHaveLength(4);
+});
+
+test('a cluster that does not answer at all keeps nobody waiting for the catalog of the others', async () => {
+  const east = await simulated();
+  const silent = await startLoopbackServer(() => {});
+  onTestFinished(() => silent.close());
+  const folder = kubeconfigFolder();
+  onTestFinished(() => folder.remove());
+  const west = { name: 'west', kubeconfig: folder.write({ server: silent.url }) };
+  const running = run([east.options, west], { include: ['namespaces'], supervisor: { ...quick, patienceMs: 300 } });
+  await eventually(() =>
+    expect(running.host.progress()).toMatchObject({ catalogKnown: true, ready: true, resourcesTotal: 1 }),
+  );
+  expect(silent.requests.length).toBeGreaterThan(0);
 });
 
 test('two clusters of one name: the second is refused, the first goes on', async () => {

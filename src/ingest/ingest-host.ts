@@ -46,6 +46,7 @@ export class IngestHost {
   #turnPlanned = false;
   #progressPlanned = false;
   #told = '';
+  #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
 
@@ -138,14 +139,17 @@ export class IngestHost {
   #planProgress(): void {
     if (this.#progressPlanned || this.#stop.signal.aborted) return;
     this.#progressPlanned = true;
-    this.#context.clock.sleep(progressMs, this.#stop.signal).then(
-      () => {
-        this.#progressPlanned = false;
-        this.#tellCatalog();
-        this.#tellProgress();
-      },
-      () => {},
-    );
+    const tell = (): void => {
+      this.#progressPlanned = false;
+      this.#tellCatalog();
+      this.#tellProgress();
+    };
+    this.#context.clock
+      .sleep(progressMs, this.#stop.signal)
+      .then(tell, () => {})
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: messageOf(error) }, 'progress could not be told');
+      });
   }
 
   #tellProgress(): void {
@@ -153,6 +157,12 @@ export class IngestHost {
     const text = JSON.stringify(progress);
     if (text === this.#told) return;
     this.#told = text;
+    const { log } = this.#context;
+    if (progress.ready && !this.#wasReady) {
+      const { resourcesTotal, objects } = progress;
+      log.info({ resources: resourcesTotal, objects, failing: progress.failing.length }, 'ingest is in step');
+    }
+    this.#wasReady = progress.ready;
     this.#context.post({ type: 'progress', progress });
   }
 

@@ -153,9 +153,18 @@ export class ReflectorSet {
     for (const [resource, { handle, reflector }] of this.#running) {
       if (reflector.synced || reflector.failing) done += 1;
       if (reflector.failing) failing.push({ resource, error: reflector.error ?? '' });
-      objects += this.#context.writer.state(handle).objects;
+      objects += this.#objects(handle);
     }
     return { done, total: this.#running.size, objects, failing };
+  }
+
+  /** None of a resource that the store does not know (any more): it is about to go from here too. */
+  #objects(handle: ResourceHandle): number {
+    try {
+      return this.#context.writer.state(handle).objects;
+    } catch {
+      return 0;
+    }
   }
 
   async stop(): Promise<void> {

@@ -110,14 +110,15 @@ export class Reflector {
   }
 
   async #run(stop: AbortSignal): Promise<void> {
-    let step: Step = this.#begin();
+    let step: Step | null = null;
     while (!stop.aborted) {
       try {
+        step ??= this.#begin();
         step = step === 'watch' ? await this.#watch(stop) : await this.#list(step, stop);
       } catch (error) {
         if (stop.aborted) break;
         // Nothing may end the loop but a stop, not even a defect of ours on the way to the next try.
-        step = await this.#recover(step, failureOf(error), stop).catch(() => 'list' as const);
+        step = await this.#recover(step ?? 'list', failureOf(error), stop).catch(() => null);
       }
     }
     this.#say('STOPPED', null);

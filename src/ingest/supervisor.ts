@@ -38,6 +38,8 @@ export interface SupervisorSettings {
   readonly rediscoverMs: number;
   /** Milliseconds from a change of what is served to the round that looks at it. */
   readonly debounceMs: number;
+  /** Milliseconds after which a cluster that has not answered yet counts as tried: nobody waits longer for its catalog. */
+  readonly patienceMs: number;
   /** Milliseconds to the rounds that follow such a round. */
   readonly settleMs: readonly number[];
 }
@@ -45,6 +47,7 @@ export interface SupervisorSettings {
 export const defaultSupervisorSettings: SupervisorSettings = {
   rediscoverMs: 60_000,
   debounceMs: 1000,
+  patienceMs: 5000,
   settleMs: [1000, 2000, 5000, 10_000],
 };
 
@@ -118,7 +121,13 @@ export class ClusterSupervisor {
   }
 
   start(): void {
-    this.#loop ??= this.#run(this.#stop.signal);
+    if (this.#loop !== null) return;
+    this.#loop = this.#run(this.#stop.signal);
+    const { clock, settings } = this.#context;
+    clock.sleep(settings.patienceMs, this.#stop.signal).then(
+      () => this.#onTried(),
+      () => {},
+    );
   }
 
   /** Ends everything of this cluster; resolves when nothing is left. */
@@ -190,8 +199,7 @@ export class ClusterSupervisor {
         this.#report(error, connection);
         this.#alarm.set(this.#backoff.next(error instanceof ApiError ? error.retryAfterSeconds : undefined));
       } finally {
-        this.#tried = true;
-        this.#context.changed();
+        this.#onTried();
       }
     }
   }
@@ -403,9 +411,13 @@ export class ClusterSupervisor {
 
   async #fail(error: unknown, connection: Connection | null, stop: AbortSignal): Promise<void> {
     this.#report(error, connection);
+    this.#onTried();
+    await this.#context.clock.sleep(this.#backoff.next(), stop);
+  }
+
+  #onTried(): void {
     this.#tried = true;
     this.#context.changed();
-    await this.#context.clock.sleep(this.#backoff.next(), stop);
   }
 
   #report(error: unknown, connection: Connection | null): void {
