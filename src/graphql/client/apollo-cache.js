@@ -5,7 +5,7 @@ const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Inp
 
 /**
  * The same for every kind: types are recognized by their names, so that this need not be printed again when a CRD is added. Apollo
- * takes what is not a name for a regular expression. `Shape`, `ListType` and `ChangeType` are not in the schema; they give their
+ * takes what is not a name for a regular expression. `Shape` and `ChangeMessage` are not in the schema; they give their
  * policies to the types that match.
  * @type {Record<string, string[]>}
  */
