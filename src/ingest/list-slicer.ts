@@ -124,26 +124,36 @@ export class ListSlicer {
 
   /** Goes to the item's last brace (then the depth is 0), or to the end of the chunk. Nearly all bytes pass here. */
   #throughItem(chunk: Buffer, from: number): number {
+    const { length } = chunk;
     let depth = this.#depth;
     let inString = this.#inString;
-    let escaped = this.#escaped;
     let at = from;
-    for (; at < chunk.length; at += 1) {
-      const byte = chunk[at] as number;
+    if (this.#escaped && at < length) {
+      this.#escaped = false;
+      at += 1;
+    }
+    while (at < length) {
       if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === backslash) escaped = true;
-        else if (byte === quote) inString = false;
-      } else if (byte === quote) inString = true;
-      else if (byte === openBrace || byte === openBracket) depth += 1;
-      else if (byte === closeBrace || byte === closeBracket) {
-        depth -= 1;
-        if (depth === 0) break;
+        let byte = chunk[at] as number;
+        while (byte !== quote && byte !== backslash && ++at < length) byte = chunk[at] as number;
+        if (at >= length) break;
+        if (byte === quote) inString = false;
+        else if (++at === length) {
+          this.#escaped = true;
+          break;
+        }
+        at += 1;
+      } else {
+        const byte = chunk[at] as number;
+        if (byte === quote) inString = true;
+        // Braces and brackets are a bit apart: { and [ have 0x5b without it, } and ] have 0x5d.
+        else if ((byte & 0xdf) === openBracket) depth += 1;
+        else if ((byte & 0xdf) === closeBracket && --depth === 0) break;
+        at += 1;
       }
     }
     this.#depth = depth;
     this.#inString = inString;
-    this.#escaped = escaped;
     return at;
   }
 
