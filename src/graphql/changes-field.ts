@@ -12,16 +12,18 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
-import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
 import { servedUid } from '../catalog/made-up.ts';
-import type { LiveChange, LiveMessage } from '../live/live-list.ts';
-import { liveList } from '../live/live-list.ts';
+import { decodeLiveCursor } from '../live/live-cursor.ts';
+import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../live/live-list.ts';
 import { encodeObjectId } from '../query/object-id.ts';
-import { clustersOf, filterFrom } from './filter-input.ts';
+import type { Projection } from '../query/plan.ts';
+import { filterFrom } from './filter-input.ts';
+import { GenerationMoved } from './generation-moved.ts';
 import { projectionOf, selectionsAt } from './needs.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Operation, OperationContext } from './operation.ts';
+import { servingClusters } from './serving-clusters.ts';
 import type { FieldConfig } from './shape-types.ts';
 import { listOf, nonNull } from './wrap.ts';
 
@@ -36,6 +38,9 @@ interface ChangeSource {
   readonly kind: CatalogKind;
   readonly change: LiveChange;
 }
+
+/** Objects in one SNAPSHOT message. */
+const snapshotChunk = 100;
 
 interface Types {
   readonly type: (name: string) => GraphQLNamedType;
@@ -112,7 +117,7 @@ export function changesRoot(
 ): FieldConfig {
   return {
     type: nonNull(changes),
-    description: `What matches, and then every change of it.`,
+    description: 'What matches, and then every change of it.',
     args: {
       filter: { type: filter },
       since: { type: GraphQLString, description: "A list's changesCursor or a message's cursor: go on from there." },
@@ -122,22 +127,31 @@ export function changesRoot(
         description: 'Without `since`: begin with what matches now.',
       },
     },
-    subscribe: (_root, args, { portolan }, info) =>
-      messages(portolan, kind, object, {
-        filter: filterFrom(filter, args['filter']),
-        since: typeof args['since'] === 'string' ? args['since'] : null,
-        snapshot: args['snapshot'] !== false,
-        info,
-      }),
+    subscribe: (_root, args, { portolan }, info) => {
+      const asked = filterFrom(filter, args['filter']);
+      return messages(portolan, kind, {
+        kind: { key: kind.key, tree: kind.tree },
+        filter: asked,
+        clusters: servingClusters(portolan.generation, kind, asked),
+        start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
+        projection: projectionOfChanges(info, object),
+      });
+    },
     resolve: (source) => source,
   };
 }
 
-interface Asked {
-  readonly filter: ReturnType<typeof filterFrom>;
-  readonly since: string | null;
-  readonly snapshot: boolean;
-  readonly info: GraphQLResolveInfo;
+/** Throws BAD_USER_INPUT for a malformed cursor. */
+function startOf(since: unknown, snapshot: unknown): LiveStart {
+  if (typeof since === 'string') return { at: 'cursor', cursor: decodeLiveCursor(since) };
+  return { at: snapshot === false ? 'now' : 'snapshot' };
+}
+
+function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType): Projection {
+  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  const roots = info.fieldNodes.map((node) => node.selectionSet);
+  const sets = selectionsAt(fragments, roots, ['changes', 'object']);
+  return projectionOf({ schema: info.schema, fragments }, sets, object);
 }
 
 /**
@@ -147,64 +161,58 @@ interface Asked {
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  object: GraphQLObjectType,
-  asked: Asked,
-): AsyncGenerator<ChangesSource> {
+  asked: Pick<LiveRequest, 'kind' | 'filter' | 'clusters' | 'start' | 'projection'>,
+): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
   const stop = new AbortController();
   const abort = (): void => stop.abort();
+  if (signal?.aborted === true) abort();
   signal?.addEventListener('abort', abort, { once: true });
-  const fragments = asked.info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
-  const sets = selectionsAt(
-    fragments,
-    asked.info.fieldNodes.map((node) => node.selectionSet),
-    ['changes', 'object'],
-  );
   const inner = liveList(source.feed, {
-    kind: { key: kind.key, tree: kind.tree },
-    filter: asked.filter,
-    clusters: clustersOf(asked.filter),
-    since: asked.since,
-    snapshot: asked.snapshot,
-    projection: projectionOf({ schema: asked.info.schema, fragments }, sets, object),
+    ...asked,
     signal: stop.signal,
-    chunk: 100,
+    chunk: snapshotChunk,
     now: () => source.now(),
-    check: () => {
-      if (source.generation().kind(kind.key) === undefined) {
-        throw new PortolanError('SCHEMA_RELOAD', `${kind.resource.kind} is no longer served; load the schema anew.`);
-      }
-    },
+    check: (successor) => leaveOldGeneration(operation, kind, successor),
   });
   const finish = (): void => {
     signal?.removeEventListener('abort', abort);
     stop.abort();
   };
+  const end = async (): Promise<IteratorResult<ChangesSource, void>> => {
+    finish();
+    await inner.return();
+    return { done: true, value: undefined };
+  };
   return {
     async next() {
-      const step = await inner.next();
-      if (step.done === true) {
+      try {
+        const step = await inner.next();
+        if (step.done === true) return await end();
+        return { done: false, value: { operation: operation.detached(), kind, message: step.value } };
+      } catch (error) {
         finish();
-        return { done: true, value: undefined };
+        throw error;
       }
-      return { done: false, value: { operation: operation.detached(), kind, message: step.value } };
     },
-    async return() {
-      finish();
-      await inner.return();
-      return { done: true, value: undefined };
-    },
+    return: end,
     async throw(error) {
-      finish();
-      await inner.return();
+      await end();
       throw error;
     },
     [Symbol.asyncIterator]() {
       return this;
     },
     async [Symbol.asyncDispose]() {
-      finish();
-      await inner.return();
+      await end();
     },
   };
+}
+
+/** Ends a list that runs on a generation that is no longer the current one; src/graphql/subscribe.ts begins it on the next one. */
+function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind, successor: LiveStart): void {
+  const current = source.generation();
+  if (current === generation) return;
+  const changed = current.kind(kind.key)?.hash !== kind.hash;
+  throw new GenerationMoved(kind, successor.at === 'place' ? { ...successor, changed } : successor);
 }

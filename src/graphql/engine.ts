@@ -2,7 +2,7 @@
  * What answers operations: the reader, the change feed and the current generation.
  *
  * Owns: the pointer to the current generation. The next one is built beside it from the catalog in the store and the pointer is
- * swapped; operations in flight keep the one they began on.
+ * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/subscribe.ts).
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -68,7 +68,7 @@ export function createEngine({ reader, log, clock, maxPageSize }: EngineOptions)
       current = next;
       const milliseconds = Math.round(clock.monotonic() - began);
       log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
-      feed.wake();
+      feed.interrupt();
     } while (again);
   };
 

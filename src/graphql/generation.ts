@@ -24,6 +24,7 @@ import { objectRoots } from './object-roots.ts';
 import type { OperationContext } from './operation.ts';
 import { type FieldConfig, ShapeTypes } from './shape-types.ts';
 import { buildStaticSchema } from './static-schema.ts';
+import { WholeTypes } from './whole-types.ts';
 
 export interface Generation {
   /** Changes exactly when the catalog does. */
@@ -32,6 +33,8 @@ export interface Generation {
   readonly catalog: Catalog;
   /** What could not be built, beyond the catalog's own diagnostics. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Names of all clusters that serve a kind, sorted. */
+  readonly clusters: ReadonlySet<string>;
   /** The kind of a resourceKey, if it is in this generation. */
   kind(key: string): CatalogKind | undefined;
   /** The kinds that a caller's words name: a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has. */
@@ -57,15 +60,19 @@ export function buildGeneration(catalog: Catalog): Generation {
     object,
   };
 
+  const overKinds = objectRoots(shared);
   const query: Fields = { ...(base.getQueryType()?.toConfig().fields as Fields | undefined) };
   const subscription: Fields = {};
   const kinds = new Map<string, CatalogKind>();
   const diagnostics: Diagnostic[] = [];
   const objects: GraphQLObjectType[] = [];
+  const whole = new WholeTypes();
   for (const kind of catalog.kinds) {
     try {
       const roots = buildKind(kind, shared);
-      refuseTaken(kind, roots.query, query);
+      refuseTaken(kind, roots.query, { ...query, ...overKinds });
+      refuseTaken(kind, roots.subscription, subscription);
+      whole.add(Object.values({ ...roots.query, ...roots.subscription }));
       Object.assign(query, roots.query);
       Object.assign(subscription, roots.subscription);
       objects.push(roots.object);
@@ -80,8 +87,9 @@ export function buildGeneration(catalog: Catalog): Generation {
     id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
     catalog,
     diagnostics,
+    clusters: new Set([...kinds.values()].flatMap(({ clusters }) => clusters).sort()),
     schema: new GraphQLSchema({
-      query: new GraphQLObjectType({ name: 'Query', fields: { ...query, ...objectRoots(shared) } }),
+      query: new GraphQLObjectType({ name: 'Query', fields: { ...query, ...overKinds } }),
       ...(kinds.size === 0
         ? {}
         : { subscription: new GraphQLObjectType({ name: 'Subscription', fields: subscription }) }),

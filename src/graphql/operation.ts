@@ -11,8 +11,9 @@ import type { Caller } from '../access/caller.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
+import type { LiveStart } from '../live/live-list.ts';
 import { readLayouts } from '../store/layout.ts';
-import type { KindLayout, Lease, Reader } from '../store/types.ts';
+import type { KindLayout, Lease, LeaseOptions, Reader } from '../store/types.ts';
 import type { Generation } from './generation.ts';
 
 /** What operations are made from: the parts of a running gateway. */
@@ -42,6 +43,8 @@ export class Operation {
   readonly generation: Generation;
   readonly caller: Caller;
   readonly signal: AbortSignal | undefined;
+  /** Where a subscription that comes from another generation begins; null when its arguments say. */
+  readonly liveStart: LiveStart | null;
   readonly #detached: boolean;
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
@@ -54,12 +57,13 @@ export class Operation {
     generation: Generation,
     caller: Caller,
     signal: AbortSignal | undefined,
-    detached: boolean,
+    { detached, liveStart }: { readonly detached: boolean; readonly liveStart: LiveStart | null },
   ) {
     this.source = source;
     this.generation = generation;
     this.caller = caller;
     this.signal = signal;
+    this.liveStart = liveStart;
     this.#detached = detached;
   }
 
@@ -69,19 +73,34 @@ export class Operation {
     if (this.#detached) {
       return this.source.reader.lease(async (lease) => work(lease, await readLayouts(lease)), options);
     }
-    if (this.#ended) throw new PortolanError('TIMEOUT', 'The operation is over; send it again.');
-    this.#opening ??= this.source.reader.open(options).then(async (lease) => {
-      this.#revision = lease.revision;
-      if (this.#ended) lease.end();
-      return { lease, layouts: await readLayouts(lease) };
-    });
+    if (this.#ended) throw overError();
+    this.#opening ??= this.#open(options);
     const { lease, layouts } = await this.#opening;
     return work(lease, layouts);
   }
 
+  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; layouts: Layouts }> {
+    const lease = await this.source.reader.open(options);
+    try {
+      if (this.#ended) throw overError();
+      this.#revision = lease.revision;
+      return { lease, layouts: await readLayouts(lease) };
+    } catch (error) {
+      lease.end();
+      throw error;
+    }
+  }
+
   /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
   detached(): Operation {
-    return new Operation(this.source, this.generation, this.caller, this.signal, true);
+    const { source, generation, caller, signal } = this;
+    return new Operation(source, generation, caller, signal, { detached: true, liveStart: null });
+  }
+
+  /** The same subscription on the current generation, beginning where it left off on this one. */
+  movedOn(liveStart: LiveStart): Operation {
+    const { source, caller, signal } = this;
+    return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
   }
 
   /** The loader of that name, made once in an operation. */
@@ -120,7 +139,11 @@ export class Operation {
 
 /** Begins an operation on the current generation. The caller ends it. */
 export function beginOperation(source: OperationSource, caller: Caller, signal?: AbortSignal): Operation {
-  return new Operation(source, source.generation(), caller, signal, false);
+  return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null });
+}
+
+function overError(): PortolanError {
+  return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
 }
 
 /** What resolvers find as GraphQL's context. */

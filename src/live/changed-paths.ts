@@ -6,6 +6,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
+/** Names are data: `constructor` may be one, and is no field of an object that has none. */
+function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 function same(a: unknown, b: unknown): boolean {
   if (a === b || ((a ?? null) === null && (b ?? null) === null)) return true;
   if (isRawJson(a) || isRawJson(b)) return isRawJson(a) && isRawJson(b) && rawJsonText(a) === rawJsonText(b);
@@ -13,7 +18,7 @@ function same(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => same(item, b[index]));
   if (isObject(a) && isObject(b)) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...names].every((name) => same(a[name], b[name]));
+    return [...names].every((name) => same(own(a, name), own(b, name)));
   }
   return false;
 }
@@ -24,7 +29,7 @@ export function changedPaths(before: unknown, after: unknown): readonly string[]
   const visit = (a: unknown, b: unknown, steps: readonly PathStep[]): void => {
     if (isObject(a) && isObject(b)) {
       for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
-        visit(a[name], b[name], [...steps, { kind: 'field', name }]);
+        visit(own(a, name), own(b, name), [...steps, { kind: 'field', name }]);
       }
     } else if (!same(a, b)) {
       const text = pathOf(steps).text;

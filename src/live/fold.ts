@@ -2,10 +2,12 @@
  * From the log's changes to what one subscriber is told: at most one change for each object in a message, judged by the object
  * before the first and after the last of them. An object that was deleted and made anew is told in two messages, REMOVED and
  * then ADDED, because it is another object with the same name.
+ *
+ * Invariant: who held what matched before the changes, and takes the messages in up to one, holds what matched at its `upTo`.
  */
 import type { Filter, Identity } from '../query/filter.ts';
 import { matches } from '../query/matches.ts';
-import type { FeedChange } from './change-feed.ts';
+import type { FeedChange } from './feed-change.ts';
 
 export type RemovalReason = 'DELETED' | 'NO_LONGER_MATCHES';
 
@@ -19,41 +21,51 @@ export interface FoldedChange {
   readonly reason: RemovalReason | null;
 }
 
+export interface FoldedMessage {
+  /** Never empty. */
+  readonly changes: readonly FoldedChange[];
+  /** Sequence number up to which every change is taken in by this message and those before it. */
+  readonly upTo: number;
+}
+
 interface Pending {
   first: FeedChange;
   last: FeedChange;
 }
 
-/** One list for each message to send; a list is never empty. */
+/**
+ * The messages to send for these changes of one kind, in the order of the log, complete up to `upTo`.
+ * @param key resourceKey of the kind.
+ */
 export function fold(
   key: string,
   changes: readonly FeedChange[],
+  upTo: number,
   filter: Filter,
-): readonly (readonly FoldedChange[])[] {
-  const messages: (readonly FoldedChange[])[] = [];
+): readonly FoldedMessage[] {
+  const messages: FoldedMessage[] = [];
   let pending = new Map<string, Pending>();
 
-  const flush = (): void => {
+  const flush = (reached: number): void => {
     const folded = [...pending.values()].flatMap(({ first, last }) => judge(key, first, last, filter));
-    if (folded.length > 0) messages.push(folded);
+    if (folded.length > 0) messages.push({ changes: folded, upTo: reached });
     pending = new Map();
   };
 
   for (const change of changes) {
     const { logged } = change;
-    if (logged.type === 'RESET') continue;
     const id = `${logged.cluster}\n${logged.namespace ?? ''}\n${logged.name}`;
     const known = pending.get(id);
     if (known === undefined) {
       pending.set(id, { first: change, last: change });
     } else if (logged.type === 'ADDED') {
-      flush();
+      flush(logged.seq - 1);
       pending.set(id, { first: change, last: change });
     } else {
       known.last = change;
     }
   }
-  flush();
+  flush(upTo);
   return messages;
 }
 

@@ -3,13 +3,20 @@
  *
  * A cursor says nothing of the filter: whether a change is ADDED, MODIFIED or REMOVED for a filter follows from the object before
  * and after the change alone, so a list's cursor may be continued with another filter (the ids of one page, for instance).
+ *
+ * A client that holds nothing whole yet, in the middle of a snapshot or after a GAP, stands nowhere: going on from there is answered
+ * with GAP and a snapshot, so that a connection lost between two messages of a snapshot does not make half of one look whole.
  */
 import { PortolanError } from '../base/errors.ts';
 
 export interface LiveCursor {
   readonly epoch: string;
+  /** {@link nowhere}, or the sequence number of the newest change. */
   readonly sequence: number;
 }
+
+/** Before every change that a log may have. */
+export const nowhere = -1;
 
 /** Opaque text of a cursor. */
 export function encodeLiveCursor(cursor: LiveCursor): string {
@@ -26,7 +33,7 @@ export function decodeLiveCursor(text: string): LiveCursor {
   }
   if (Array.isArray(parts) && parts.length === 3) {
     const [tag, epoch, sequence] = parts as readonly unknown[];
-    if (tag === 'live1' && typeof epoch === 'string' && Number.isSafeInteger(sequence) && Number(sequence) >= 0) {
+    if (tag === 'live1' && typeof epoch === 'string' && Number.isSafeInteger(sequence) && Number(sequence) >= nowhere) {
       return { epoch, sequence: Number(sequence) };
     }
   }

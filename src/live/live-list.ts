@@ -2,29 +2,27 @@
  * A live list: what one subscription is told, as a sequence of messages. The protocol of DESIGN: SNAPSHOT* SYNCED LIVE*, and after a
  * GAP the same again with `reset`. Never silence about a loss, never a queue: the next message is made when the client asks for it.
  *
- *   start(no cursor)   snapshot at revision R: SNAPSHOT … SYNCED(R) -> LIVE
- *   start(cursor)      the cursor is of this epoch and the log reaches back: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
- *   kind not synced    silence until it is, then the snapshot
- *   kind re-listed     (RESET in the log) GAP -> snapshot
+ *   snapshot           what matches at revision R (snapshot.ts): SNAPSHOT … SYNCED(R) -> LIVE
+ *   now                SYNCED(R) -> LIVE
+ *   cursor             of this epoch, and the log reaches back: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
+ *   place              another live list stood there: LIVE; otherwise GAP -> snapshot
+ *   kind not synced    silence until it is
+ *   kind re-listed     (RESET in the log, or bodies that went with one) GAP -> snapshot
  *
- * A snapshot does not hold its lease while a slow client reads it: the matches (id, seq) are taken in one lease at revision R, the
- * bodies in chunks in later ones, and an object that changed or went since R is rebuilt from the log as of R, so that the LIVE
- * changes that follow R fit.
+ * Invariant: who takes in all messages up to one with a cursor that is not `nowhere` holds what matched at that cursor.
  */
 import { PortolanError } from '../base/errors.ts';
-import { parseExact } from '../catalog/values.ts';
-import { fetchObjects } from '../query/fetch.ts';
 import type { Filter } from '../query/filter.ts';
-import { type MatchedObject, matchingObjects } from '../query/match-ids.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan.ts';
 import { requireReady } from '../query/readiness.ts';
-import { objectsAsOf, readLogFloor } from '../store/changes.ts';
-import { readLayouts } from '../store/layout.ts';
+import { readLogFloor } from '../store/changes.ts';
+import { type Layouts, readLayouts } from '../store/layout.ts';
 import type { Lease } from '../store/types.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type FoldedChange, fold, type RemovalReason } from './fold.ts';
-import { decodeLiveCursor, encodeLiveCursor } from './live-cursor.ts';
+import { encodeLiveCursor, type LiveCursor, nowhere } from './live-cursor.ts';
+import { rowsAsOf, type Taken, takeMatches } from './snapshot.ts';
 
 export interface LiveChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED';
@@ -44,81 +42,89 @@ export interface LiveMessage {
   /** Drop what you hold before you take this message in. */
   readonly reset: boolean;
   readonly cursor: string;
-  /** Matches after this message; null where a subscription that began at a cursor never counted them. */
+  /** Matches after this message; null where a subscription that began at a cursor never counted them, and within a snapshot. */
   readonly totalCount: number | null;
   readonly changes: readonly LiveChange[];
 }
 
+/** Where a live list begins. */
+export type LiveStart =
+  /** With what matches now. */
+  | { readonly at: 'snapshot' }
+  /** Without a snapshot: only what changes from now on. */
+  | { readonly at: 'now' }
+  /** Where a client says that it stands. */
+  | { readonly at: 'cursor'; readonly cursor: LiveCursor }
+  /** Where another live list of the same client and filter left off, unheard by the client; `changed` when GAP must be said. */
+  | {
+      readonly at: 'place';
+      readonly cursor: LiveCursor;
+      readonly totalCount: number | null;
+      readonly changed: boolean;
+    };
+
 export interface LiveRequest {
   readonly kind: PlannedKind;
   readonly filter: Filter;
+  /** The clusters of which at least one must be synced; null for all that serve the kind, empty for none. */
   readonly clusters: readonly string[] | null;
-  readonly since: string | null;
-  readonly snapshot: boolean;
+  readonly start: LiveStart;
   readonly projection: Projection;
   readonly signal: AbortSignal;
   /** Objects in one SNAPSHOT message. */
   readonly chunk: number;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Throws when the kind is no longer served (SCHEMA_RELOAD); asked before each message. */
-  check(): void;
+  /**
+   * Asked before each message and after each interruption of the feed; throws to end the list. `successor` is where another list
+   * would have to begin so that the client notices nothing.
+   */
+  check(successor: LiveStart): void;
 }
 
-interface Matches {
-  readonly revision: number;
-  readonly epoch: string;
+/** What the client holds is true here. */
+interface Place extends LiveCursor {
   readonly kindId: number;
-  readonly objects: readonly MatchedObject[];
+  readonly count: number | null;
 }
 
-/** Runs until the signal aborts, the feed closes or `check` throws. Throws BAD_USER_INPUT at once for a malformed cursor. */
-export async function* liveList(feed: ChangeFeed, request: LiveRequest): AsyncGenerator<LiveMessage, void, undefined> {
-  const since = request.since === null ? null : decodeLiveCursor(request.since);
+type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
+
+/** Runs until the signal aborts, the feed closes or `check` throws. */
+export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
   const leave = feed.join();
   try {
-    let start = await whenReady(feed, request, since === null && request.snapshot);
-    if (start === null) return;
-    let { epoch, revision: position } = start;
-    let count: number | null = null;
-
-    if (since !== null && since.epoch === epoch && since.sequence <= position && since.sequence >= start.floor) {
-      position = since.sequence;
-      yield message('SYNCED', epoch, position, null, [], false);
-    } else if (since === null && !request.snapshot) {
-      yield message('SYNCED', epoch, position, null, [], false);
-    } else {
-      if (since !== null) yield message('GAP', epoch, position, null, [], false);
-      const taken = yield* snapshot(feed, request, start);
-      if (taken === null) return;
-      ({ epoch, revision: position } = taken);
-      count = taken.objects.length;
-    }
-
-    while (!request.signal.aborted && !feed.closed) {
-      const batch = await feed.next(start.kindId, position, request.signal);
-      if (request.signal.aborted || feed.closed) return;
-      request.check();
-      if (batch.kind === 'gap' || batch.changes.some(({ logged }) => logged.type === 'RESET')) {
-        yield message('GAP', epoch, position, null, [], false);
-        start = await whenReady(feed, request, true);
-        if (start === null) return;
-        const taken = yield* snapshot(feed, request, start);
-        if (taken === null) return;
-        ({ epoch, revision: position } = taken);
-        count = taken.objects.length;
+    let place = yield* begin(feed, request);
+    while (place !== null && !stopped(feed, request)) {
+      const seen = feed.interruptions;
+      request.check(placeOf(place));
+      const batch = await feed.next(place.kindId, place, seen, request.signal);
+      if (stopped(feed, request)) return;
+      if (feed.interruptions !== seen) request.check(placeOf(place));
+      if (batch.kind === 'gap' || !batch.changes.every((change) => change.continues)) {
+        yield message('GAP', { epoch: place.epoch, sequence: nowhere });
+        place = yield* snapshot(feed, request);
         continue;
       }
-      for (const folded of fold(request.kind.key, batch.changes, request.filter)) {
-        const sequence = Math.max(...folded.map(({ last }) => last.logged.seq));
-        if (count !== null) count += folded.reduce((sum, { type }) => sum + delta(type), 0);
-        yield message('LIVE', epoch, sequence, count, folded.map(liveChange), false);
+      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request.filter)) {
+        const count: number | null =
+          place.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), place.count);
+        place = { ...place, sequence: upTo, count };
+        yield message('LIVE', place, { totalCount: count, changes: changes.map(liveChange) });
       }
-      position = batch.upTo;
+      place = { ...place, sequence: batch.upTo };
     }
   } finally {
     leave();
   }
+}
+
+function stopped(feed: ChangeFeed, { signal }: LiveRequest): boolean {
+  return signal.aborted || feed.closed;
+}
+
+function placeOf({ epoch, sequence, count }: Place): LiveStart {
+  return { at: 'place', cursor: { epoch, sequence }, totalCount: count, changed: false };
 }
 
 function delta(type: FoldedChange['type']): number {
@@ -127,169 +133,135 @@ function delta(type: FoldedChange['type']): number {
 
 function message(
   phase: LiveMessage['phase'],
-  epoch: string,
-  sequence: number,
-  totalCount: number | null,
-  changes: readonly LiveChange[],
-  reset: boolean,
+  { epoch, sequence }: LiveCursor,
+  rest: Partial<Pick<LiveMessage, 'totalCount' | 'changes' | 'reset'>> = {},
 ): LiveMessage {
-  return { phase, reset, cursor: encodeLiveCursor({ epoch, sequence }), totalCount, changes };
+  return {
+    phase,
+    reset: false,
+    cursor: encodeLiveCursor({ epoch, sequence }),
+    totalCount: null,
+    changes: [],
+    ...rest,
+  };
 }
 
 function liveChange({ type, identity, uid, first, last, reason }: FoldedChange): LiveChange {
   const { logged } = last;
+  const { objectId, resourceVersion, seq } = logged;
   return {
     type,
     identity,
     uid,
-    object:
-      type === 'REMOVED'
-        ? null
-        : {
-            ...identity,
-            objectId: logged.objectId,
-            uid,
-            resourceVersion: logged.resourceVersion,
-            seq: logged.seq,
-            body: last.after(),
-          },
+    object: type === 'REMOVED' ? null : { ...identity, objectId, uid, resourceVersion, seq, body: last.after() },
     reason,
     changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
     at: logged.at,
   };
 }
 
-/** Waits until the kind is synced, then reads where the store stands and, if asked, what matches; null when it was stopped. */
-async function whenReady(
+/** The messages until the client holds something that changes can follow; gives that place, or null when it was stopped. */
+async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
+  const { start } = request;
+  if (start.at === 'snapshot') return yield* snapshot(feed, request);
+  const store = await whenReady(feed, request, start, async (lease, _layouts, kindId) => ({
+    epoch: lease.epoch,
+    sequence: lease.revision,
+    floor: await readLogFloor(lease),
+    kindId,
+  }));
+  if (store === null) return null;
+  const { epoch, kindId } = store;
+  if (start.at === 'now') {
+    yield message('SYNCED', store);
+    return { epoch, sequence: store.sequence, kindId, count: null };
+  }
+  const { cursor } = start;
+  const reached = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
+  if (reached && start.at === 'cursor') {
+    yield message('SYNCED', cursor);
+    return { ...cursor, kindId, count: null };
+  }
+  if (reached && start.at === 'place' && !start.changed) return { ...cursor, kindId, count: start.totalCount };
+  yield message('GAP', { epoch, sequence: nowhere });
+  return yield* snapshot(feed, request);
+}
+
+/** Sends one snapshot; starts it over when the log loses the revision it is taken at. Null when it was stopped. */
+async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
+  const again: LiveStart = { at: 'snapshot' };
+  for (;;) {
+    const taken = await whenReady(feed, request, again, (lease, layouts, kindId) =>
+      takeMatches(lease, layouts, kindId, request),
+    );
+    if (taken === null) return null;
+    const whole = yield* chunks(feed, request, taken);
+    if (stopped(feed, request)) return null;
+    if (!whole) continue;
+    const { epoch, revision: sequence, kindId, objects } = taken;
+    const count = objects.length;
+    request.check(again);
+    yield message('SYNCED', { epoch, sequence }, { totalCount: count, reset: count === 0 });
+    return { epoch, sequence, kindId, count };
+  }
+}
+
+/** Sends the bodies of what was taken. False when the log no longer tells what it was, or when it was stopped. */
+async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: Taken): Messages<boolean> {
+  const { objects, epoch } = taken;
+  for (let from = 0; from < objects.length; from += request.chunk) {
+    request.check({ at: 'snapshot' });
+    const wanted = objects.slice(from, from + request.chunk);
+    const rows = await unlessStopped(feed, request, (lease) => rowsAsOf(lease, taken, wanted, request.projection));
+    if (rows === null || stopped(feed, request)) return false;
+    const at = request.now();
+    const changes = rows.map((row): LiveChange => {
+      const { cluster, key, namespace, name, uid } = row;
+      const identity = { cluster, key, namespace, name };
+      return { type: 'ADDED', identity, uid, object: row, reason: null, changedPaths: () => null, at };
+    });
+    yield message('SNAPSHOT', { epoch, sequence: nowhere }, { changes, reset: from === 0 });
+  }
+  return true;
+}
+
+/** Waits until the kind is synced, then reads; null when it was stopped. */
+async function whenReady<T>(
   feed: ChangeFeed,
   request: LiveRequest,
-  withMatches: boolean,
-): Promise<(Matches & { readonly floor: number }) | null> {
-  while (!request.signal.aborted && !feed.closed) {
-    request.check();
-    const woken = feed.changed(request.signal);
+  start: LiveStart,
+  read: (lease: Lease, layouts: Layouts, kindId: number) => Promise<T>,
+): Promise<T | null> {
+  const { key } = request.kind;
+  while (!stopped(feed, request)) {
+    const seen = feed.wakes;
+    request.check(start);
     try {
-      return await feed.reader.lease(
-        async (lease) => {
-          await requireReady(lease, [request.kind.key], request.clusters ?? undefined);
-          const floor = await readLogFloor(lease);
-          return { ...(await matchesNow(lease, request, withMatches)), floor };
-        },
-        { signal: request.signal },
-      );
+      return await unlessStopped(feed, request, async (lease) => {
+        if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
+        const layouts = await readLayouts(lease);
+        const layout = layouts.get(key);
+        if (layout !== undefined) return await read(lease, layouts, layout.kindId);
+        throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
+      });
     } catch (error) {
-      if (request.signal.aborted || feed.closed) return null;
       if (!(error instanceof PortolanError && error.code === 'CACHE_NOT_READY')) throw error;
-      await woken;
     }
+    await feed.changed(seen, request.signal);
   }
   return null;
 }
 
-async function matchesNow(lease: Lease, request: LiveRequest, withMatches: boolean): Promise<Matches> {
-  const layouts = await readLayouts(lease);
-  const kindId = layouts.get(request.kind.key)?.kindId;
-  if (kindId === undefined) {
-    throw new PortolanError('CACHE_NOT_READY', `${request.kind.key} has not been synced yet; try again in a moment.`);
-  }
-  const objects = withMatches ? await matchingObjects(lease, layouts, request.kind, request.filter) : [];
-  return { revision: lease.revision, epoch: lease.epoch, kindId, objects };
-}
-
-/** Sends one snapshot; starts it over when the log loses the revision it is taken at. Null when it was stopped. */
-async function* snapshot(
+/** Reads in a lease; null when the list was stopped meanwhile, which is not the reader's failure. */
+async function unlessStopped<T>(
   feed: ChangeFeed,
   request: LiveRequest,
-  first: Matches,
-): AsyncGenerator<LiveMessage, Matches | null, undefined> {
-  let matches = first;
-  if (matches.objects.length === 0) {
-    const again = await whenReady(feed, request, true);
-    if (again === null) return null;
-    matches = again;
+  work: (lease: Lease) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await feed.lease(work, request.signal);
+  } catch (error) {
+    if (stopped(feed, request)) return null;
+    throw error;
   }
-  let reset = true;
-  for (let from = 0; from < matches.objects.length; from += request.chunk) {
-    request.check();
-    const wanted = matches.objects.slice(from, from + request.chunk);
-    const rows = await feed.reader.lease((lease) => rowsAsOf(lease, request, wanted, matches.revision), {
-      signal: request.signal,
-    });
-    if (rows === null) {
-      const again = await whenReady(feed, request, true);
-      if (again === null) return null;
-      matches = again;
-      from = -request.chunk;
-      reset = true;
-      continue;
-    }
-    const changes = rows.map(
-      ({ row, at }): LiveChange => ({
-        type: 'ADDED',
-        identity: row,
-        uid: row.uid,
-        object: row,
-        reason: null,
-        changedPaths: () => null,
-        at,
-      }),
-    );
-    yield message('SNAPSHOT', matches.epoch, matches.revision, null, changes, reset);
-    reset = false;
-  }
-  yield message('SYNCED', matches.epoch, matches.revision, matches.objects.length, [], reset);
-  return matches;
-}
-
-/** The wanted objects as they were at `revision`; null when the log no longer tells. */
-async function rowsAsOf(
-  lease: Lease,
-  request: LiveRequest,
-  wanted: readonly MatchedObject[],
-  revision: number,
-): Promise<readonly { readonly row: ObjectRow; readonly at: number }[] | null> {
-  if (revision < (await readLogFloor(lease))) return null;
-  const layouts = await readLayouts(lease);
-  const current = await fetchObjects(
-    lease,
-    layouts,
-    wanted.map(({ identity }) => identity),
-    request.projection,
-  );
-  const moved = wanted.filter((object, index) => {
-    const row = current[index];
-    return row === null || row === undefined || row.objectId !== object.objectId || row.seq !== object.seq;
-  });
-  const rebuilt =
-    moved.length === 0
-      ? new Map()
-      : await objectsAsOf(
-          lease,
-          moved.map(({ objectId }) => objectId),
-          revision,
-        );
-  const at = request.now();
-  const rows: { row: ObjectRow; at: number }[] = [];
-  for (const [index, object] of wanted.entries()) {
-    const row = current[index];
-    if (row !== null && row !== undefined && row.objectId === object.objectId && row.seq === object.seq) {
-      rows.push({ row, at });
-      continue;
-    }
-    const past = rebuilt.get(object.objectId);
-    if (past === undefined) return null;
-    const { identity, objectId, seq } = object;
-    rows.push({
-      row: {
-        ...identity,
-        objectId,
-        seq,
-        uid: past.uid,
-        resourceVersion: past.resourceVersion,
-        body: parseExact(past.body),
-      },
-      at,
-    });
-  }
-  return rows;
 }

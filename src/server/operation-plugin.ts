@@ -9,6 +9,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { localUser } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import { beginOperation, type Operation, type OperationContext, type OperationSource } from '../graphql/operation.ts';
+import { acrossGenerations } from '../graphql/subscribe.ts';
 import { codedError } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
@@ -38,7 +39,8 @@ export function useOperation(source: OperationSource, log: Logger): Plugin<Opera
         },
       };
     },
-    onSubscribe() {
+    onSubscribe({ subscribeFn, setSubscribeFn }) {
+      setSubscribeFn(acrossGenerations(subscribeFn));
       return {
         onSubscribeResult({ result, setResult }) {
           if (isAsyncIterable(result)) setResult(endingInWords(result as AsyncIterable<Result>, log) as never);

@@ -1,0 +1,295 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { describedCrd, engineFixture, made } from '../../test/support/engine-fixture.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { PortolanError } from '../base/errors.ts';
+import { silentLogger } from '../base/log.ts';
+import { readLayouts } from '../store/layout.ts';
+import type { Reader } from '../store/types.ts';
+import type { WriterOptions } from '../store/writer.ts';
+import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition } from './change-feed.ts';
+
+const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
+const things = 'things.example.com';
+const others = 'others.example.com';
+
+interface Setup {
+  readonly feed: ChangeFeed;
+  /** Leases that the feed has taken. */
+  leases(): number;
+  /** Makes every lease fail with this until it is null. */
+  failWith(error: Error | null): void;
+  readonly thing: number;
+  readonly other: number;
+  readonly signal: AbortSignal;
+  abort(): void;
+  revision(): Promise<FeedPosition>;
+  write(key: string, name: string): void;
+  readonly fixture: ReturnType<typeof engineFixture>;
+}
+
+async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Promise<Setup> {
+  const fixture = engineFixture({ writer });
+  await fixture.declare(
+    describedCrd({ kind: 'Thing', plural: 'things', properties }),
+    describedCrd({ kind: 'Other', plural: 'others', properties }),
+  );
+  await fixture.sync(things, []);
+  await fixture.sync(others, []);
+  let leases = 0;
+  let failure: Error | null = null;
+  const reader: Reader = {
+    open: (leaseOptions) => fixture.reader.open(leaseOptions),
+    close: () => fixture.reader.close(),
+    async lease(work, leaseOptions) {
+      leases += 1;
+      if (failure !== null) throw failure;
+      return fixture.reader.lease(work, leaseOptions);
+    },
+  };
+  const feed = new ChangeFeed(reader, silentLogger, options);
+  onTestFinished(() => feed.close());
+  const layouts = await fixture.reader.lease((lease) => readLayouts(lease));
+  const stop = new AbortController();
+  return {
+    fixture,
+    feed,
+    leases: () => leases,
+    failWith: (error) => {
+      failure = error;
+    },
+    thing: layouts.get(things)?.kindId ?? 0,
+    other: layouts.get(others)?.kindId ?? 0,
+    signal: stop.signal,
+    abort: () => stop.abort(),
+    revision: () => fixture.reader.lease(async (lease) => ({ epoch: lease.epoch, sequence: lease.revision })),
+    write(key, name) {
+      fixture.apply(key, 'ADDED', made({ name }));
+      feed.wake();
+    },
+  };
+}
+
+function names(batch: FeedBatch): readonly string[] | string {
+  return batch.kind === 'gap' ? 'gap' : batch.changes.map(({ logged }) => logged.name);
+}
+
+/** Waits until the subscriber that was started before waits for changes. */
+async function settled(setup: Setup): Promise<void> {
+  await setup.revision();
+  await setup.revision();
+}
+
+test('hands out changes after a position, of one kind, and waits for more', async () => {
+  const setup = await setUp();
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  setup.write(things, 'a');
+  setup.write(others, 'x');
+  setup.write(things, 'b');
+  const first = await feed.next(thing, begin, 0, signal);
+  expect(names(first)).toEqual(['a', 'b']);
+  const position = { ...begin, sequence: first.kind === 'gap' ? -1 : first.upTo };
+  expect(position.sequence).toBe((await setup.revision()).sequence);
+  const waiting = feed.next(thing, position, 0, signal);
+  await settled(setup);
+  setup.write(others, 'y');
+  setup.write(things, 'c');
+  expect(names(await waiting)).toEqual(['c']);
+});
+
+test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
+  const setup = await setUp({ batch: 3 });
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  const seen: string[] = [];
+  let position = begin;
+  let written = 0;
+  const writing = (async () => {
+    for (; written < 60; written += 1) {
+      setup.write(written % 3 === 0 ? others : things, `n${written}`);
+      if (written % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  while (seen.length < 40) {
+    const batch = await feed.next(thing, position, 0, signal);
+    if (batch.kind === 'gap') throw new Error('there is no gap');
+    seen.push(...batch.changes.map(({ logged }) => logged.name));
+    position = { ...position, sequence: batch.upTo };
+  }
+  await writing;
+  expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `n${index}`).filter((_, index) => index % 3 !== 0));
+});
+
+test('a wake in the middle of a pull leads to another pull', async () => {
+  const setup = await setUp();
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  const first = feed.next(thing, begin, 0, signal);
+  await settled(setup);
+  // The second write is committed when the pull that the first one began has taken its snapshot.
+  setup.write(things, 'a');
+  const batch = await first;
+  setup.write(things, 'b');
+  const position = { ...begin, sequence: batch.kind === 'gap' ? -1 : batch.upTo };
+  expect(names(await feed.next(thing, position, 0, signal))).toEqual(['b']);
+});
+
+test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy', async () => {
+  const setup = await setUp({ maxChanges: 5 }, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
+  const { feed, thing, other, signal, fixture } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  const quiet = Array.from({ length: 20 }, () => feed.next(other, begin, 0, signal));
+  const busy = feed.next(thing, begin, 0, signal);
+  await eventually(() => expect(feed.held).toBe(0));
+  await settled(setup);
+  setup.write(things, 'a');
+  await busy;
+  let position = await setup.revision();
+  const leases = setup.leases();
+  for (let round = 0; round < 30; round += 1) {
+    setup.write(things, `b${round}`);
+    const batch = await feed.next(thing, position, 0, signal);
+    if (batch.kind === 'gap') throw new Error('the busy one keeps up');
+    position = { ...position, sequence: batch.upTo };
+    while (fixture.writer().maintain());
+  }
+  // One lease for each write, none for those that wait.
+  expect(setup.leases() - leases).toBeLessThanOrEqual(62);
+  const floor = await fixture.reader.lease((lease) => lease.all({ sql: 'SELECT log_floor FROM state', params: [] }));
+  expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
+  setup.write(others, 'x');
+  for (const batch of await Promise.all(quiet)) expect(names(batch)).toEqual(['x']);
+});
+
+test('one that is too slow for the window reads the log, in batches', async () => {
+  const setup = await setUp({ maxChanges: 4, batch: 3 });
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  const fast = feed.next(thing, begin, 0, signal);
+  await settled(setup);
+  for (let index = 0; index < 10; index += 1) setup.write(things, `n${index}`);
+  await fast;
+  await eventually(() => expect(feed.held).toBe(4));
+  const seen: string[] = [];
+  let position = begin;
+  while (seen.length < 10) {
+    const batch = await feed.next(thing, position, 0, signal);
+    if (batch.kind === 'gap') throw new Error('the log reaches back');
+    expect(batch.changes.length).toBeLessThanOrEqual(3);
+    seen.push(...batch.changes.map(({ logged }) => logged.name));
+    position = { ...position, sequence: batch.upTo };
+  }
+  expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
+});
+
+test('a position below the floor of the log, or of another epoch, is a gap', async () => {
+  const setup = await setUp({}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
+  const { feed, thing, signal, fixture } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  for (let index = 0; index < 20; index += 1) setup.write(things, `n${index}`);
+  while (fixture.writer().maintain());
+  expect(names(await feed.next(thing, begin, 0, signal))).toBe('gap');
+  const now = await setup.revision();
+  expect(names(await feed.next(thing, { ...now, epoch: 'another' }, 0, signal))).toBe('gap');
+});
+
+test('a log that is cut behind the window, before the window was filled, is a gap and no silent loss', async () => {
+  const setup = await setUp({}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
+  const { feed, thing, signal, fixture } = setup;
+  feed.join();
+  const waiting = feed.next(thing, await setup.revision(), 0, signal);
+  await settled(setup);
+  for (let index = 0; index < 20; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
+  while (fixture.writer().maintain());
+  feed.wake();
+  expect(names(await waiting)).toBe('gap');
+});
+
+test('without subscribers nothing is read and nothing is held', async () => {
+  const setup = await setUp();
+  const { feed, thing, signal } = setup;
+  setup.write(things, 'a');
+  await settled(setup);
+  expect(setup.leases()).toBe(0);
+  const leave = feed.join();
+  const begin = await setup.revision();
+  const waiting = feed.next(thing, begin, 0, signal);
+  await settled(setup);
+  setup.write(things, 'b');
+  await waiting;
+  expect(feed.held).toBe(1);
+  leave();
+  leave();
+  expect(feed.held).toBe(0);
+  feed.join();
+  setup.write(things, 'c');
+  expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['b', 'c']);
+});
+
+test('the signal, an interruption and the close end a wait', async () => {
+  const setup = await setUp();
+  const { feed, thing, other } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  const stop = new AbortController();
+  const aborted = feed.next(thing, begin, 0, stop.signal);
+  const interrupted = feed.next(other, begin, 0, setup.signal);
+  await settled(setup);
+  stop.abort();
+  expect(await aborted).toEqual({ kind: 'changes', changes: [], upTo: begin.sequence });
+  feed.interrupt();
+  expect(names(await interrupted)).toEqual([]);
+  expect(feed.interruptions).toBe(1);
+  // An interruption that was not seen ends the wait before it begins.
+  expect(names(await feed.next(thing, begin, 0, setup.signal))).toEqual([]);
+  const closed = feed.next(thing, begin, 1, setup.signal);
+  const changed = feed.changed(feed.wakes, setup.signal);
+  await settled(setup);
+  feed.close();
+  expect(names(await closed)).toEqual([]);
+  await changed;
+  expect(feed.closed).toBe(true);
+});
+
+test('changed resolves at a wake, also at one before it is asked', async () => {
+  const { feed, signal } = await setUp();
+  const seen = feed.wakes;
+  const waiting = feed.changed(seen, signal);
+  feed.wake();
+  await waiting;
+  await feed.changed(seen, signal);
+  await feed.changed(feed.wakes, AbortSignal.abort());
+});
+
+test('reads that run out of time are tried again, others are told', async () => {
+  const setup = await setUp();
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const begin = await setup.revision();
+  setup.write(things, 'a');
+  setup.failWith(new PortolanError('TIMEOUT', 'The read was cut; send it again.'));
+  await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'TIMEOUT' });
+  expect(setup.leases()).toBe(3);
+  setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
+  await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+  expect(setup.leases()).toBe(4);
+  setup.failWith(null);
+  expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['a']);
+});
+
+test('a pull that fails leaves nobody waiting', async () => {
+  const setup = await setUp();
+  const { feed, thing, signal } = setup;
+  feed.join();
+  const waiting = feed.next(thing, await setup.revision(), 0, signal);
+  await settled(setup);
+  setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
+  setup.write(things, 'a');
+  await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+});

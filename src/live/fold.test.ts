@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { parsePath } from '../catalog/path.ts';
+import { everything, type Filter } from '../query/filter.ts';
+import type { LoggedChange } from '../store/types.ts';
+import { FeedChange } from './feed-change.ts';
+import { fold } from './fold.ts';
+
+const running: Filter = {
+  kind: 'compare',
+  path: parsePath('phase'),
+  type: 'String',
+  operator: 'eq',
+  values: ['Running'],
+  ignoreCase: false,
+};
+
+let sequence = 0;
+
+/** A change of `name` from one phase to another; null where there is no object. */
+function change(name: string, before: string | null, after: string | null, cluster = 'east'): FeedChange {
+  sequence += 1;
+  const body = (phase: string | null): string | null => (phase === null ? null : JSON.stringify({ phase }));
+  const type: LoggedChange['type'] = before === null ? 'ADDED' : after === null ? 'DELETED' : 'MODIFIED';
+  return new FeedChange({
+    seq: sequence,
+    type,
+    kindId: 1,
+    cluster,
+    objectId: 1,
+    namespace: 'default',
+    name,
+    uid: `uid-${sequence}`,
+    resourceVersion: `${sequence}`,
+    at: sequence,
+    before: body(before),
+    after: body(after),
+  });
+}
+
+/** Each message as `TYPE name REASON` lines. */
+function told(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
+  return fold('pods', changes, sequence, filter).map(({ changes: folded }) =>
+    folded.map(({ type, identity, reason }) => [type, identity.name, reason].filter((part) => part !== null).join(' ')),
+  );
+}
+
+test.each<[string, string | null, string | null, string[][]]>([
+  ['made and matches', null, 'Running', [['ADDED a']]],
+  ['made and does not match', null, 'Pending', []],
+  ['moves into the filter', 'Pending', 'Running', [['ADDED a']]],
+  ['stays in the filter', 'Running', 'Running', [['MODIFIED a']]],
+  ['stays outside of it', 'Pending', 'Failed', []],
+  ['moves out of it', 'Running', 'Failed', [['REMOVED a NO_LONGER_MATCHES']]],
+  ['goes while it matches', 'Running', null, [['REMOVED a DELETED']]],
+  ['goes while it does not', 'Failed', null, []],
+])('an object that %s', (_what, before, after, messages) => {
+  expect(told([change('a', before, after)])).toEqual(messages);
+});
+
+test('several changes of one object are one, from before the first to after the last', () => {
+  const first = change('a', 'Running', 'Failed');
+  const last = change('a', 'Pending', 'Running');
+  const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, running);
+  expect(message?.changes).toMatchObject([{ type: 'MODIFIED', first, last, reason: null }]);
+  expect(told([change('a', null, 'Running'), change('a', 'Running', null)])).toEqual([]);
+  expect(told([change('a', 'Pending', 'Running'), change('a', 'Running', null)])).toEqual([]);
+});
+
+test('an object made anew is REMOVED and then ADDED, in two messages', () => {
+  const changes = [change('a', 'Running', null), change('b', null, 'Running'), change('a', null, 'Running')];
+  expect(told(changes)).toEqual([['REMOVED a DELETED', 'ADDED b'], ['ADDED a']]);
+});
+
+test('an object made anew twice', () => {
+  const changes = [
+    change('a', 'Running', null),
+    change('a', null, 'Running'),
+    change('a', 'Running', null),
+    change('a', null, 'Running'),
+  ];
+  expect(told(changes)).toEqual([['REMOVED a DELETED'], ['ADDED a']]);
+});
+
+test('an object made anew that matched only before, or only after', () => {
+  expect(told([change('a', 'Running', null), change('a', null, 'Failed')])).toEqual([['REMOVED a DELETED']]);
+  expect(told([change('a', 'Failed', null), change('a', null, 'Running')])).toEqual([['ADDED a']]);
+});
+
+test('the same name in two clusters is two objects', () => {
+  expect(told([change('a', null, 'Running', 'east'), change('a', null, 'Running', 'west')])).toEqual([
+    ['ADDED a', 'ADDED a'],
+  ]);
+});
+
+test('a message says up to where everything is taken in', () => {
+  sequence = 0;
+  const changes = [
+    change('c', 'Pending', 'Running'),
+    change('a', 'Running', null),
+    change('b', 'Pending', 'Running'),
+    change('c', 'Running', 'Pending'),
+    change('a', null, 'Running'),
+  ];
+  const messages = fold('pods', changes, 20, running);
+  expect(messages.map(({ upTo }) => upTo)).toEqual([4, 20]);
+  expect(messages.map(({ changes: folded }) => folded.map(({ identity }) => identity.name))).toEqual([
+    ['a', 'b'],
+    ['a'],
+  ]);
+});
+
+test('nothing to tell is no message', () => {
+  expect(fold('pods', [], 5, everything)).toEqual([]);
+});

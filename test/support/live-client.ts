@@ -1,0 +1,57 @@
+/** A client of a live list: folds the messages as the protocol says, and insists on the protocol. */
+
+import { decodeLiveCursor, nowhere } from '../../src/live/live-cursor.ts';
+import type { LiveMessage } from '../../src/live/live-list.ts';
+
+export class LiveClient {
+  /** Bodies as JSON text by cluster, namespace and name. */
+  readonly held = new Map<string, string>();
+  readonly phases: string[] = [];
+  /** The newest cursor at which `held` is whole; null before there is one. */
+  cursor: string | null = null;
+  #whole = false;
+
+  /** @param held what the client has already, with the cursor at which it is true. */
+  constructor(held?: { readonly held: ReadonlyMap<string, string>; readonly cursor: string }) {
+    if (held === undefined) return;
+    for (const [key, body] of held.held) this.held.set(key, body);
+    this.cursor = held.cursor;
+    this.#whole = true;
+  }
+
+  get sequence(): number | null {
+    return this.cursor === null ? null : decodeLiveCursor(this.cursor).sequence;
+  }
+
+  take(message: LiveMessage): void {
+    const { phase, reset, changes } = message;
+    this.phases.push(phase);
+    if (reset) this.held.clear();
+    const seen = new Set<string>();
+    for (const change of changes) {
+      const { cluster, namespace, name } = change.identity;
+      const id = `${cluster} ${namespace} ${name}`;
+      if (seen.has(id)) throw new Error(`${id} is twice in one message`);
+      seen.add(id);
+      const had = this.held.has(id);
+      if (had !== (change.type !== 'ADDED'))
+        throw new Error(`${change.type} of ${id}, which is ${had ? 'held' : 'not held'}`);
+      if (change.type === 'REMOVED') {
+        if (change.object !== null || change.reason === null) throw new Error('REMOVED has a reason and no object');
+        this.held.delete(id);
+      } else {
+        if (change.object === null) throw new Error(`${change.type} without an object`);
+        this.held.set(id, JSON.stringify(change.object.body));
+      }
+    }
+    const { sequence } = decodeLiveCursor(message.cursor);
+    const holds = phase === 'SYNCED' || phase === 'LIVE';
+    if (holds !== (sequence !== nowhere)) throw new Error(`${phase} with the cursor ${sequence}`);
+    if (phase === 'LIVE' && (!this.#whole || changes.length === 0)) throw new Error('LIVE before SYNCED, or empty');
+    if (holds && message.totalCount !== null && message.totalCount !== this.held.size) {
+      throw new Error(`totalCount is ${message.totalCount}, held are ${this.held.size}`);
+    }
+    this.#whole = holds;
+    if (holds) this.cursor = message.cursor;
+  }
+}
