@@ -105,6 +105,19 @@ describe('the playground', () => {
     expect(html).not.toMatch(/unpkg\.com|jsdelivr\.net|cdnjs|googleapis\.com/);
   });
 
+  test('is held by its rules to this gateway and to no frame; answers have no such rules', async () => {
+    const { yoga } = endpoint();
+    const rules = async (accept: string) => {
+      const response = await yoga.fetch('http://127.0.0.1/graphql?query={greeting}', { headers: { accept } });
+      await response.text();
+      return response.headers.get('content-security-policy');
+    };
+    expect(await rules('text/html')).toContain("default-src 'none'");
+    expect(await rules('text/html')).toContain("frame-ancestors 'none'");
+    expect(await rules('text/html')).not.toMatch(/https?:|\*|unsafe-eval/);
+    expect(await rules('application/json')).toBeNull();
+  });
+
   test('opens with the example operations, exactly as they are, and subscribes over WebSocket', async () => {
     const tabs = readPlaygroundTabs();
     const html = await page(tabs);

@@ -28,7 +28,7 @@ export interface YogaOptions {
 export function createYogaServer({ source, log, tabs }: YogaOptions): Yoga {
   return createYoga<Record<string, unknown>, OperationContext>({
     graphqlEndpoint: endpoint,
-    plugins: [useOperation(source, log), useLimits(), useSameSite(), useExecutionCancellation()],
+    plugins: [useOperation(source, log), useLimits(), useSameSite(), usePageRules(), useExecutionCancellation()],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     graphiql: true,
     renderGraphiQL: playground(tabs),
@@ -51,6 +51,31 @@ function useSameSite(): Plugin {
       endResponse(
         fetchAPI.Response.json({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] }, { status: 415 }),
       );
+    },
+  };
+}
+
+/** Holds the browser to what the playground is: one page that talks to this gateway and stands in nobody's frame. */
+const pageRules = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline' blob:",
+  'worker-src blob:',
+  "style-src 'unsafe-inline'",
+  'font-src data:',
+  'img-src data: blob:',
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+function usePageRules(): Plugin {
+  return {
+    onResponse({ response }) {
+      if (!response.headers.get('content-type')?.startsWith('text/html')) return;
+      response.headers.set('content-security-policy', pageRules);
+      response.headers.set('x-content-type-options', 'nosniff');
+      response.headers.set('referrer-policy', 'no-referrer');
     },
   };
 }
