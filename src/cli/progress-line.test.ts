@@ -65,3 +65,10 @@ test('when nothing was ever shown there is nothing to finish', () => {
   line(false).finish();
   expect(written).toEqual([]);
 });
+
+test('no resource at all is said, and why', () => {
+  const shown = line(false);
+  shown.show({ ...progress(0), resourcesTotal: 0 });
+  shown.finish();
+  expect(written.at(-1)).toBe('Nothing is served: no resource matches --kinds and --exclude.\n');
+});

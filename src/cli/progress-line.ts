@@ -40,8 +40,13 @@ export class ProgressLine {
     if (this.#finished || this.#progress === null) return;
     this.#finished = true;
     const start = this.#output.isTTY === true ? '\r\x1b[K' : '';
+    const { resourcesTotal, failing } = this.#progress;
+    if (resourcesTotal === 0 && failing.length === 0) {
+      this.#output.write(`${start}Nothing is served: no resource matches --kinds and --exclude.\n`);
+      return;
+    }
     this.#output.write(`${start}Synced: ${this.#text(this.#progress)}\n`);
-    for (const { cluster, resource, error } of this.#progress.failing) {
+    for (const { cluster, resource, error } of failing) {
       this.#output.write(`  not synced: ${resource} of ${cluster}: ${error}\n`);
     }
   }
