@@ -2,7 +2,7 @@
  * The composition: store, ingest, engine and server as one running gateway.
  *
  *   startGateway -> ingest thread opens the store and reaches the clusters -> first catalog -> first generation -> listening
- *   close        -> server, then engine, readers and ingest; always over within two seconds
+ *   close        -> server and ingest, then engine and readers
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -93,7 +93,8 @@ export async function startGateway(
       progress: () => ingest.progress(),
       onProgress: (listener) => ingest.onProgress(listener),
       close() {
-        closing ??= unwind();
+        // The two that may need their time take it together; each closes but once.
+        closing ??= Promise.allSettled([server.close(), ingest.close()]).then(unwind);
         return closing;
       },
     };
