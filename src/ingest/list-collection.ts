@@ -44,9 +44,8 @@ export interface ListResult {
 export async function listCollection(context: ReflectorContext, request: ListRequest): Promise<ListResult> {
   let notOlderThan = request.notOlderThan;
   let paged = true;
-  let spelledOut = false;
   for (;;) {
-    const attempt = new ListAttempt(context, { ...request, notOlderThan }, paged, spelledOut);
+    const attempt = new ListAttempt(context, { ...request, notOlderThan }, paged);
     try {
       return await attempt.run();
     } catch (error) {
@@ -55,8 +54,6 @@ export async function listCollection(context: ReflectorContext, request: ListReq
       const first = attempt.pages === 0;
       if (first && notOlderThan !== null && (kind === 'expired' || kind === 'too new')) notOlderThan = null;
       else if (!first && paged && kind === 'expired') paged = false;
-      // A store that reads staged texts again finds no uid in those of bare objects: there they are written into the text.
-      else if (request.bare && !spelledOut && kind === 'protocol') spelledOut = true;
       else throw error;
       context.log.debug({ kind, first }, 'the list is tried another way');
     }
@@ -69,13 +66,11 @@ class ListAttempt {
   readonly #context: ReflectorContext;
   readonly #request: ListRequest;
   readonly #paged: boolean;
-  readonly #spelledOut: boolean;
 
-  constructor(context: ReflectorContext, request: ListRequest, paged: boolean, spelledOut: boolean) {
+  constructor(context: ReflectorContext, request: ListRequest, paged: boolean) {
     this.#context = context;
     this.#request = request;
     this.#paged = paged;
-    this.#spelledOut = spelledOut;
   }
 
   async run(): Promise<ListResult> {
@@ -131,7 +126,7 @@ class ListAttempt {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         for (const item of slicer.push(chunk)) {
           const text = item.toString('utf8');
-          batch.push(this.#request.bare ? identified(text, this.#spelledOut) : { text });
+          batch.push(this.#request.bare ? identified(text) : { text });
           characters += text.length;
           if (batch.length < putObjects && characters < putCharacters) continue;
           this.#put(replace, batch);

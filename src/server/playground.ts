@@ -23,5 +23,10 @@ function render(tabs: readonly PlaygroundTab[]): string {
   });
   // The renderer writes plain JSON into a script element, which `</script>` in an example would end.
   const values = tabs.map(({ query }) => JSON.stringify({ query }).replaceAll('<', String.raw`\u003c`));
-  return html.replace(JSON.stringify({ query: placeOfTabs }), () => values.join(','));
+  return (
+    html
+      .replace(JSON.stringify({ query: placeOfTabs }), () => values.join(','))
+      // GraphiQL leaves old transforms on its tabs, which then jump away under the first click.
+      .replace('</style>', '.graphiql-tab { transform: none !important }</style>')
+  );
 }

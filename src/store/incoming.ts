@@ -52,7 +52,9 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   const value = asRecord(parsed);
   const metadata = value === null ? null : asRecord(value['metadata']);
   if (value === null || metadata === null) throw invalid('has no metadata');
-  const { name, uid, resourceVersion } = metadata;
+  const { name } = metadata;
+  const uid = incoming.uid ?? metadata['uid'];
+  const resourceVersion = incoming.resourceVersion ?? metadata['resourceVersion'];
   if (!isText(name)) throw invalid('has no name');
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);

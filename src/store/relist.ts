@@ -1,3 +1,12 @@
+/** One object of the list that is to replace the rows; without a text it is stored as listed already. */
+interface Staged {
+  readonly namespace: string;
+  readonly name: string;
+  readonly text: string | null;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
 /**
  * Replacing the set of a synced resource with a list, as a difference.
  *
@@ -189,10 +198,11 @@ export class Relist implements Replace {
         if (stored.id === id) applier.delete(target, stored, { namespace, name, resourceVersion }, tally);
       }
       const staged = session.database
-        .statement('SELECT text FROM staging.staged WHERE replace = ? AND text IS NOT NULL ORDER BY id')
+        .statement('SELECT text, uid, rv FROM staging.staged WHERE replace = ? AND text IS NOT NULL ORDER BY id')
         .all(this.#number);
-      for (const [text] of staged) {
-        const received = readIncoming({ text: String(text) }, resource.names, resource.redaction);
+      for (const [text, uid, rv] of staged) {
+        const incoming = { text: String(text), uid: String(uid), resourceVersion: String(rv) };
+        const received = readIncoming(incoming, resource.names, resource.redaction);
         if (this.#overtaken(target, received)) tally.ignored += 1;
         else applier.put(target, rows.find(this.#rowset, received.namespace, received.name), received, tally);
       }
@@ -248,7 +258,7 @@ export class Relist implements Replace {
     for (;;) {
       const rows = this.#context.session.database
         .statement(
-          `SELECT namespace, name, text, uid FROM staging.staged WHERE replace = ? AND (namespace, name) > (?, ?)
+          `SELECT namespace, name, text, uid, rv FROM staging.staged WHERE replace = ? AND (namespace, name) > (?, ?)
            ORDER BY namespace, name LIMIT ?`,
         )
         .all(this.#number, ...last, rowsAtOnce);
@@ -258,7 +268,13 @@ export class Relist implements Replace {
         last = [namespace, name];
         return this.#fillOne(
           rowset,
-          { namespace, name, text: text === null ? null : String(text), uid: String(row[3]) },
+          {
+            namespace,
+            name,
+            text: text === null ? null : String(text),
+            uid: String(row[3]),
+            resourceVersion: String(row[4]),
+          },
           tally,
         );
       });
@@ -313,11 +329,7 @@ export class Relist implements Replace {
     return done;
   }
 
-  #fillOne(
-    rowset: number,
-    staged: { readonly namespace: string; readonly name: string; readonly text: string | null; readonly uid: string },
-    tally: Tally,
-  ): number {
+  #fillOne(rowset: number, staged: Staged, tally: Tally): number {
     const { resources, rows } = this.#context;
     const resource = this.#resource();
     const stored = rows.find(this.#rowset, staged.namespace, staged.name);
@@ -326,7 +338,8 @@ export class Relist implements Replace {
       return stored === null ? 0 : this.#copy(rowset, stored.id);
     }
     const target = resources.target(resource, rowset);
-    const received = readIncoming({ text: staged.text }, resource.names, resource.redaction);
+    const { text, uid, resourceVersion } = staged;
+    const received = readIncoming({ text, uid, resourceVersion }, resource.names, resource.redaction);
     if (this.#overtaken(target, received)) {
       tally.ignored += 1;
       return 0;

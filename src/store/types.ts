@@ -51,6 +51,9 @@ export interface IncomingObject {
   readonly text: string;
   /** The parsed object, if the caller has it anyway. Unsafe integers in it may be rounded. */
   readonly value?: unknown;
+  /** For an object that has none of its own: what it is known and compared by. */
+  readonly uid?: string;
+  readonly resourceVersion?: string;
 }
 
 export interface IncomingEvent {
