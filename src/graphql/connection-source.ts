@@ -11,6 +11,7 @@ import { requireReady } from '../query/readiness.ts';
 import type { Lease } from '../store/types.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';
+import { servingClusters } from './serving-clusters.ts';
 
 export interface EdgeSource {
   readonly cursor: string;
@@ -46,29 +47,27 @@ export function pageOf(
   };
 }
 
-/** A list plan as a connection. `clusters` are those the caller asked for, null for all. */
+/** A list plan as a connection. */
 export class ListConnection implements ConnectionSource {
   readonly #operation: Operation;
   readonly #plan: ListPlan;
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
-  readonly #clusters: readonly string[] | null;
+  #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
 
-  constructor(
-    operation: Operation,
-    plan: ListPlan,
-    kinds: ReadonlyMap<string, CatalogKind>,
-    clusters: readonly string[] | null,
-  ) {
+  constructor(operation: Operation, plan: ListPlan, kinds: readonly CatalogKind[]) {
     this.#operation = operation;
     this.#plan = plan;
-    this.#kinds = kinds;
-    this.#clusters = clusters;
+    this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
   }
 
-  /** Refuses with CACHE_NOT_READY when nothing that was asked for has been synced; called before the field is answered. */
+  /**
+   * Refuses with CACHE_NOT_READY when one of the kinds has not been synced in any cluster that was asked for; called before the
+   * field is answered.
+   */
   async ready(): Promise<this> {
-    await this.#read(async () => {});
+    this.#ready ??= this.#operation.read((lease) => this.#checkReady(lease));
+    await this.#ready;
     return this;
   }
 
@@ -98,11 +97,15 @@ export class ListConnection implements ConnectionSource {
     return this.#result;
   }
 
-  #read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
-    return this.#operation.read(async (lease, layouts) => {
-      const keys = this.#plan.kinds.map((kind) => kind.key);
-      this.#operation.noteMissing(await requireReady(lease, keys, this.#clusters ?? undefined));
-      return work(lease, layouts);
-    });
+  async #read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+    await this.ready();
+    return this.#operation.read(work);
+  }
+
+  async #checkReady(lease: Lease): Promise<void> {
+    for (const kind of this.#kinds.values()) {
+      const clusters = servingClusters(this.#operation.generation, kind, this.#plan.filter);
+      if (clusters.length > 0) this.#operation.noteMissing(await requireReady(lease, [kind.key], clusters));
+    }
   }
 }

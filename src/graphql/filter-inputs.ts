@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { must } from '../base/must.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
-import { fieldName } from '../catalog/field-names.ts';
+import { type FieldPosition, fieldName } from '../catalog/field-names.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../catalog/field-tree.ts';
 import { inputNames } from '../catalog/structure-hash.ts';
 import { metadataTree } from './metadata-tree.ts';
@@ -28,6 +28,9 @@ export type InputRole =
   | { readonly role: 'objectList'; readonly name: string };
 
 type Fields = Record<string, GraphQLInputFieldConfig>;
+
+/** Fields at a kind's root that have a filter of their own, or whose value follows from the kind. */
+const common = new Set(['apiVersion', 'kind', 'metadata']);
 
 const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
 const textual = ['startsWith', 'endsWith', 'contains'] as const;
@@ -103,7 +106,7 @@ export class FilterInputs {
       name: kind.names.filter,
       description: `Conditions on ${kind.names.type}. Null or {} means everything.`,
       fields: () => {
-        const data = this.#fields(inputs, rootShape(kind.tree), new Set(['apiVersion', 'kind', 'metadata']));
+        const data = this.#fields(inputs, rootShape(kind.tree), 'root');
         return this.#topFields(made, data);
       },
     });
@@ -129,12 +132,12 @@ export class FilterInputs {
     return top;
   }
 
-  #fields(inputs: TreeInputs, shape: Shape, skip: ReadonlySet<string> = new Set()): Fields {
+  #fields(inputs: TreeInputs, shape: Shape, position: FieldPosition = 'nested'): Fields {
     const fields: Fields = {};
     for (const { name, type } of shape.fields) {
-      if (skip.has(name)) continue;
+      if (position === 'root' && common.has(name)) continue;
       const made = this.#field(inputs, name, type);
-      if (made !== null) fields[fieldName(name, 'nested')] = made;
+      if (made !== null) fields[fieldName(name, position)] = made;
     }
     return fields;
   }
@@ -203,27 +206,40 @@ function rootShape(tree: FieldTree): Shape {
 class TreeInputs {
   readonly tree: FieldTree;
   readonly #names: ReadonlyMap<string, string>;
-  readonly #filterable = new Map<string, boolean>();
+  /** Shapes that have, themselves or below, anything to compare. */
+  readonly #filterable: ReadonlySet<string>;
 
   constructor(tree: FieldTree) {
     this.tree = tree;
     this.#names = inputNames(tree);
+    this.#filterable = filterableShapes(tree);
   }
 
   name(key: string): string {
     return must(this.#names.get(key), `shape ${key} has an input name`);
   }
 
-  /** Has the shape, or a shape below it, anything to compare? */
   filterable(key: string): boolean {
-    const known = this.#filterable.get(key);
-    if (known !== undefined) return known;
-    this.#filterable.set(key, false);
-    const found = shapeOf(this.tree, key).fields.some(({ type }) => {
-      const inner = type.kind === 'list' ? type.of : type;
-      return inner.kind === 'leaf' || (inner.kind === 'object' && this.filterable(inner.shape));
-    });
-    this.#filterable.set(key, found);
-    return found;
+    return this.#filterable.has(key);
   }
+}
+
+/** Shapes may contain each other, so what is found goes up from the leaves until nothing more is. */
+function filterableShapes(tree: FieldTree): ReadonlySet<string> {
+  const found = new Set<string>();
+  const users = new Map<string, string[]>();
+  const waiting: string[] = [];
+  for (const { key, fields } of Object.values(tree.shapes)) {
+    for (const { type } of fields) {
+      const inner = type.kind === 'list' ? type.of : type;
+      if (inner.kind === 'leaf') waiting.push(key);
+      if (inner.kind === 'object') users.set(inner.shape, [...(users.get(inner.shape) ?? []), key]);
+    }
+  }
+  for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+    if (found.has(key)) continue;
+    found.add(key);
+    waiting.push(...(users.get(key) ?? []));
+  }
+  return found;
 }

@@ -7,6 +7,7 @@ import { parsePath } from '../catalog/path.ts';
 import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
 import { resolvePath } from '../catalog/resolve-path.ts';
 import { valueAt, valuesAt } from '../catalog/value-at.ts';
+import { orderKey } from '../catalog/values.ts';
 import { encodeObjectId } from '../query/object-id.ts';
 import { at, below, needing, nothing, wholeBody } from './needs.ts';
 import { asRecord, type ObjectSource } from './object-source.ts';
@@ -55,7 +56,7 @@ export function addKubernetesObject(builder: Builder): void {
         generation: t.field({
           type: 'Int64',
           extensions: needing(at('generation')),
-          resolve: (source) => source.metadata['generation'],
+          resolve: (source) => integer(source.metadata['generation']),
         }),
         creationTimestamp: t.field({
           type: 'DateTime',
@@ -70,7 +71,7 @@ export function addKubernetesObject(builder: Builder): void {
         deletionGracePeriodSeconds: t.field({
           type: 'Int64',
           extensions: needing(at('deletionGracePeriodSeconds')),
-          resolve: (source) => source.metadata['deletionGracePeriodSeconds'],
+          resolve: (source) => integer(source.metadata['deletionGracePeriodSeconds']),
         }),
         labels: t.field({
           type: 'StringMap',
@@ -141,7 +142,7 @@ export function addKubernetesObject(builder: Builder): void {
       observedGeneration: t.field({
         type: 'Int64',
         extensions: needing(at('observedGeneration')),
-        resolve: (source) => source['observedGeneration'],
+        resolve: (source) => integer(source['observedGeneration']),
       }),
     }),
   });
@@ -251,6 +252,10 @@ function own(map: Json, key: string): unknown {
 
 function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+function integer(value: unknown): unknown {
+  return orderKey('Int64', value) === null ? null : value;
 }
 
 function strings(value: unknown): string[] | null {

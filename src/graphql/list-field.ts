@@ -19,7 +19,7 @@ import { checkPage } from '../query/check-page.ts';
 import type { Filter } from '../query/filter.ts';
 import type { ListPlan, OrderTerm, Projection } from '../query/plan.ts';
 import { ListConnection } from './connection-source.ts';
-import { clustersOf, filterFrom } from './filter-input.ts';
+import { filterFrom } from './filter-input.ts';
 import { projectionOf, selectionsAt } from './needs.ts';
 import type { Operation } from './operation.ts';
 import type { FieldConfig } from './shape-types.ts';
@@ -87,12 +87,7 @@ export function list(
     page: checkPage(args, { maximum: operation.source.limits.maxPageSize }),
     projection,
   };
-  return new ListConnection(
-    operation,
-    plan,
-    new Map(kinds.map((kind) => [kind.key, kind])),
-    clustersOf(filter),
-  ).ready();
+  return new ListConnection(operation, plan, kinds).ready();
 }
 
 function orderTerm(kinds: readonly CatalogKind[], term: OrderArgument): OrderTerm {

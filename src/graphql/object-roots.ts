@@ -5,7 +5,7 @@ import { decodeObjectId } from '../query/object-id.ts';
 import { filterFrom } from './filter-input.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments, projectionOfNodes } from './list-field.ts';
-import { projectionOfObject, readObjects } from './one-field.ts';
+import { projectionOfObject, readObject, readObjects } from './one-field.ts';
 import type { OperationContext } from './operation.ts';
 import { inputList, listOf, nonNull, required } from './wrap.ts';
 
@@ -16,10 +16,8 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       type: shared.object,
       description: 'One object by its id; null when it is gone.',
       args: { id: { type: required(GraphQLID) } },
-      resolve: async (_root, { id }, { portolan }, info) => {
-        const [found] = await readObjects(portolan, [decodeObjectId(id)], projectionOfObject(info, shared.object));
-        return found ?? null;
-      },
+      resolve: (_root, { id }, { portolan }, info) =>
+        readObject(portolan, decodeObjectId(id), projectionOfObject(info, shared.object)),
     },
     objectsById: {
       type: nonNull(listOf(shared.object)),

@@ -2,6 +2,7 @@
  * What resolvers of a kind's type are given: one object of the store with as much of its body as the query needs.
  */
 import type { CatalogKind } from '../catalog/catalog.ts';
+import { isRawJson } from '../catalog/raw-json.ts';
 import { apiVersionOf } from '../catalog/resource.ts';
 import type { ObjectRow } from '../query/plan.ts';
 import type { Operation } from './operation.ts';
@@ -40,7 +41,7 @@ export class ObjectSource {
 
 /** The value as a JSON object, or null when it is anything else. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
     ? (value as Readonly<Record<string, unknown>>)
     : null;
 }

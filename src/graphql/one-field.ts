@@ -13,7 +13,7 @@ import type { CatalogKind } from '../catalog/catalog.ts';
 import { fetchObjects } from '../query/fetch.ts';
 import type { Identity } from '../query/filter.ts';
 import type { Projection } from '../query/plan.ts';
-import { requireReady } from '../query/readiness.ts';
+import { readiness } from '../query/readiness.ts';
 import { projectionOf } from './needs.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Operation } from './operation.ts';
@@ -30,15 +30,14 @@ export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConf
       name: { type: text },
       cluster: { type: GraphQLString, description: 'Needed when several clusters serve this kind.' },
     },
-    resolve: async (_root, args, { portolan }, info) => {
+    resolve: (_root, args, { portolan }, info) => {
       const identity: Identity = {
         cluster: clusterFor(kind, args['cluster']),
         key: kind.key,
         namespace: kind.resource.namespaced ? String(args['namespace']) : null,
         name: String(args['name']),
       };
-      const [found] = await readObjects(portolan, [identity], projectionOfObject(info, getNamedType(info.returnType)));
-      return found ?? null;
+      return readObject(portolan, identity, projectionOfObject(info, getNamedType(info.returnType)));
     },
   };
 }
@@ -66,29 +65,49 @@ export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedT
   return projectionOf({ schema: info.schema, fragments }, sets, type);
 }
 
-/** Objects by identity, in the order asked, null where there is none or its kind is unknown. CACHE_NOT_READY before the sync. */
+/**
+ * Objects by identity, in the order asked: null where there is none, or where its kind or cluster is not served any more; an error
+ * CACHE_NOT_READY where that cannot be said yet, so that one kind does not take the others with it.
+ */
 export async function readObjects(
   operation: Operation,
   identities: readonly Identity[],
   projection: Projection,
-): Promise<readonly (ObjectSource | null)[]> {
-  const known = identities.filter(({ key }) => operation.generation.kind(key) !== undefined);
-  const found = await operation.read(async (lease, layouts) => {
-    for (const key of new Set(known.map((identity) => identity.key))) {
-      const clusters = new Set(known.filter((identity) => identity.key === key).map(({ cluster }) => cluster));
-      operation.noteMissing(await requireReady(lease, [key], [...clusters]));
-    }
-    return fetchObjects(lease, layouts, known, projection);
+): Promise<readonly (ObjectSource | PortolanError | null)[]> {
+  const served = identities.map(({ key, cluster }) => {
+    const kind = operation.generation.kind(key);
+    return kind?.clusters.includes(cluster) === true ? kind : null;
   });
-  const sources = new Map(
-    known.map((identity, index) => {
-      const row = found[index];
-      const kind = operation.generation.kind(identity.key);
-      return [
-        identity,
-        row === null || row === undefined || kind === undefined ? null : new ObjectSource(operation, kind, row),
-      ];
-    }),
-  );
-  return identities.map((identity) => sources.get(identity) ?? null);
+  const keys = [...new Set(served.flatMap((kind) => kind?.key ?? []))];
+  if (keys.length === 0) return identities.map(() => null);
+  return operation.read(async (lease, layouts) => {
+    const states = await readiness(lease, keys);
+    const rows = await fetchObjects(lease, layouts, identities, projection);
+    return identities.map(({ key, cluster }, index) => {
+      const kind = served[index] ?? null;
+      if (kind === null) return null;
+      if (!states.some((state) => state.synced && state.key === key && state.cluster === cluster)) {
+        return notReady(key, cluster);
+      }
+      const row = rows[index] ?? null;
+      return row === null ? null : new ObjectSource(operation, kind, row);
+    });
+  });
+}
+
+/** The same for one object. Throws CACHE_NOT_READY. */
+export async function readObject(
+  operation: Operation,
+  identity: Identity,
+  projection: Projection,
+): Promise<ObjectSource | null> {
+  const [found = null] = await readObjects(operation, [identity], projection);
+  if (found instanceof PortolanError) throw found;
+  return found;
+}
+
+function notReady(key: string, cluster: string): PortolanError {
+  return new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet in ${cluster}; try again in a moment.`, {
+    details: { resources: [key] },
+  });
 }

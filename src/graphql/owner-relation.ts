@@ -8,6 +8,7 @@ import { encodeLiveCursor } from '../live/live-cursor.ts';
 import { checkPage } from '../query/check-page.ts';
 import type { ListRow } from '../query/plan.ts';
 import { countOwned, type OwnedPage, type OwnerReference, ownedBy, ownersOf } from '../query/relations.ts';
+import type { Lease } from '../store/types.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
 import { projectionOfNodes } from './list-field.ts';
 import { ObjectSource } from './object-source.ts';
@@ -19,28 +20,39 @@ interface OwnedArguments {
   readonly after: string | null;
 }
 
+/** One object's page, and where a subscription goes on from it: read in one snapshot, also where every read has a lease of its own. */
+interface Related {
+  readonly page: OwnedPage;
+  readonly cursor: string;
+}
+
+async function related(lease: Lease, pages: Promise<readonly OwnedPage[]>): Promise<readonly Related[]> {
+  const cursor = encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision });
+  return (await pages).map((page) => ({ page, cursor }));
+}
+
 /** A page of related objects that is read when a field of it is resolved. */
 class RelatedConnection implements ConnectionSource {
   readonly #operation: Operation;
-  readonly #page: () => Promise<OwnedPage>;
+  readonly #read: () => Promise<Related>;
   readonly #count: (limit: number | null) => Promise<number>;
 
-  constructor(operation: Operation, page: () => Promise<OwnedPage>, count: (limit: number | null) => Promise<number>) {
+  constructor(operation: Operation, read: () => Promise<Related>, count: (limit: number | null) => Promise<number>) {
     this.#operation = operation;
-    this.#page = page;
+    this.#read = read;
     this.#count = count;
   }
 
   async edges(): Promise<readonly EdgeSource[]> {
-    const { rows } = await this.#page();
-    return rows.flatMap((row: ListRow) => {
+    const { page } = await this.#read();
+    return page.rows.flatMap((row: ListRow) => {
       const kind = this.#operation.generation.kind(row.key);
       return kind === undefined ? [] : [{ cursor: row.cursor, node: new ObjectSource(this.#operation, kind, row) }];
     });
   }
 
   async pageInfo(): Promise<PageInfoSource> {
-    const page = await this.#page();
+    const { page } = await this.#read();
     return pageOf(page, page.rows);
   }
 
@@ -48,8 +60,8 @@ class RelatedConnection implements ConnectionSource {
     return this.#count(limit);
   }
 
-  changesCursor(): Promise<string> {
-    return this.#operation.read(async (lease) => encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision }));
+  async changesCursor(): Promise<string> {
+    return (await this.#read()).cursor;
   }
 }
 
@@ -67,7 +79,9 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
     () =>
       operation
         .loader(`owned ${place}`, () =>
-          byOwner((owners) => operation.read((lease, layouts) => ownedBy(lease, layouts, owners, options, projection))),
+          byOwner((owners) =>
+            operation.read((lease, layouts) => related(lease, ownedBy(lease, layouts, owners, options, projection))),
+          ),
         )
         .load(owner),
     (limit) =>
@@ -86,16 +100,16 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
   const owners = operation.loader(
     `owners ${placeOf(info)}`,
     () =>
-      new DataLoader<number, OwnedPage>((objectIds) =>
-        operation.read((lease, layouts) => ownersOf(lease, layouts, objectIds, projection)),
+      new DataLoader<number, Related>((objectIds) =>
+        operation.read((lease, layouts) => related(lease, ownersOf(lease, layouts, objectIds, projection))),
       ),
   );
   return new RelatedConnection(
     operation,
     () => owners.load(source.row.objectId),
     async (limit) => {
-      const { rows } = await owners.load(source.row.objectId);
-      return limit === null ? rows.length : Math.min(rows.length, limit);
+      const { page } = await owners.load(source.row.objectId);
+      return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
   );
 }
@@ -109,13 +123,18 @@ function byOwner<T>(
 const places = new WeakMap<object, number>();
 let nextPlace = 0;
 
-/** A short name for the place in the document that a field stands at: loaders are shared by objects of one place only. */
-function placeOf(info: GraphQLResolveInfo): number {
-  const [node] = info.fieldNodes;
-  if (node === undefined) return 0;
-  const known = places.get(node);
-  if (known !== undefined) return known;
-  nextPlace += 1;
-  places.set(node, nextPlace);
-  return nextPlace;
+/**
+ * A short name for the places in the document that a field stands at: loaders are shared by objects of the same places only. All of
+ * them count: a field of a fragment is merged with its neighbours, here with these and there with others, and needs what they need.
+ */
+function placeOf(info: GraphQLResolveInfo): string {
+  return info.fieldNodes
+    .map((node) => {
+      const known = places.get(node);
+      if (known !== undefined) return known;
+      nextPlace += 1;
+      places.set(node, nextPlace);
+      return nextPlace;
+    })
+    .join('+');
 }
