@@ -51,14 +51,11 @@ export async function runUntilSignal(
   }
 }
 
+/**
+ * Later signals change nothing: npm passes on the one that the terminal has sent to all already, and the end is near in any case.
+ */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        // A second signal ends the process at once.
-        process.once(signal, () => process.exit(130));
-        resolve();
-      });
-    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });
 }
