@@ -8,7 +8,7 @@
  * So a client notices nothing of a generation that does not concern its kind, nothing is read or executed by types that are no
  * longer true, and no running subscription keeps an old generation in memory.
  */
-import { type DocumentNode, type ExecutionResult, type GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, validate } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import { GenerationMoved } from './generation-moved.ts';
 import type { OperationContext } from './operation.ts';
@@ -67,8 +67,9 @@ function following<A extends SubscribeArguments>(
           const step = await inner.next();
           return step.done === true ? { done: true, value: undefined } : step;
         } catch (error) {
-          if (over || !(error instanceof GenerationMoved)) throw error;
-          await moveOn(error);
+          const moved = movedIn(error);
+          if (over || moved === null) throw error;
+          await moveOn(moved);
         }
       }
       return { done: true, value: undefined };
@@ -96,6 +97,13 @@ function problemsOf(schema: GraphQLSchema, document: DocumentNode): readonly Gra
   const problems = ofSchema.get(document) ?? validate(schema, document);
   ofSchema.set(document, problems);
   return problems;
+}
+
+/** Executors may wrap what a stream of events throws. */
+function movedIn(error: unknown): GenerationMoved | null {
+  let current = error;
+  while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;
+  return current instanceof GenerationMoved ? current : null;
 }
 
 function reload(problem: GraphQLError | undefined): PortolanError {
