@@ -3,10 +3,19 @@ import type { DescribedResource } from '../../src/catalog/catalog.ts';
 
 /** A Pod as the API server writes it. The same arguments give the same text. */
 export function podText(index: number, phase: string, resourceVersion: number): string {
-  const namespace = `team-${index % 50}`;
-  const name = `app-${index % 400}-${((index * 2654435761) % 4294967296).toString(36)}-${index}`;
+  return `{"kind":"Pod","apiVersion":"v1",${podItem(index, phase, resourceVersion).slice(1)}`;
+}
+
+/** `namespace/name`: what an API server orders its lists by. */
+export function podName(index: number): string {
+  return `team-${index % 50}/app-${index % 400}-${((index * 2654435761) % 4294967296).toString(36)}-${index}`;
+}
+
+/** A Pod as it stands in a list: without apiVersion and kind. */
+export function podItem(index: number, phase: string, resourceVersion: number): string {
+  const [namespace = '', name = ''] = podName(index).split('/');
   return (
-    `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"${name}","generateName":"app-${index % 400}-","namespace":"${namespace}",` +
+    `{"metadata":{"name":"${name}","generateName":"app-${index % 400}-","namespace":"${namespace}",` +
     `"uid":"00000000-0000-4000-8000-${String(index).padStart(12, '0')}","resourceVersion":"${resourceVersion}",` +
     `"creationTimestamp":"2026-01-${String((index % 28) + 1).padStart(2, '0')}T12:${String(index % 60).padStart(2, '0')}:00Z",` +
     `"labels":{"app":"app-${index % 400}","pod-template-hash":"${(index % 997).toString(36)}","tier":"${index % 3 === 0 ? 'web' : 'worker'}"},` +

@@ -1,0 +1,34 @@
+/**
+ * The measured side of bench/sync.ts: a process as the gateway's, with the real ingest thread and an otherwise idle serve thread.
+ *
+ *   argv: kubeconfig, store file -> message: SyncedProcess
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { startIngest } from '../src/ingest/start-ingest.ts';
+import { watchResident } from './support/resident.ts';
+import type { SyncedProcess } from './sync.ts';
+
+const [kubeconfig = '', file = ''] = process.argv.slice(2);
+const resolutionMs = 5;
+
+const peak = watchResident(50);
+const ingest = await startIngest({
+  file,
+  clusters: [{ name: 'bench', kubeconfig }],
+  include: ['pods'],
+  logLevel: 'warn',
+});
+await ingest.catalogKnown;
+const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+delay.enable();
+await Promise.race([ingest.synced, ingest.failed]);
+delay.disable();
+const { objects } = ingest.progress();
+process.send?.({
+  objects,
+  rssMb: peak(),
+  // The histogram counts from one look to the next, so its own interval is no delay.
+  loopP99Ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
+} satisfies SyncedProcess);
+await ingest.close();
+process.disconnect?.();
