@@ -54,36 +54,41 @@ export function createEngine({ reader, log, clock, maxPageSize }: EngineOptions)
     },
   };
 
+  const publish = async (): Promise<void> => {
+    const { described } = await reader.lease((lease) => readDescribed(lease), { timeoutMs: 30_000 });
+    const catalog = assembleCatalog(described);
+    if (current?.catalog.hash === catalog.hash) return;
+    const began = clock.monotonic();
+    const next = buildGeneration(catalog);
+    for (const { cluster, resource, message } of [...catalog.diagnostics, ...next.diagnostics]) {
+      log.warn({ cluster, resource }, message);
+    }
+    current = next;
+    const milliseconds = Math.round(clock.monotonic() - began);
+    log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
+    feed.interrupt();
+  };
+
   const refresh = async (): Promise<void> => {
-    do {
-      again = false;
-      const { described } = await reader.lease((lease) => readDescribed(lease), { timeoutMs: 30_000 });
-      const catalog = assembleCatalog(described);
-      if (current?.catalog.hash === catalog.hash) continue;
-      const began = clock.monotonic();
-      const next = buildGeneration(catalog);
-      for (const { cluster, resource, message } of [...catalog.diagnostics, ...next.diagnostics]) {
-        log.warn({ cluster, resource }, message);
+    try {
+      while (again) {
+        again = false;
+        await publish();
       }
-      current = next;
-      const milliseconds = Math.round(clock.monotonic() - began);
-      log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
-      feed.interrupt();
-    } while (again);
+    } catch (error) {
+      log.error({ error: messageOf(error) }, 'the next schema could not be built; the current one stays');
+      if (current === null) throw error;
+    } finally {
+      // In the same turn as the last look at `again`, so that no call falls between the two.
+      running = null;
+    }
   };
 
   return {
     source,
     async refreshCatalog() {
       again = true;
-      running ??= refresh()
-        .catch((error: unknown) => {
-          log.error({ error: messageOf(error) }, 'the next schema could not be built; the current one stays');
-          if (current === null) throw error;
-        })
-        .finally(() => {
-          running = null;
-        });
+      running ??= refresh();
       await running;
     },
     wake: () => feed.wake(),

@@ -64,6 +64,14 @@ const broken: readonly [string, (kind: CatalogKind) => CatalogKind][] = [
       return { ...kind, tree: { ...kind.tree, shapes: { ...kind.tree.shapes, [root.key]: { ...root, fields } } } };
     },
   ],
+  [
+    'a leaf of a type that nobody knows',
+    (kind) => {
+      const root = must(kind.tree.shapes[kind.tree.root], 'the root');
+      const fields = [{ name: 'odd', type: { kind: 'leaf', type: 'Strange' } } as never];
+      return { ...kind, tree: { ...kind.tree, shapes: { ...kind.tree.shapes, [root.key]: { ...root, fields } } } };
+    },
+  ],
   ['a type name that GraphQL does not take', (kind) => ({ ...kind, names: { ...kind.names, type: 'a b' } })],
   ['a list that another kind has', (kind) => ({ ...kind, names: { ...kind.names, list: 'exampleComGadgets' } })],
   ['a list that the gateway has', (kind) => ({ ...kind, names: { ...kind.names, list: 'objects' } })],

@@ -112,7 +112,10 @@ class Subscriber {
   async #read(): Promise<void> {
     const step = await this.#messages.next();
     this.#pending = null;
-    if (step.done === true) return;
+    if (step.done === true) {
+      if (!this.#stop.signal.aborted) throw new Error('the list has ended by itself');
+      return;
+    }
     if (step.value.phase === 'GAP') this.gaps += 1;
     this.client.take(step.value);
     const { sequence } = decodeLiveCursor(step.value.cursor);
@@ -156,6 +159,7 @@ class Subscriber {
   /** Reads until nothing is left to tell. */
   async drain(): Promise<void> {
     for (;;) {
+      this.check();
       this.ask();
       const quiet = await Promise.race([
         must(this.#pending, 'it was asked').then(() => false),
