@@ -64,6 +64,12 @@ export function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
+/** All objects at one revision, as a backup has them: without history. */
+export interface StoreBackup {
+  readonly revision: number;
+  readonly objects: ReadonlyMap<string, readonly Stored[]>;
+}
+
 interface Collection {
   readonly objects: Map<string, Stored>;
   /** Sorted; holds exactly the keys of `objects`. */
@@ -227,6 +233,29 @@ export class ObjectStore {
   compact(): void {
     this.#compacted = this.#revision;
     for (const collection of this.#collections.values()) collection.events = [];
+  }
+
+  /** A backup of everything that is there now. */
+  save(): StoreBackup {
+    return {
+      revision: this.#revision,
+      objects: new Map(this.storages().map((storage) => [storage, this.list(storage)])),
+    };
+  }
+
+  /** Goes back to a backup, its revision too. History is gone, and nobody hears an event: nothing happened, it is another past. */
+  restore({ revision, objects }: StoreBackup): void {
+    for (const storage of new Set([...this.storages(), ...objects.keys()])) {
+      const there = objects.get(storage) ?? [];
+      this.#collections.set(storage, {
+        objects: new Map(there.map((stored) => [stored.key, stored])),
+        keys: there.map(({ key }) => key),
+        events: [],
+        floor: 0,
+      });
+    }
+    this.#revision = revision;
+    this.#compacted = revision;
   }
 
   #collection(storage: string): Collection {

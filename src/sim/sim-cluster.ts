@@ -22,11 +22,12 @@ import { ResourceRegistry } from './api/resource-registry.ts';
 import type { ServedResource } from './api/served-resource.ts';
 import { CrdManager } from './crd/crd-manager.ts';
 import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
+import { Faults } from './faults.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
 import { asString, at, isObject, type JsonObject } from './json.ts';
-import { ObjectStore } from './object-store.ts';
+import { ObjectStore, type StoreBackup } from './object-store.ts';
 import { seededRandom } from './seeded-random.ts';
 import { statusErrors } from './status-error.ts';
 
@@ -77,6 +78,8 @@ export interface SimCluster {
   readonly url: string;
   /** How many watches are open. */
   readonly openWatches: number;
+  /** What is to go wrong. */
+  readonly faults: Faults;
   /** How many requests were received. */
   readonly requests: number;
   /** A kubeconfig in YAML that points here. */
@@ -97,6 +100,10 @@ export interface SimCluster {
   get(path: ObjectPath): JsonObject | undefined;
   /** The objects at the path of a collection, in order. Shared with the store: never change them. */
   list(path: ObjectPath): JsonObject[];
+  /** A backup of all objects with their revision. */
+  save(): StoreBackup;
+  /** Goes back to a backup, as from a restored etcd: the revision falls, history is gone, watches are cut. Not where controllers run, and only while the definitions of custom resources are those of the backup. */
+  restore(backup: StoreBackup): void;
   /** Cuts all open watches in the middle. */
   dropWatches(): void;
   /** While false, everything is answered with 503. */
@@ -115,12 +122,14 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const lister = new Lister(store, clock);
   const crds = new CrdManager(api, registry);
   const collector = new GarbageCollector(api, registry);
-  const handlers = new ResourceHandlers(api, lister, clock, {
+  const faults = new Faults();
+  const served = {
     watchList: features.watchList ?? true,
     bookmarkMs: features.bookmarkMs ?? 5000,
     expiredAsHttp: features.expiredAsHttp ?? false,
     token: features.token,
-  });
+  };
+  const handlers = new ResourceHandlers(api, lister, clock, served, faults);
   registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
   const compact = (): void => {
     store.compact();
@@ -177,6 +186,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     registry,
     handlers,
     log,
+    faults,
     aggregatedDiscovery: features.aggregatedDiscovery ?? true,
     openapiV3: features.openapiV3 ?? true,
     token: features.token,
@@ -205,7 +215,14 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       })();
       return closing;
     },
+    faults,
     compact,
+    save: () => store.save(),
+    restore: (backup) => {
+      store.restore(backup);
+      lister.compact();
+      handlers.dropWatches();
+    },
     create,
     update: (object, write = {}) => {
       const { resource, namespace } = resourceOf(object);

@@ -1,7 +1,7 @@
 /**
  * The HTTP side: one node:http server that finds out what a request is about and hands it on.
  *
- * Order, as in a real server: availability -> authentication -> health and version -> discovery and OpenAPI -> the
+ * Order, as in a real server: availability -> faults that were asked for -> authentication -> health and version -> discovery and OpenAPI -> the
  * resource. Every failure is a Status. Never: keeps state of its own beside open sockets.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -9,8 +9,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ResourceRegistry } from '../api/resource-registry.ts';
+import type { Faults } from '../faults.ts';
 import { statusErrors } from '../status-error.ts';
 import { Discovery } from './discovery.ts';
+import { FaultAnswers } from './fault-answers.ts';
 import { OpenApi, type OpenApiDocument } from './openapi.ts';
 import { parseResourcePath } from './request-info.ts';
 import type { ResourceHandlers } from './resource-handlers.ts';
@@ -20,6 +22,7 @@ export interface ApiServerOptions {
   readonly registry: ResourceRegistry;
   readonly handlers: ResourceHandlers;
   readonly log: Logger;
+  readonly faults: Faults;
   readonly aggregatedDiscovery: boolean;
   readonly openapiV3: boolean;
   /** The bearer token every request must carry; undefined lets everybody in. */
@@ -42,6 +45,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
   readonly #openapi: OpenApi;
+  readonly #faults: FaultAnswers;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #available = true;
@@ -51,6 +55,7 @@ export class ApiServer {
     this.#options = options;
     this.#discovery = new Discovery(options.registry);
     this.#openapi = new OpenApi(options.registry);
+    this.#faults = new FaultAnswers(options.faults);
     this.#server = createServer({ keepAlive: true, noDelay: true, requestTimeout: 0 }, (request, response) => {
       void this.#serve(request, response);
     });
@@ -104,6 +109,9 @@ export class ApiServer {
     if (!this.#available) throw statusErrors.unavailable();
     const url = new URL(request.url ?? '/', 'http://localhost');
     const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname;
+    const about = parseResourcePath(path);
+    if (this.#faults.answer(request, response, about, url.searchParams)) return;
+    this.#faults.reveal(about, url.searchParams);
     const probe = /^\/(healthz|readyz|livez)(\/|$)/.test(path);
     const { token } = this.#options;
     if (token !== undefined && !probe && request.headers.authorization !== `Bearer ${token}`)
@@ -120,6 +128,8 @@ export class ApiServer {
     if (request.method === 'GET' || request.method === 'HEAD') {
       const found = this.#discovery.answer(path, accept, this.#options.aggregatedDiscovery);
       if (found) {
+        const stale = this.#faults.staleDiscovery(path, found.body);
+        if (stale) return sendJson(response, 200, stale, { 'Content-Type': found.headers['Content-Type'] ?? '' });
         const etag = found.headers.ETag;
         if (etag !== undefined && request.headers['if-none-match'] === etag) {
           response.writeHead(304, { ETag: etag }).end();
@@ -128,7 +138,6 @@ export class ApiServer {
         return sendJson(response, 200, found.body, found.headers);
       }
     }
-    const about = parseResourcePath(path);
     const resource = about && this.#options.registry.find(about.group, about.version, about.plural);
     if (!about || !this.#options.registry.hasGroupVersion(about.group, about.version)) {
       sendText(response, 404, '404 page not found\n', { 'Content-Type': 'text/plain; charset=utf-8' });

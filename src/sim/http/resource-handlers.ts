@@ -9,9 +9,12 @@ import type { DeleteRequest, ObjectApi, PatchKind, WriteOptions } from '../api/o
 import { answerReview } from '../api/reviews.ts';
 import { readScale, writeScale } from '../api/scale.ts';
 import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
+import type { Faults } from '../faults.ts';
 import { asArray, asObject, asString, isObject, type JsonObject, parseJson } from '../json.ts';
 import type { Stored } from '../object-store.ts';
 import { type StatusError, statusErrors } from '../status-error.ts';
+import { faultyList } from './faulty-list.ts';
+import { FaultyWire } from './faulty-wire.ts';
 import { metadataOnlyText, wantsMetadataOnly } from './partial-metadata.ts';
 import type { ResourcePath } from './request-info.ts';
 import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond.ts';
@@ -37,13 +40,15 @@ export class ResourceHandlers {
   readonly #lister: Lister;
   readonly #clock: Clock;
   readonly #features: HandlerFeatures;
+  readonly #faults: Faults;
   readonly #watches = new Set<WatchStream>();
 
-  constructor(api: ObjectApi, lister: Lister, clock: Clock, features: HandlerFeatures) {
+  constructor(api: ObjectApi, lister: Lister, clock: Clock, features: HandlerFeatures, faults: Faults) {
     this.#api = api;
     this.#lister = lister;
     this.#clock = clock;
     this.#features = features;
+    this.#faults = faults;
   }
 
   /** Ends the watches of resources that are no longer served as they were. */
@@ -223,7 +228,9 @@ export class ResourceHandlers {
     const apiVersion = partial ? 'meta.k8s.io/v1' : apiVersionOf(resource);
     const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
     const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
-    await sendPieces(response, listPieces(head, page.items, itemText(resource, partial)));
+    const body = listPieces(head, page.items, itemText(resource, partial));
+    const left = faultyList(this.#faults, resource.plural, response, body);
+    if (left) await sendPieces(response, left);
   }
 
   #watch(
@@ -258,6 +265,7 @@ export class ResourceHandlers {
         clock: this.#clock,
         bookmarkMs: this.#features.bookmarkMs,
         expiredAsHttp: this.#features.expiredAsHttp,
+        wire: new FaultyWire(this.#faults, resource.plural, response),
         textOf: (stored) => (partial ? metadataOnlyText(stored, resource) : stored.text(resource.view)),
       },
     );

@@ -32,6 +32,8 @@ export interface WatchSettings {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly bookmarkMs: number;
+  /** What carries lines to the response. */
+  readonly wire: { write(lines: string): void };
   /** How a version is written: as it is, or its metadata only. */
   readonly textOf: (stored: Stored) => string;
   /** Whether an expired revision is answered as HTTP 410 rather than as an ERROR event. */
@@ -90,7 +92,7 @@ export class WatchStream {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.#unsubscribe?.();
-    if (this.#pending !== '') this.#response.write(this.#pending);
+    if (this.#pending !== '') this.#settings.wire.write(this.#pending);
     this.#pending = '';
     this.#response.end();
   }
@@ -143,12 +145,14 @@ export class WatchStream {
     this.#push(`{"type":"${type}","object":${this.#settings.textOf(stored)}}\n`);
   }
 
+  /** Nothing below what was asked for: a watch from a revision that is not reached yet is silent until then, as real servers are. */
   #bookmark(annotations?: Record<string, string>): void {
+    if (this.#settings.store.revision < this.#sentRevision) return;
     const { kind } = this.resource;
     const metadata = { resourceVersion: String(this.#settings.store.revision), creationTimestamp: null, annotations };
     const object = { kind, apiVersion: apiVersionOf(this.resource), metadata };
     this.#push(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
-    this.#sentRevision = Math.max(this.#sentRevision, this.#settings.store.revision);
+    this.#sentRevision = this.#settings.store.revision;
   }
 
   #push(line: string): void {
@@ -164,7 +168,7 @@ export class WatchStream {
 
   #flush(): void {
     if (this.#pending === '' || this.#ended.signal.aborted) return;
-    this.#response.write(this.#pending);
+    this.#settings.wire.write(this.#pending);
     this.#pending = '';
     if (this.#response.writableLength > maxBuffered) this.end();
   }
