@@ -37,6 +37,11 @@ const asRelist = (resourceVersion: string) => ({
   query: { limit: 500, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
 });
 
+/** One object that must not be older: whether the server has reached this version at all. */
+const asDoubt = (resourceVersion: string) => ({
+  query: { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
+});
+
 test('R1, R3: lists without a version, publishes in one step, watches from the list, applies in order', async () => {
   const bench = reflectorBench();
   await watching(bench);
@@ -165,9 +170,9 @@ test('F4: a half-open connection is noticed once bookmarks were seen, and not be
   await settle();
   await bench.clock.advance(179_000);
   expect(bench.client.asked).toHaveLength(3);
-  bench.client.answer(open());
+  bench.client.answer(whole(listText(13, [a])), open());
   await bench.clock.advance(7000);
-  expect(bench.client.asked.slice(3)).toMatchObject([asWatch('13')]);
+  expect(bench.client.asked.slice(3)).toMatchObject([asDoubt('13'), asWatch('13')]);
   expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
   expect(bench.writer.state(bench.handle).status.restarts).toEqual({ idle: 1 });
 });
@@ -188,11 +193,11 @@ test('F44: silence is believed at a second look: what waited in the socket while
 test('R11: a server that ignores timeoutSeconds is left at a deadline of our own', async () => {
   const bench = reflectorBench();
   await watching(bench);
-  bench.client.answer(open());
+  bench.client.answer(whole(listText(10, [a])), open());
   await bench.clock.advance(479_000);
   expect(bench.client.asked).toHaveLength(2);
   await bench.clock.advance(1000);
-  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('10')]);
+  expect(bench.client.asked.slice(2)).toMatchObject([asDoubt('10'), asWatch('10')]);
 });
 
 test('F5: HTTP 410 on a watch is answered with a list no older than what is known; nothing is added twice', async () => {
@@ -325,6 +330,25 @@ test('F20: a list below the known version is taken as it is, and said', async ()
   expect(bench.version()).toBe('7');
   expect(bench.client.asked.at(-1)).toMatchObject(asWatch('7'));
   expect(bench.writer.state(bench.handle).status.restarts).toMatchObject({ rewind: 1 });
+});
+
+test('F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.answer(
+    refused(504, 'Timeout', { details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } }),
+    whole(listText(7, [a])),
+    open(),
+  );
+  await bench.clock.advance(450_000);
+  bench.client.body.end();
+  await settle();
+  await bench.clock.advance(400);
+  expect(bench.client.asked.slice(2, 4)).toMatchObject([asDoubt('10'), { query: { limit: 500 } }]);
+  expect(bench.client.asked[3]?.query['resourceVersion']).toBeUndefined();
+  expect(bench.client.asked.slice(4)).toMatchObject([asWatch('7')]);
+  expect(bench.pods()).toEqual(['a uid-a@1']);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
 });
 
 test('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it', async () => {

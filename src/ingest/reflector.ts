@@ -15,6 +15,7 @@
  * After `stop` nothing is applied, and no timer, socket or staged row is left.
  */
 import { messageOf } from '../base/errors.ts';
+import { resourcePath } from '../kube/resource-path.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
 import type { IngestStatus } from '../store/types.ts';
 import { Backoff } from './backoff.ts';
@@ -56,6 +57,8 @@ export class Reflector {
   #serverFailures = 0;
   #protocolFaults = 0;
   #wake: AbortController | null = null;
+  /** The last watch was silent: the version may be one that the server has not reached. */
+  #doubtful = false;
   /** The first word is always said: the store may remember another phase from an earlier run. */
   #unsaid = true;
 
@@ -149,6 +152,7 @@ export class Reflector {
       this.#checkRewind(resourceVersion);
       this.#position.resourceVersion = resourceVersion;
       this.#versionUnavailable = false;
+      this.#doubtful = false;
       this.#freshlyListed = true;
       this.#listed = true;
       this.#synced = true;
@@ -176,6 +180,7 @@ export class Reflector {
   async #watch(stop: AbortSignal): Promise<Step> {
     const { clock, settings } = this.#context;
     this.#watchOpenedAt = null;
+    if (this.#doubtful) await this.#doubtSilence(stop);
     const end = await watchCollection(this.#context, this.#position, stop, {
       opened: () => {
         this.#watchOpenedAt = clock.monotonic();
@@ -193,7 +198,25 @@ export class Reflector {
       await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
     }
     if (end.lastedMs >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    this.#doubtful = end.lines === 0 && end.lastedMs >= settings.idleMs;
     return 'watch';
+  }
+
+  /**
+   * A watch that brought nothing, not even a bookmark: a server whose storage was restored from a backup takes a version of the
+   * future without a word. A list of one object that must not be older tells: it fails with `too new`, and all is listed.
+   */
+  async #doubtSilence(stop: AbortSignal): Promise<void> {
+    const { client, resource, settings } = this.#context;
+    const { resourceVersion } = this.#position;
+    const query = { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' };
+    const { body } = await client.stream(resourcePath(resource), query, {
+      signal: stop,
+      bodyTimeoutMs: settings.listSilenceMs,
+    });
+    body.on('error', () => {});
+    body.destroy();
+    this.#doubtful = false;
   }
 
   async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
@@ -204,12 +227,13 @@ export class Reflector {
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
     if (opened !== null && clock.monotonic() - opened >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    if (failure.reason === 'idle') this.#doubtful = true;
     const wait = (): Promise<void> => this.#pause(this.#backoff.next(failure.retryAfterSeconds), failure.message, stop);
     const again: Step = step === 'poll' ? 'list' : step;
     switch (failure.kind) {
       case 'expired':
       case 'too new':
-        if (step !== 'watch') this.#versionUnavailable = true;
+        if (step !== 'watch' || failure.kind === 'too new') this.#versionUnavailable = true;
         if (step !== 'watch' || this.#freshlyListed) await wait();
         return 'list';
       case 'unauthorized':
