@@ -29,6 +29,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   undici: ['kube'],
   '@pothos/core': ['graphql'],
   'graphql-yoga': ['server'],
+  'prom-client': ['server'],
   graphql: ['graphql', 'server', 'cli'],
 };
 

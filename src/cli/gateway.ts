@@ -16,8 +16,11 @@ import type { ClusterOptions } from '../ingest/cluster-options.ts';
 import type { IngestProgress } from '../ingest/progress.ts';
 import { startIngest } from '../ingest/start-ingest.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
+import { createMetrics } from '../server/metrics.ts';
 import { readPlaygroundTabs } from '../server/playground-tabs.ts';
+import { readinessOf } from '../server/readiness.ts';
 import { openReader } from '../store/reader.ts';
+import { version } from './version.ts';
 
 export interface Gateway {
   readonly url: string;
@@ -75,11 +78,20 @@ export async function startGateway(
     await Promise.race([ingest.catalogKnown, ingest.failed]);
     await engine.refreshCatalog();
 
+    const metrics = createMetrics({
+      reader,
+      source: engine.source,
+      progress: () => ingest.progress(),
+      version,
+      clock: systemClock,
+      log,
+    });
     const server: RunningServer = await startServer({
       host: config.host,
       port: config.port,
       source: engine.source,
-      readiness: () => ingest.progress(),
+      readiness: () => readinessOf(ingest.progress(), reader),
+      metrics,
       tabs: readPlaygroundTabs(),
       log,
     });

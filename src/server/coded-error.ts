@@ -39,6 +39,17 @@ export function codedError(error: unknown, log: Logger): GraphQLError {
   });
 }
 
+/** The code that {@link codedError} will give the error; logs nothing. */
+export function codeOfThrown(error: unknown): string {
+  const original = originalOf(error);
+  if (original instanceof PortolanError) return original.code;
+  if (error instanceof GraphQLError && (original === undefined || original instanceof GraphQLError)) {
+    const { code } = error.extensions;
+    return typeof code === 'string' ? code : 'BAD_USER_INPUT';
+  }
+  return 'INTERNAL_SERVER_ERROR';
+}
+
 function originalOf(error: unknown): unknown {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
-import { type Readiness, type RunningServer, startServer } from './http-server.ts';
+import { type RunningServer, startServer } from './http-server.ts';
+import type { Readiness } from './readiness.ts';
 import { type HandMade, handMadeSource } from './testing/hand-made-source.ts';
 import { openAcknowledged, openRawSocket } from './testing/raw-socket.ts';
 

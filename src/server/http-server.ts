@@ -1,5 +1,5 @@
 /**
- * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health.
+ * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health, metrics.
  *
  * Life: listening -> close(): no new connections, WebSockets told to go (1001), running requests given a moment, then every socket
  * is destroyed; always over within a second.
@@ -12,22 +12,20 @@ import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { OperationSource } from '../graphql/operation.ts';
+import type { Metrics } from './metrics.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
+import type { Readiness } from './readiness.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createYogaServer, endpoint, maxRequestBytes } from './yoga-server.ts';
-
-/** What /readyz answers. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly [detail: string]: unknown;
-}
 
 export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly source: OperationSource;
-  readonly readiness: () => Readiness;
+  readonly readiness: () => Readiness | Promise<Readiness>;
+  /** What /metrics answers; without it the path is nowhere. */
+  readonly metrics?: Metrics;
   readonly tabs: readonly PlaygroundTab[];
   readonly log: Logger;
 }
@@ -50,8 +48,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = createServer((request, response) => {
     // A request line may name the whole address; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
-    if (answerItself(request, response, options)) return;
-    Promise.resolve(yoga.handle(request, response)).catch((error: unknown) => {
+    const answering = answerItself(request, response, options) ?? yoga.handle(request, response);
+    Promise.resolve(answering).catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();
     });
@@ -122,12 +120,18 @@ function sameOrigin({ headers }: IncomingMessage): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** Answers what is not GraphQL; false when the request is for the endpoint. */
-function answerItself(request: IncomingMessage, response: ServerResponse, { readiness }: ServerOptions): boolean {
-  const json = (status: number, body: object): true => {
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`);
-    return true;
+/** Answers what is not GraphQL; null when the request is for the endpoint. */
+function answerItself(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { metrics, readiness }: ServerOptions,
+): Promise<void> | null {
+  const send = (status: number, type: string, body: string): void => {
+    response.writeHead(status, { 'content-type': type }).end(body);
   };
+  const json = async (status: number, body: object): Promise<void> =>
+    send(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+  const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
   if (!isLoopbackHost(request.headers.host)) {
     return json(403, {
       error:
@@ -136,17 +140,17 @@ function answerItself(request: IncomingMessage, response: ServerResponse, { read
   }
   switch (pathOf(request)) {
     case endpoint:
-      return false;
+      return null;
     case '/':
       response.writeHead(302, { location: endpoint }).end();
-      return true;
+      return Promise.resolve();
     case '/healthz':
       return json(200, { ok: true });
-    case '/readyz': {
-      const found = readiness();
-      return json(found.ready ? 200 : 503, found);
-    }
+    case '/readyz':
+      return Promise.resolve(readiness()).then((found) => json(found.ready ? 200 : 503, found));
+    case '/metrics':
+      return metrics === undefined ? nothing() : metrics.text().then((text) => send(200, metrics.contentType, text));
     default:
-      return json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
+      return nothing();
   }
 }

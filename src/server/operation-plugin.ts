@@ -10,11 +10,16 @@ import { localUser } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import { beginOperation, type Operation, type OperationContext, type OperationSource } from '../graphql/operation.ts';
 import { acrossGenerations } from '../graphql/subscribe.ts';
-import { codedError } from './coded-error.ts';
+import { codedError, codeOfThrown } from './coded-error.ts';
+import type { OperationMetrics } from './operation-metrics.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
 
-export function useOperation(source: OperationSource, log: Logger): Plugin<OperationContext> {
+export function useOperation(
+  source: OperationSource,
+  log: Logger,
+  metrics?: OperationMetrics,
+): Plugin<OperationContext> {
   return {
     onEnveloped({ setSchema, extendContext, context }) {
       // Over HTTP there is the request, over WebSocket the connection's signal.
@@ -43,7 +48,14 @@ export function useOperation(source: OperationSource, log: Logger): Plugin<Opera
       setSubscribeFn(acrossGenerations(subscribeFn));
       return {
         onSubscribeResult({ result, setResult }) {
-          if (isAsyncIterable(result)) setResult(endingInWords(result as AsyncIterable<Result>, log) as never);
+          if (!isAsyncIterable(result)) {
+            const [error] = (result as Result).errors ?? [];
+            metrics?.count('subscription', codeOfThrown(error));
+            return;
+          }
+          metrics?.count('subscription', 'OK');
+          const ended = metrics?.subscribed() ?? (() => {});
+          setResult(endingInWords(result as AsyncIterable<Result>, log, ended) as never);
         },
       };
     },
@@ -54,12 +66,16 @@ function withExtensions(result: Result, operation: Operation): Result {
   return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
 }
 
-/** The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. */
-function endingInWords(messages: AsyncIterable<Result>, log: Logger): AsyncGenerator<Result> {
+/**
+ * The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. `ended` hears
+ * of every way in which they end, at least once.
+ */
+function endingInWords(messages: AsyncIterable<Result>, log: Logger, ended: () => void): AsyncGenerator<Result> {
   const inner = messages[Symbol.asyncIterator]();
   let over = false;
   const end = async (): Promise<IteratorResult<Result>> => {
     over = true;
+    ended();
     await inner.return?.();
     return { done: true, value: undefined };
   };
@@ -67,9 +83,12 @@ function endingInWords(messages: AsyncIterable<Result>, log: Logger): AsyncGener
     async next() {
       if (over) return { done: true, value: undefined };
       try {
-        return await inner.next();
+        const step = await inner.next();
+        if (step.done === true) ended();
+        return step;
       } catch (error) {
         over = true;
+        ended();
         return { done: false, value: { errors: [codedError(error, log)] } };
       }
     },

@@ -2,10 +2,13 @@
  * The GraphQL endpoint as Request in, Response out. Every feature is a small plugin; sockets are opened elsewhere (http-server.ts).
  */
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { OperationContext, OperationSource } from '../graphql/operation.ts';
 import { codedError } from './coded-error.ts';
 import { useLimits } from './limits-plugin.ts';
+import type { Metrics } from './metrics.ts';
+import { useMetrics } from './metrics-plugin.ts';
 import { useOperation } from './operation-plugin.ts';
 import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
@@ -22,14 +25,27 @@ export interface YogaOptions {
   readonly log: Logger;
   /** What the playground opens with; without tabs there is GraphiQL's own welcome. */
   readonly tabs: readonly PlaygroundTab[];
+  /** Where operations are counted; nowhere without it. */
+  readonly metrics?: Metrics;
+  /** What durations are measured by. */
+  readonly clock?: Clock;
 }
 
 /** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
-export function createYogaServer({ source, log, tabs }: YogaOptions): Yoga {
+export function createYogaServer({ source, log, tabs, metrics, clock = systemClock }: YogaOptions): Yoga {
   return createYoga<Record<string, unknown>, OperationContext>({
     graphqlEndpoint: endpoint,
-    plugins: [useOperation(source, log), useLimits(), useSameSite(), usePageRules(), useExecutionCancellation()],
+    plugins: [
+      ...(metrics === undefined ? [] : [useMetrics(metrics.operations, source, clock)]),
+      useOperation(source, log, metrics?.operations),
+      useLimits(),
+      useSameSite(),
+      usePageRules(),
+      useExecutionCancellation(),
+    ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
+    // A cached parse error is thrown before any other plugin hears of it, and would not be counted.
+    parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
     graphiql: true,
     renderGraphiQL: playground(tabs),
     landingPage: false,

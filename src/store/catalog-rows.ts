@@ -3,7 +3,7 @@
  */
 import type { DescribedResource } from '../catalog/catalog.ts';
 import { resourceKey } from '../catalog/resource.ts';
-import type { IngestStatus, Lease, ResourceState } from './types.ts';
+import type { IngestStatus, Lease, ResourceProgress, ResourceState } from './types.ts';
 
 export interface DescribedCatalog {
   /** Moves with every change of a description. */
@@ -28,28 +28,33 @@ export async function readDescribed(lease: Lease): Promise<DescribedCatalog> {
   return { version, described: rows.map(([json]) => JSON.parse(String(json)) as DescribedResource) };
 }
 
-/** How ingest stands with each resource. `described` may be handed in, by cluster and resourceKey, to spare parsing it again. */
-export async function readResourceStates(
-  lease: Lease,
-  describedOf?: (cluster: string, key: string) => DescribedResource | undefined,
-): Promise<readonly ResourceState[]> {
+/** How ingest stands with each resource: small rows, whatever the size of the descriptions. */
+export async function readResourceProgress(lease: Lease): Promise<readonly ResourceProgress[]> {
   const rows = await lease.all({
     sql: `SELECT r.id, r.cluster, k.key, r.last_rv, r.synced, r.objects, r.status FROM resource r JOIN kind k ON k.id = r.kind
           ORDER BY r.cluster, k.key`,
     params: [],
   });
+  return rows.map(([id, cluster, key, lastRv, synced, objects, status]) => ({
+    handle: { id: Number(id), cluster: String(cluster), key: String(key) },
+    lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),
+    synced: synced === 1,
+    objects: Number(objects),
+    status: JSON.parse(String(status)) as IngestStatus,
+  }));
+}
+
+/** The same with descriptions. `described` may be handed in, by cluster and resourceKey, to spare parsing it again. */
+export async function readResourceStates(
+  lease: Lease,
+  describedOf?: (cluster: string, key: string) => DescribedResource | undefined,
+): Promise<readonly ResourceState[]> {
+  const found = await readResourceProgress(lease);
   const find = describedOf ?? (await allDescribed(lease));
   const states: ResourceState[] = [];
-  for (const [id, cluster, key, lastRv, synced, objects, status] of rows) {
-    const known = find(String(cluster), String(key));
-    states.push({
-      handle: { id: Number(id), cluster: String(cluster), key: String(key) },
-      described: known ?? (await describedById(lease, Number(id))),
-      lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),
-      synced: synced === 1,
-      objects: Number(objects),
-      status: JSON.parse(String(status)) as IngestStatus,
-    });
+  for (const progress of found) {
+    const { id, cluster, key } = progress.handle;
+    states.push({ ...progress, described: find(cluster, key) ?? (await describedById(lease, id)) });
   }
   return states;
 }

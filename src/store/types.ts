@@ -93,6 +93,8 @@ export interface ApplySummary {
 export interface Replace {
   /** Adds listed objects to the staging set; may be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
+  /** Takes an object out of the staging set: it was deleted while the set was still coming. Nothing where it is not staged. */
+  remove(namespace: string, name: string): void;
   /** Publishes the staged set as a difference to what is there, at the list's resourceVersion. */
   commit(resourceVersion: string): Promise<ApplySummary>;
   abort(): void;
@@ -109,6 +111,9 @@ export interface ResourceState {
   readonly objects: number;
   readonly status: IngestStatus;
 }
+
+/** What changes of a resource's state while it is ingested. */
+export type ResourceProgress = Omit<ResourceState, 'described'>;
 
 /** The only write connection. Lives in the ingest role; every method runs to the end of its transaction before it returns. */
 export interface Writer {

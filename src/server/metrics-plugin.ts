@@ -1,0 +1,65 @@
+/**
+ * Counts operations, each once: where it is refused (no generation, parsing, validation), or at the end of its execution. How a
+ * subscription begins is counted where its messages are wrapped (operation-plugin.ts).
+ */
+import { type DocumentNode, type ExecutionArgs, GraphQLError, getOperationAST, Kind } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Clock } from '../base/clock.ts';
+import type { OperationContext, OperationSource } from '../graphql/operation.ts';
+import { codeOfThrown } from './coded-error.ts';
+import type { OperationMetrics, OperationType } from './operation-metrics.ts';
+
+/** Stands first, so that it sees what the plugins behind it refuse. */
+export function useMetrics(metrics: OperationMetrics, source: OperationSource, clock: Clock): Plugin<OperationContext> {
+  return {
+    onEnveloped() {
+      try {
+        source.generation();
+      } catch (error) {
+        metrics.count('unknown', codeOfThrown(error));
+      }
+    },
+    onParse() {
+      return ({ result }) => {
+        if (result instanceof Error) metrics.count('unknown', codeOr(result, 'GRAPHQL_PARSE_FAILED'));
+      };
+    },
+    onValidate({ params }) {
+      return ({ valid, result }) => {
+        if (!valid) metrics.count(firstType(params.documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'));
+      };
+    },
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const { document, operationName, contextValue } = args;
+      const type = getOperationAST(document, operationName)?.operation ?? 'unknown';
+      setExecuteFn(async (given: ExecutionArgs) => {
+        const began = clock.monotonic();
+        let code = 'CANCELLED';
+        try {
+          const result = await executeFn(given);
+          const [error] = (result as { errors?: readonly unknown[] }).errors ?? [];
+          if ((contextValue as OperationContext).portolan.signal?.aborted !== true) {
+            code = error === undefined ? 'OK' : codeOfThrown(error);
+          }
+          return result;
+        } catch (error) {
+          if ((contextValue as OperationContext).portolan.signal?.aborted !== true) code = codeOfThrown(error);
+          throw error;
+        } finally {
+          metrics.count(type, code);
+          metrics.took(type, (clock.monotonic() - began) / 1000);
+        }
+      });
+    },
+  };
+}
+
+function codeOr(error: unknown, otherwise: string): string {
+  const code = error instanceof GraphQLError ? error.extensions['code'] : undefined;
+  return typeof code === 'string' ? code : otherwise;
+}
+
+/** Of a document that will not be run: the type of its first operation. */
+function firstType({ definitions }: DocumentNode): OperationType {
+  return definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)?.operation ?? 'unknown';
+}
