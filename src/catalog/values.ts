@@ -84,7 +84,24 @@ export function compareText(a: string, b: string): -1 | 0 | 1 {
  */
 export function parseExact(text: string): unknown {
   // Sixteen digits in a row are rare outside of such integers, so nearly every body takes the fast way.
-  return /[0-9]{16}/.test(text) ? JSON.parse(text, keepIntegers) : JSON.parse(text);
+  return hasDigits(text, 16) ? JSON.parse(text, keepIntegers) : JSON.parse(text);
+}
+
+/** Are there that many digits in a row? One of every so many characters is looked at, and its neighbours where it is a digit. */
+function hasDigits(text: string, count: number): boolean {
+  for (let at = count - 1; at < text.length; at += count) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let from = at;
+    while (from > 0 && isDigit(text.charCodeAt(from - 1))) from -= 1;
+    let to = at + 1;
+    while (to < text.length && isDigit(text.charCodeAt(to))) to += 1;
+    if (to - from >= count) return true;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 function keepIntegers(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {

@@ -206,24 +206,34 @@ export class Database {
 
   /** Runs `work` in one write transaction: all of it, or none. */
   transaction<T>(work: () => T): T {
-    this.#begin();
-    let result: T;
+    this.begin();
+    return this.finish(() => {
+      const result = work();
+      this.commit();
+      return result;
+    });
+  }
+
+  /** Does `work` inside the open transaction, which it may commit; when it throws, the transaction is rolled back. */
+  finish<T>(work: () => T): T {
     try {
-      result = work();
-      this.statement('COMMIT').run();
+      return work();
     } catch (error) {
       // SQLite has rolled back by itself after some errors (disk full, I/O).
       if (this.#connection.inTransaction) this.statement('ROLLBACK').run();
       throw error;
     }
-    return result;
+  }
+
+  commit(): void {
+    this.statement('COMMIT').run();
   }
 
   /**
    * Takes the write lock. SQLite's own waiting sleeps up to 100 ms between two tries, far longer than a checkpoint holds the lock,
    * so a connection without it (`PRAGMA busy_timeout = 0`) tries every millisecond here.
    */
-  #begin(): void {
+  begin(): void {
     const begin = this.statement('BEGIN IMMEDIATE');
     const deadline = performance.now() + beginWaitMs;
     for (;;) {
@@ -233,6 +243,28 @@ export class Database {
       } catch (error) {
         if (sqliteCodeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
       }
+      Atomics.wait(sleeping, 0, 0, 1);
+    }
+  }
+
+  /**
+   * Writes the whole log back and cuts its file to nothing; false when others were in the way for that long. For a connection that
+   * waits in its own way, as in `begin`. Another checkpoint
+   * under way is refused at once by SQLite, whatever the busy timeout, so it is waited for here.
+   */
+  truncateLog(patienceMs: number): boolean {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        this.#connection.pragma(`busy_timeout = ${Math.max(1, Math.round(deadline - performance.now()))}`);
+        const [row] = this.#connection.pragma('wal_checkpoint(TRUNCATE)') as readonly { busy: number }[];
+        if (row?.busy === 0) return true;
+      } catch (error) {
+        if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw this.explain(error, 'wal_checkpoint');
+      } finally {
+        this.#connection.pragma('busy_timeout = 0');
+      }
+      if (performance.now() >= deadline) return false;
       Atomics.wait(sleeping, 0, 0, 1);
     }
   }

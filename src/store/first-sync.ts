@@ -1,13 +1,14 @@
 /**
- * The first sync of a resource: listed objects go straight into a rowset that does not count, in small transactions, and commit
- * publishes it. The log gets one RESET, no ADDED for each object.
+ * The first sync of a resource: listed objects go straight into a rowset that does not count, and commit publishes it. The log gets
+ * one RESET, no ADDED for each object.
+ *
+ * A transaction may reach over several puts, since nobody waits for these rows and a crash voids them anyway: it is bounded by its
+ * bytes, and ended by whatever else is to be written.
  *
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
-import { must } from '../base/must.ts';
 import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
-import { WriteBudget } from './write-budget.ts';
 
 export class FirstSync implements Replace {
   readonly #context: ReplaceContext;
@@ -16,6 +17,8 @@ export class FirstSync implements Replace {
   readonly #shape: string;
   #count = 0;
   #over = false;
+  /** What was put so far was rolled back with somebody's failure: this replace can never be whole. */
+  readonly #lost = (): void => this.#end();
 
   constructor(context: ReplaceContext, handle: ResourceHandle) {
     this.#context = context;
@@ -32,30 +35,28 @@ export class FirstSync implements Replace {
 
   put(objects: readonly IncomingObject[]): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
-    const { session, resources, clock, bounds } = this.#context;
+    const { session, resources, bounds } = this.#context;
     const resource = resources.of(this.#handle);
     const received = readAll(objects, resource);
-    // Nobody else of this thread can run before put returns, so only the size of a transaction is bounded here.
-    const budget = new WriteBudget(clock, { maxMs: Number.POSITIVE_INFINITY, maxBytes: bounds.maxBytes });
-    for (let next = 0; next < received.length; ) {
-      budget.renew();
-      const { added, end } = session.run(() => {
-        resources.prepareRows(resource);
-        const target = resources.target(resource, this.#rowset);
-        let added = 0;
-        let index = next;
-        for (; index < received.length; ) {
-          const object = must(received[index], 'a received object');
-          if (fill(this.#context, target, object)) added += 1;
-          index += 1;
-          if (budget.spend(object.text.length)) break;
-        }
-        return { added, end: index };
+    if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));
+    const target = resources.target(resource, this.#rowset);
+    for (const object of received) {
+      const committed = session.fill(bounds.maxBytes, this.#lost, () => {
+        if (fill(this.#context, target, object)) this.#count += 1;
+        return object.text.length;
       });
-      this.#count += added;
-      next = end;
-      this.#context.relieve();
+      if (committed) this.#context.relieve();
     }
+  }
+
+  remove(namespace: string, name: string): void {
+    if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const { session, resources, rows } = this.#context;
+    const resource = resources.of(this.#handle);
+    const stored = rows.find(this.#rowset, namespace, name);
+    if (stored === null) return;
+    session.run(() => rows.remove(resources.target(resource, this.#rowset).promoted, stored.id));
+    this.#count -= 1;
   }
 
   async commit(resourceVersion: string): Promise<ApplySummary> {

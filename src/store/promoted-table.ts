@@ -31,6 +31,8 @@ export class PromotedTable {
   readonly #kindId: number;
   #table: string | null;
   #slots: Slot[];
+  /** Of the present slots; the same string each time, so that looking up its statement does not hash it anew. */
+  #insertText: string | null = null;
 
   constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
     this.#database = database;
@@ -74,6 +76,7 @@ export class PromotedTable {
         .statement('INSERT INTO slot (kind, column_name, path, type, ready, backfilled) VALUES (?, ?, ?, ?, ?, 0)')
         .run(this.#kindId, column, path.text, type, slot.ready ? 1 : 0);
       this.#slots.push(slot);
+      this.#insertText = null;
       if (this.#table !== null) this.#database.exec(createSlotIndex(this.#table, column));
       changed = true;
     }
@@ -85,6 +88,7 @@ export class PromotedTable {
     if (this.#table !== null) this.#database.exec(dropSlotIndex(this.#table, slot.column));
     this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
     this.#slots = this.#slots.filter((other) => other !== slot);
+    this.#insertText = null;
   }
 
   /** The keys of an object, in the order of the slots. */
@@ -107,13 +111,13 @@ export class PromotedTable {
     keys: readonly SqlValue[],
   ): void {
     if (this.#table === null) return;
-    const columns = this.#slots.map((slot) => slot.column);
-    this.#database
-      .statement(
-        `INSERT INTO ${this.#table} (${['id', 'rowset', 'cluster', 'namespace', 'name', ...columns].join(', ')})
-         VALUES (${['?', '?', '?', '?', '?', ...columns.map(() => '?')].join(', ')})`,
-      )
-      .run(id, row.rowset, row.cluster, row.namespace, row.name, ...keys);
+    this.#insertText ??= this.#insertInto(this.#table);
+    this.#database.statement(this.#insertText).run(id, row.rowset, row.cluster, row.namespace, row.name, ...keys);
+  }
+
+  #insertInto(table: string): string {
+    const columns = ['id', 'rowset', 'cluster', 'namespace', 'name', ...this.#slots.map((slot) => slot.column)];
+    return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
   }
 
   /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */

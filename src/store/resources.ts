@@ -88,11 +88,15 @@ export class Resources {
     return { kindId: kind.id, cluster: handle.cluster, rowset, promoted: kind.promoted, redaction };
   }
 
+  /** Has the kind no promoted table yet, and needs one for rows? */
+  lacksTable({ kind: { promoted } }: StoredResource): boolean {
+    return promoted.table === null && promoted.slots.length > 0;
+  }
+
   /** Makes the promoted table of a kind that is about to get its first rows. Inside a transaction. */
   prepareRows(resource: StoredResource): void {
-    const { promoted } = resource.kind;
-    if (promoted.table !== null || promoted.slots.length === 0) return;
-    promoted.create();
+    if (!this.lacksTable(resource)) return;
+    resource.kind.promoted.create();
     this.#session.counters.layoutVersion += 1;
   }
 

@@ -32,6 +32,8 @@ const rowsAtOnce = 16;
 
 export class RowWriter {
   readonly #database: Database;
+  /** Texts of statements that are put together, by what they are put together from. */
+  readonly #texts = new Map<string, string[]>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -197,9 +199,21 @@ export class RowWriter {
   #insertRows(into: string, rows: readonly (readonly SqlValue[])[]): void {
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const some = rows.slice(from, from + rowsAtOnce);
-      const values = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
-      this.#database.statement(`INSERT INTO ${into} VALUES ${values}`).run(...some.flat());
+      const [first = []] = some;
+      this.#database.statement(this.#insertText(into, first.length, some.length)).run(...some.flat());
     }
+  }
+
+  /** The same string each time, so that looking up its statement does not hash it anew. */
+  #insertText(into: string, columns: number, rows: number): string {
+    const texts = this.#texts.get(into) ?? [];
+    this.#texts.set(into, texts);
+    const known = texts[rows];
+    if (known !== undefined) return known;
+    const row = `(${Array(columns).fill('?').join(', ')})`;
+    const text = `INSERT INTO ${into} VALUES ${Array(rows).fill(row).join(', ')}`;
+    texts[rows] = text;
+    return text;
   }
 
   #removeMarks(id: number): void {

@@ -4,6 +4,10 @@
  * Invariants: the counters in memory are those of the last commit, or of the running transaction; a failed transaction puts them
  * back. The row of `state` is written in the same transaction as whatever moved it. Listeners hear of a commit after it, never
  * inside it, and a listener that throws harms nobody.
+ *
+ * Bulk work on rows that do not count yet may leave its transaction open (`fill`), because many small commits would write the same
+ * index pages again and again. Nobody waits for it: whatever else is to be written commits it first, and so does `settle`. When it
+ * is rolled back, everybody who wrote in it hears so.
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -21,11 +25,22 @@ export interface Counters {
   logBytes: number;
 }
 
+interface OpenTransaction {
+  readonly before: Counters;
+  /** What to do once it is committed. */
+  after: (() => void) | null;
+  /** Who wrote in it and must hear when it is rolled back. */
+  readonly lost: Set<() => void>;
+  bytes: number;
+}
+
 export class WriteSession {
   readonly database: Database;
   readonly committed: CommitSignal;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
+  /** The transaction that `fill` left open. */
+  #open: OpenTransaction | null = null;
 
   constructor(database: Database, log: Logger) {
     this.database = database;
@@ -64,22 +79,71 @@ export class WriteSession {
 
   /** Runs `work` in one transaction, with the counters. Must not be nested. */
   run<T>(work: () => T): T {
+    this.settle();
+    this.database.begin();
+    const open = this.#begun();
+    const result = this.#orUndo(open, () => {
+      open.after = this.#atBegin?.() ?? null;
+      const value = work();
+      this.#commit(open);
+      return value;
+    });
+    this.#tell(open);
+    return result;
+  }
+
+  /**
+   * Runs `work` in the open transaction, or opens one, and leaves it open; `work` gives the bytes that it wrote. Commits when there
+   * are `maxBytes` of them, and then gives true. A failure, now or at the commit, undoes everything since it was opened, and calls `lost`.
+   */
+  fill(maxBytes: number, lost: () => void, work: () => number): boolean {
+    if (this.#open === null) {
+      this.database.begin();
+      this.#open = this.#begun();
+    }
+    const open = this.#open;
+    open.lost.add(lost);
+    this.#orUndo(open, () => {
+      open.bytes += work();
+    });
+    if (open.bytes < maxBytes) return false;
+    this.settle();
+    return true;
+  }
+
+  /** Commits what `fill` left open. */
+  settle(): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#orUndo(open, () => this.#commit(open));
+    this.#tell(open);
+  }
+
+  #begun(): OpenTransaction {
     const before = this.#counters;
     this.#counters = { ...before };
-    let result: T;
-    let after: (() => void) | null = null;
+    return { before, after: null, lost: new Set(), bytes: 0 };
+  }
+
+  #orUndo<T>(open: OpenTransaction, work: () => T): T {
     try {
-      result = this.database.transaction(() => {
-        after = this.#atBegin?.() ?? null;
-        const value = work();
-        this.#save(before);
-        return value;
-      });
+      return this.database.finish(work);
     } catch (error) {
-      this.#counters = before;
+      this.#counters = open.before;
+      this.#open = null;
+      for (const lost of open.lost) lost();
       throw error;
     }
-    (after as (() => void) | null)?.();
+  }
+
+  #commit({ before }: OpenTransaction): void {
+    this.#save(before);
+    this.database.commit();
+    this.#open = null;
+  }
+
+  #tell({ before, after }: OpenTransaction): void {
+    after?.();
     const { revision, catalogVersion, layoutVersion } = this.#counters;
     if (
       revision !== before.revision ||
@@ -88,7 +152,6 @@ export class WriteSession {
     ) {
       this.committed.emit({ revision, catalogVersion, layoutVersion });
     }
-    return result;
   }
 
   nextSequence(): number {

@@ -17,7 +17,6 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
-import { sqliteCodeOf } from './database.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -166,17 +165,11 @@ class SqliteWriter implements StoreWriter {
   /** Bulk writes outrun the checkpoint thread: past the gate they write the log back themselves. */
   #relieve(gateBytes: number): void {
     const { database } = this.#store;
+    if (database.inTransaction) return;
     const size = statSync(`${database.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size <= gateBytes) return;
     // A reader or the checkpoint thread may be in the way: wait for it a moment, and the longer the further it has come to.
-    database.pragma(`busy_timeout = ${size > gateBytes * 1.25 ? 500 : 20}`);
-    try {
-      database.pragma('wal_checkpoint(TRUNCATE)');
-    } catch (error) {
-      if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
-    } finally {
-      database.pragma('busy_timeout = 0');
-    }
+    database.truncateLog(size > gateBytes * 1.25 ? 500 : 20);
   }
 
   revision(): number {
@@ -375,6 +368,7 @@ class SqliteWriter implements StoreWriter {
   }
 
   maintain(): boolean {
+    this.#session.settle();
     this.#saveWhenDue();
     return this.#housekeeping.step();
   }
@@ -383,6 +377,7 @@ class SqliteWriter implements StoreWriter {
     if (this.#closed) return;
     this.#closed = true;
     try {
+      this.#session.settle();
       if (this.#unsaved.size > 0) this.#session.run(() => {});
     } finally {
       this.#checkpointer?.stop();
