@@ -12,6 +12,7 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
+import { endingGenerator } from '../base/ending-generator.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
 import { servedUid } from '../catalog/made-up.ts';
 import { decodeLiveCursor } from '../live/live-cursor.ts';
@@ -154,10 +155,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
   return projectionOf({ schema: info.schema, fragments }, sets, object);
 }
 
-/**
- * The live list as an async iterable whose `return` ends it at once, also while it waits: a generator alone would
- * let `return` queue up behind the pending `next`.
- */
+/** The live list as what the subscription resolves. */
 function messages(
   operation: Operation,
   kind: CatalogKind,
@@ -179,34 +177,23 @@ function messages(
     signal?.removeEventListener('abort', abort);
     stop.abort();
   };
-  const end = async (): Promise<IteratorResult<ChangesSource, void>> => {
+  const end = async (): Promise<void> => {
     finish();
     await inner.return();
-    return { done: true, value: undefined };
   };
-  return {
-    async next() {
-      try {
-        const step = await inner.next();
-        if (step.done === true) return await end();
+  return endingGenerator<ChangesSource>(async () => {
+    try {
+      const step = await inner.next();
+      if (step.done !== true) {
         return { done: false, value: { operation: operation.detached(), kind, message: step.value } };
-      } catch (error) {
-        finish();
-        throw error;
       }
-    },
-    return: end,
-    async throw(error) {
       await end();
+      return { done: true, value: undefined };
+    } catch (error) {
+      finish();
       throw error;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async [Symbol.asyncDispose]() {
-      await end();
-    },
-  };
+    }
+  }, end);
 }
 
 /** Ends a list that runs on a generation that is no longer the current one; src/graphql/subscribe.ts begins it on the next one. */

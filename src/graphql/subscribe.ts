@@ -9,6 +9,7 @@
  * longer true, and no running subscription keeps an old generation in memory.
  */
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import { endingGenerator } from '../base/ending-generator.ts';
 import { PortolanError } from '../base/errors.ts';
 import { GenerationMoved } from './generation-moved.ts';
 import type { OperationContext } from './operation.ts';
@@ -42,10 +43,9 @@ function following<A extends SubscribeArguments>(
   let args = begun;
   let inner = events[Symbol.asyncIterator]();
   let over = false;
-  const end = async (): Promise<IteratorResult<ExecutionResult, void>> => {
+  const end = async (): Promise<void> => {
     over = true;
     await inner.return?.();
-    return { done: true, value: undefined };
   };
   const moveOn = async (moved: GenerationMoved): Promise<void> => {
     const context = args.contextValue as OperationContext;
@@ -60,32 +60,19 @@ function following<A extends SubscribeArguments>(
     inner = next[Symbol.asyncIterator]();
     if (over) await inner.return?.();
   };
-  return {
-    async next() {
-      while (!over) {
-        try {
-          const step = await inner.next();
-          return step.done === true ? { done: true, value: undefined } : step;
-        } catch (error) {
-          const moved = movedIn(error);
-          if (over || moved === null) throw error;
-          await moveOn(moved);
-        }
+  return endingGenerator<ExecutionResult>(async () => {
+    while (!over) {
+      try {
+        const step = await inner.next();
+        return step.done === true ? { done: true, value: undefined } : step;
+      } catch (error) {
+        const moved = movedIn(error);
+        if (over || moved === null) throw error;
+        await moveOn(moved);
       }
-      return { done: true, value: undefined };
-    },
-    return: end,
-    async throw(error) {
-      await end();
-      throw error;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async [Symbol.asyncDispose]() {
-      await end();
-    },
-  };
+    }
+    return { done: true, value: undefined };
+  }, end);
 }
 
 /** Documents are shared by all who send the same text, and validating takes long: once for a document and a schema. */

@@ -7,6 +7,7 @@
 import type { ExecutionArgs } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { localUser } from '../access/caller.ts';
+import { endingGenerator } from '../base/ending-generator.ts';
 import type { Logger } from '../base/log.ts';
 import { beginOperation, type Operation, type OperationContext, type OperationSource } from '../graphql/operation.ts';
 import { acrossGenerations } from '../graphql/subscribe.ts';
@@ -73,35 +74,22 @@ function withExtensions(result: Result, operation: Operation): Result {
 function endingInWords(messages: AsyncIterable<Result>, log: Logger, ended: () => void): AsyncGenerator<Result> {
   const inner = messages[Symbol.asyncIterator]();
   let over = false;
-  const end = async (): Promise<IteratorResult<Result>> => {
+  const end = async (): Promise<void> => {
     over = true;
     ended();
     await inner.return?.();
-    return { done: true, value: undefined };
   };
-  return {
-    async next() {
-      if (over) return { done: true, value: undefined };
-      try {
-        const step = await inner.next();
-        if (step.done === true) ended();
-        return step;
-      } catch (error) {
-        over = true;
-        ended();
-        return { done: false, value: { errors: [codedError(error, log)] } };
-      }
-    },
-    return: end,
-    async throw(error) {
-      await end();
-      throw error;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async [Symbol.asyncDispose]() {
-      await end();
-    },
-  };
+  return endingGenerator<Result>(async () => {
+    if (over) return { done: true, value: undefined };
+    try {
+      const step = await inner.next();
+      if (step.done !== true) return step;
+      ended();
+      return { done: true, value: undefined };
+    } catch (error) {
+      over = true;
+      ended();
+      return { done: false, value: { errors: [codedError(error, log)] } };
+    }
+  }, end);
 }
