@@ -95,7 +95,7 @@ describe('help', () => {
   test('--help names every command; the help of serve says flag, default and variable', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['demo', 'serve', 'schema', 'client-config']) expect(out).toContain(command);
+    for (const command of ['demo', 'serve', 'schema', 'status', 'client-config']) expect(out).toContain(command);
     const serve = await run(['serve', '--help']);
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 4000) [PORTOLAN_PORT]');
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 6h) [PORTOLAN_EVENTS_MAX_AGE]');
@@ -127,6 +127,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     ['a kubeconfig that is not there', ['serve', '--kubeconfig', 'none.yaml'], 'none.yaml'],
     ['no kubeconfig at all', ['serve'], 'kubeconfig'],
     ['the Pod that this is not', ['serve', '--in-cluster'], 'service account'],
+    ['a gateway that is none', ['status', '--url', 'localhost:4000'], 'http://127.0.0.1:4000/graphql'],
     ['a client that is not named', ['client-config'], '--apollo'],
   ])('%s', async (_what, args, part) => {
     const { code, out, err } = await run(args);
@@ -210,6 +211,11 @@ describe('demo', () => {
     });
     const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
     expect(pods.totalCount).toBeGreaterThan(10);
+
+    const told = await run(['status', '--url', url]);
+    expect([told.code, told.err]).toEqual([0, '']);
+    expect(told.out).toMatch(/^pods +demo +WATCHING +\d+ /m);
+    expect(told.out).toMatch(/ 0 failing; ready\.\n$/);
 
     const socket = await openAcknowledged(url);
     socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { podChanges { phase } }' } });

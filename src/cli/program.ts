@@ -34,6 +34,7 @@ Examples:
   portolan serve --context a --context b       two clusters behind one endpoint
   portolan serve --kinds pods,'*.example.com'  only these resources
   portolan schema --kinds Pod,Node             the SDL of a view
+  portolan status --failing                    what a running gateway cannot ingest, and why
 
 Every option can also be an environment variable (PORTOLAN_PORT) or a key of portolan.yaml (port: 4000).`,
     );
@@ -60,6 +61,9 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     (await import('./serve.ts')).serve(config),
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
+  add('status', 'tell how ingest stands in a running gateway', async (config) =>
+    (await import('./status.ts')).status(config),
+  );
   program
     .command('client-config')
     .description('print the cache policies that a GraphQL client needs')

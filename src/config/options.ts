@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 
-export type CommandName = 'demo' | 'serve' | 'schema';
+export type CommandName = 'demo' | 'serve' | 'schema' | 'status';
 
 export interface OptionDefinition {
   /** The key in portolan.yaml; the flag is `--` + its kebab-case, the variable PORTOLAN_ + its upper snake case. */
@@ -37,6 +37,9 @@ const duration = z
   .string({ error: wantedDuration })
   .regex(/^\d+(ms|s|m|h|d)$/, wantedDuration)
   .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1));
+
+const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
+const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 
 const all = ['demo', 'serve', 'schema'] as const;
 const running = ['demo', 'serve'] as const;
@@ -155,6 +158,25 @@ export const optionTable = {
     key: 'demo',
     help: 'Print the schema of the demo world instead of a cluster.',
     commands: ['schema'],
+    schema: flag.default(false),
+  },
+  url: {
+    key: 'url',
+    value: 'address',
+    help: 'GraphQL endpoint of the gateway to ask.',
+    commands: ['status'],
+    schema: address.default('http://127.0.0.1:4000/graphql'),
+  },
+  failing: {
+    key: 'failing',
+    help: 'Show only what is failing.',
+    commands: ['status'],
+    schema: flag.default(false),
+  },
+  json: {
+    key: 'json',
+    help: 'Print JSON instead of a table.',
+    commands: ['status'],
     schema: flag.default(false),
   },
   logLevel: {

@@ -1,0 +1,133 @@
+/**
+ * Asks a running gateway how ingest stands: /readyz for what fails, `resources` for each resource. Both are needed: what has never
+ * been described is in no catalog, and before the first schema there is none to ask.
+ */
+import { z } from 'zod';
+import { messageOf, PortolanError } from '../base/errors.ts';
+
+export interface StatusRow {
+  /** plural.group; `everything` for a cluster that cannot be reached or read. */
+  readonly resource: string;
+  readonly cluster: string;
+  /** Null, as the other facts, where the gateway knows no more than that it fails. */
+  readonly phase: string | null;
+  readonly synced: boolean | null;
+  readonly objects: number | null;
+  /** RFC 3339. */
+  readonly lastEventAt: string | null;
+  readonly restarts: readonly { readonly reason: string; readonly count: number }[];
+  readonly error: string | null;
+  /** It waits for something that will not pass by itself. */
+  readonly failing: boolean;
+}
+
+export interface StatusReport {
+  readonly url: string;
+  readonly ready: boolean;
+  readonly resources: readonly StatusRow[];
+}
+
+/** Milliseconds that the gateway has for each answer. */
+const patience = 10_000;
+
+const readiness = z.object({
+  ready: z.boolean(),
+  failing: z.array(
+    z.object({ cluster: z.string(), resource: z.string(), phase: z.string().nullish(), error: z.string() }),
+  ),
+});
+
+const resource = z.object({
+  key: z.string(),
+  cluster: z.string(),
+  phase: z.string(),
+  synced: z.boolean(),
+  objects: z.number(),
+  lastEventAt: z.string().nullable(),
+  restarts: z.array(z.object({ reason: z.string(), count: z.number() })),
+  error: z.string().nullable(),
+});
+
+const answer = z.object({
+  data: z.object({ resources: z.array(resource) }).nullish(),
+  errors: z
+    .array(z.object({ message: z.string(), extensions: z.object({ code: z.string() }).partial().optional() }))
+    .optional(),
+});
+
+const refusal = z.object({ error: z.string() });
+
+const query = '{ resources { key cluster phase synced objects lastEventAt restarts { reason count } error } }';
+
+/** The state of everything. `url` is the endpoint or the gateway's root. Throws UPSTREAM_UNAVAILABLE with what to do. */
+export async function askStatus(url: string): Promise<StatusReport> {
+  const endpoint = new URL(url);
+  if (endpoint.pathname === '/') endpoint.pathname = '/graphql';
+  const shown = endpoint.href;
+  const ready = await fetched(shown, new URL('readyz', endpoint), {}, readiness);
+  const rows = await resourcesOf(shown);
+  const failures = new Map(ready.failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
+  const known = rows.map(({ key, error, ...row }): StatusRow => {
+    const failure = failures.get(`${row.cluster} ${key}`);
+    failures.delete(`${row.cluster} ${key}`);
+    return { resource: key, ...row, error: failure?.error ?? error, failing: failure !== undefined };
+  });
+  const unknown = [...failures.values()].map(
+    ({ cluster, resource, phase, error }): StatusRow => ({
+      resource,
+      cluster,
+      phase: phase ?? null,
+      synced: null,
+      objects: null,
+      lastEventAt: null,
+      restarts: [],
+      error,
+      failing: true,
+    }),
+  );
+  return { url: shown, ready: ready.ready, resources: [...unknown, ...known] };
+}
+
+async function resourcesOf(url: string): Promise<readonly z.output<typeof resource>[]> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
+  const { data, errors = [] } = await fetched(url, new URL(url), request, answer);
+  if (data != null) return data.resources;
+  // Without a schema there are no resources yet; /readyz says why.
+  if (errors.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY')) return [];
+  const why = errors[0]?.message ?? 'nothing';
+  throw new PortolanError('UPSTREAM_UNAVAILABLE', `Ask again: the gateway at ${url} answers ${JSON.stringify(why)}.`);
+}
+
+async function fetched<T>(shown: string, target: URL, request: RequestInit, shape: z.ZodType<T>): Promise<T> {
+  const text = await textOf(shown, target, request);
+  const found = shape.safeParse(parsed(text));
+  if (found.success) return found.data;
+  const refused = refusal.safeParse(parsed(text));
+  const says = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
+  throw new PortolanError(
+    'UPSTREAM_UNAVAILABLE',
+    `What is at ${shown} is not a gateway that can be asked${says}; name the endpoint with --url.`,
+  );
+}
+
+async function textOf(shown: string, target: URL, request: RequestInit): Promise<string> {
+  try {
+    return await (await fetch(target, { ...request, signal: AbortSignal.timeout(patience) })).text();
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    throw new PortolanError(
+      'UPSTREAM_UNAVAILABLE',
+      `No gateway answers at ${shown} (${messageOf(cause) || 'refused'}); start one with portolan serve, or name it with --url.`,
+      { cause: error },
+    );
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,221 @@
+/** Against a gateway over a cluster that refuses its Secrets and another that is not there, and against what is no gateway. */
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type RunningGateway, runGateway } from '../../test/support/gateway.ts';
+import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
+import {
+  type Answer,
+  type LoopbackServer,
+  sendJson,
+  sendStatus,
+  startLoopbackServer,
+} from '../../test/support/loopback-server.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
+import { status } from './status.ts';
+import type { StatusReport, StatusRow } from './status-report.ts';
+import { statusTable } from './status-table.ts';
+
+const folder = kubeconfigFolder();
+let cluster: SimCluster;
+let proxy: LoopbackServer;
+let gateway: RunningGateway;
+
+/** Hands everything on to the cluster but Secrets. */
+const withoutSecrets: Answer = (request, response) => {
+  if (request.url?.startsWith('/api/v1/secrets') === true) {
+    sendStatus(response, 403, 'Forbidden', 'secrets is forbidden:\n\u001b[31mask an administrator');
+    return;
+  }
+  const { method = 'GET', headers } = request;
+  const forwarded = httpRequest(`${cluster.url}${request.url}`, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.on('error', () => response.destroy());
+    answer.pipe(response);
+  });
+  forwarded.on('error', () => response.destroy());
+  response.on('close', () => forwarded.destroy());
+  request.pipe(forwarded);
+};
+
+/** A port on which nobody listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+beforeAll(async () => {
+  cluster = await startSimCluster({ objects: 'empty' });
+  proxy = await startLoopbackServer(withoutSecrets);
+  const up = folder.file('up', cluster.kubeconfig().replaceAll(cluster.url, proxy.url));
+  const down = folder.write({ server: `http://127.0.0.1:${await freePort()}` }, {}, 'down');
+  gateway = await runGateway([
+    { name: 'up', kubeconfig: up },
+    { name: 'down', kubeconfig: down },
+  ]);
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  await proxy?.close();
+  await cluster?.close();
+  folder.remove();
+});
+
+/** What the command prints, and its exit code. */
+async function told(options: { url?: string; failing?: boolean; json?: boolean } = {}) {
+  let out = '';
+  const code = await status(
+    { url: gateway.url, failing: false, json: false, ...options },
+    { write: (text) => (out += text) },
+  );
+  return { code, out, lines: out.split('\n') };
+}
+
+describe('a gateway of which a part fails', () => {
+  test('its /readyz names phase and error of each failing resource', async () => {
+    const response = await fetch(gateway.url.replace('/graphql', '/readyz'));
+    expect(response.status).toBe(200);
+    const { failing } = (await response.json()) as { failing: readonly { cluster: string }[] };
+    expect(failing.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))).toEqual([
+      { cluster: 'down', resource: 'everything', phase: null, error: expect.stringMatching(/./) },
+      { cluster: 'up', resource: 'secrets', phase: 'PARKED', error: expect.stringContaining('secrets is forbidden') },
+    ]);
+  });
+
+  test('is a table with what fails at the top, and exit code 1', async () => {
+    const { code, lines } = await told();
+    expect(code).toBe(1);
+    expect(lines[0]).toMatch(/^RESOURCE +CLUSTER +PHASE +OBJECTS +LAST EVENT +RESTARTS +ERROR$/);
+    expect(lines[1]).toMatch(/^everything +down +- +- +- +- +\S/);
+    expect(lines[2]).toMatch(
+      /^secrets +up +PARKED +0 +- +\d+ \(.*status 403 \d+\) +\S.*secrets is forbidden: \[31mask an administrator/,
+    );
+    expect(lines.find((line) => line.startsWith('namespaces '))).toMatch(/^namespaces +up +WATCHING +\d+ +\S+ +- +-$/);
+    expect(lines.at(-2)).toMatch(/^\d+ of \d+ resources synced, \d+ objects, 2 failing; ready\.$/);
+  });
+
+  test('can be asked for nothing else', async () => {
+    const { code, lines } = await told({ failing: true });
+    expect(code).toBe(1);
+    expect(lines.slice(1, -2).map((line) => line.split(' ', 1)[0])).toEqual(['everything', 'secrets']);
+  });
+
+  test('is JSON for programs', async () => {
+    const { code, out } = await told({ json: true });
+    expect(code).toBe(1);
+    const report = JSON.parse(out) as StatusReport;
+    expect(report).toMatchObject({ url: gateway.url, ready: true });
+    expect(report.resources.find(({ resource }) => resource === 'secrets')).toEqual({
+      resource: 'secrets',
+      cluster: 'up',
+      phase: 'PARKED',
+      synced: false,
+      objects: 0,
+      lastEventAt: null,
+      restarts: expect.arrayContaining([{ reason: 'status 403', count: expect.any(Number) }]),
+      error: expect.stringContaining('secrets is forbidden'),
+      failing: true,
+    });
+    expect(report.resources.find(({ resource }) => resource === 'namespaces')).toMatchObject({
+      synced: true,
+      failing: false,
+    });
+  });
+
+  test('may be named by its root', async () => {
+    expect((await told({ url: gateway.url.replace('/graphql', '') })).out).toContain('secrets');
+  });
+});
+
+/** A server that answers /readyz and the endpoint like this. */
+async function answering(readyz: object | string, graphql: object = { data: { resources: [] } }): Promise<string> {
+  const server = await startLoopbackServer((request, response) => {
+    const body = request.url === '/readyz' ? readyz : graphql;
+    if (typeof body === 'string') response.end(body);
+    else sendJson(response, 200, body);
+  });
+  onTestFinished(() => server.close());
+  return `${server.url}/graphql`;
+}
+
+describe('a gateway', () => {
+  test('in which all is well is exit code 0', async () => {
+    const url = await answering({ ready: true, failing: [] });
+    expect(await told({ url })).toMatchObject({
+      code: 0,
+      out: '0 of 0 resources synced, 0 objects, 0 failing; ready.\n',
+    });
+  });
+
+  test('that is not ready yet is exit code 1, also before it has a schema', async () => {
+    const errors = [{ message: 'not yet', extensions: { code: 'CACHE_NOT_READY' } }];
+    const url = await answering({ ready: false, failing: [] }, { errors });
+    expect(await told({ url })).toMatchObject({ code: 1, out: expect.stringMatching(/0 failing; not ready yet\.\n$/) });
+  });
+});
+
+describe('what cannot be asked is one sentence that says what to do', () => {
+  const sentence = (text: string) => expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE', message: text });
+
+  test('nobody answers', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/graphql`;
+    await expect(told({ url })).rejects.toEqual(
+      sentence(
+        `No gateway answers at ${url} (connect ECONNREFUSED ${new URL(url).host}); start one with portolan serve, or name it with --url.`,
+      ),
+    );
+  });
+
+  test.each([
+    ['a page', '<html>', ''],
+    ['other JSON', { ok: true }, ''],
+    ['a refusal', { error: 'only loopback' }, ', it answers "only loopback"'],
+  ])('%s answers', async (_what, readyz, says) => {
+    const url = await answering(readyz);
+    await expect(told({ url })).rejects.toEqual(
+      sentence(`What is at ${url} is not a gateway that can be asked${says}; name the endpoint with --url.`),
+    );
+  });
+
+  test('the gateway fails', async () => {
+    const errors = [{ message: 'All readers are busy.', extensions: { code: 'TIMEOUT' } }];
+    const url = await answering({ ready: true, failing: [] }, { data: null, errors });
+    await expect(told({ url })).rejects.toEqual(
+      sentence(`Ask again: the gateway at ${url} answers "All readers are busy.".`),
+    );
+  });
+});
+
+test.each([
+  [-5000, '0s'],
+  [59_999, '59s'],
+  [60_000, '1m'],
+  [3_599_999, '59m'],
+  [86_399_999, '23h'],
+  [12.5 * 86_400_000, '12d'],
+])('an event %d ms ago is %s old', (age, shown) => {
+  const row: StatusRow = {
+    resource: 'pods',
+    cluster: 'c',
+    phase: 'WATCHING',
+    synced: true,
+    objects: 1,
+    lastEventAt: new Date(1_000_000_000_000).toISOString(),
+    restarts: [
+      { reason: 'expired', count: 2 },
+      { reason: 'status 500', count: 1 },
+    ],
+    error: null,
+    failing: false,
+  };
+  const [, line = ''] = statusTable({ url: '', ready: true, resources: [row] }, [row], 1_000_000_000_000 + age).split(
+    '\n',
+  );
+  expect(line.split(/ {2,}/)).toEqual(['pods', 'c', 'WATCHING', '1', shown, '3 (expired 2, status 500 1)', '-']);
+});
