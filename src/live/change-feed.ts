@@ -91,6 +91,11 @@ export class ChangeFeed {
     return this.#window?.size ?? 0;
   }
 
+  /** Subscribers that have seen everything and wait for changes. */
+  get waiting(): number {
+    return [...this.#waiting.values()].reduce((sum, waiters) => sum + waiters.size, 0);
+  }
+
   /** There may be something new. Cheap and safe to call at any time. */
   wake(): void {
     if (this.#closed) return;
