@@ -1,0 +1,456 @@
+/**
+ * The fault catalogue: what may go wrong between an API server and the store, what must hold then, and where that is tested.
+ * docs/faults.md is printed from it; a test holds the two together and finds every named test in its file.
+ */
+
+/** A test, named as in its file (with the placeholders of a table of cases). */
+export interface TestedBy {
+  readonly file: string;
+  readonly name: string;
+}
+
+export interface Fault {
+  /** 1 for F1. */
+  readonly number: number;
+  readonly title: string;
+  readonly holds: string;
+  readonly tests: readonly TestedBy[];
+  /** Why it is not tested, or not as a whole. */
+  readonly note?: string;
+}
+
+const on =
+  (file: string) =>
+  (name: string): TestedBy => ({ file, name });
+const watches = on('test/faults/watches.test.ts');
+const expired = on('test/faults/expired.test.ts');
+const lists = on('test/faults/lists.test.ts');
+const refusals = on('test/faults/refusals.test.ts');
+const lines = on('test/faults/lines.test.ts');
+const history = on('test/faults/history.test.ts');
+const reflector = on('src/ingest/reflector.test.ts');
+const store = on('src/store/writer.test.ts');
+const connection = on('src/kube/connection.test.ts');
+
+const streamingLists = 'Not yet: the reflector pages its lists; streaming lists are not built.';
+const pageThree = lists('%s: a token that expires at page 3 drops what is staged, and the whole comes in one piece');
+const nonsense = lines('%s: %s is counted, stores nothing, and is watched for again from before it');
+const tooOld = expired('%s: %s on a watch is followed by a list that is not older, and deletes are found');
+
+export const catalogue: readonly Fault[] = [
+  {
+    number: 1,
+    title: 'The connection is reset in the middle of a line',
+    holds: 'The half line is dropped, the version does not move, the watch resumes without a list.',
+    tests: [
+      watches('F1: a connection that is reset in the middle of a line drops the half line and resumes'),
+      reflector('F1: a clean end in the middle of a line is a broken connection too'),
+    ],
+  },
+  {
+    number: 2,
+    title: 'A watch ends cleanly behind a whole line',
+    holds: 'It is opened again at once, from the last version, without a list.',
+    tests: [watches('F2: a clean end behind a whole line is followed by a watch from there, without a list')],
+  },
+  {
+    number: 3,
+    title: 'A hundred watches end as soon as they are opened',
+    holds: 'The waits grow, with jitter, and nothing is listed.',
+    tests: [
+      watches('F3: a hundred watches that end as soon as they are opened cause no list'),
+      reflector('F3: watches that end at once are not opened again and again'),
+    ],
+  },
+  {
+    number: 4,
+    title: 'A connection is dead without an end',
+    holds: 'It is left in bounded time once bookmarks were seen; a silent watch with bookmarks is not.',
+    tests: [
+      watches(
+        'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',
+      ),
+      reflector('F4: a half-open connection is noticed once bookmarks were seen, and not before'),
+    ],
+  },
+  {
+    number: 5,
+    title: 'HTTP 410 on a watch',
+    holds: 'A list that is not older than what is known; deletes are found, nothing is added twice.',
+    tests: [tooOld],
+  },
+  { number: 6, title: 'An ERROR event of 410', holds: 'As F5.', tests: [tooOld] },
+  {
+    number: 7,
+    title: 'An ERROR event of 410 behind good events',
+    holds: 'The events before it are kept.',
+    tests: [expired('F7: the events before an ERROR of 410 are kept')],
+  },
+  {
+    number: 8,
+    title: '410 on the list at the known version',
+    holds: 'The list without a version is tried at once, and once.',
+    tests: [
+      lists('F8: a list at the known version that is refused is asked for without one, once'),
+      reflector('%s: the list without a version is tried at once, and once'),
+    ],
+  },
+  {
+    number: 9,
+    title: '504 for a version of the future, with its cause or in words alone',
+    holds: 'As F8, and no endless loop.',
+    tests: [lists('F9: 504 for a version of the future, with the %s, ends in a list')],
+  },
+  {
+    number: 10,
+    title: 'A continue token has expired on page 3',
+    holds: 'What is staged is dropped, the whole is listed without pages, nothing is deleted that is there.',
+    tests: [pageThree],
+  },
+  {
+    number: 11,
+    title: 'The 410 offers a token that goes on at another moment',
+    holds: 'It is not used.',
+    tests: [
+      pageThree,
+      reflector(
+        'F10, F11: a token that expires on a later page drops what is staged; the whole is listed without pages',
+      ),
+    ],
+  },
+  {
+    number: 12,
+    title: 'A list is cut off with a good status, is shorter than its Content-Length, or has a broken chunk',
+    holds: 'It is not committed, the table stays.',
+    tests: [lists('F12: a list whose body is not whole (%s) is not committed, the table stays until one is')],
+  },
+  {
+    number: 13,
+    title: 'Objects are deleted while nobody watches',
+    holds: 'They are deleted when the list shows it.',
+    tests: [expired('F13: what was deleted while nobody watched, and forgotten, is deleted')],
+  },
+  {
+    number: 14,
+    title: 'An object is deleted and made again while nobody watches',
+    holds: 'DELETED of the old uid, ADDED of the new one.',
+    tests: [lists('F14: an object that is deleted and made again while nobody watches is another one')],
+  },
+  {
+    number: 15,
+    title: 'Objects change between two pages of a list',
+    holds: 'The end is right: the watch goes on from the first page.',
+    tests: [lists('F15: an object that changes between two pages is right in the end')],
+  },
+  {
+    number: 16,
+    title: 'A streaming list in any order, and a crash half-way',
+    holds: 'No version is kept of it.',
+    tests: [],
+    note: streamingLists,
+  },
+  {
+    number: 17,
+    title: 'A streaming list that never ends',
+    holds: 'A deadline, then pages.',
+    tests: [],
+    note: streamingLists,
+  },
+  { number: 18, title: 'Streaming lists are refused', holds: 'Pages at once.', tests: [], note: streamingLists },
+  {
+    number: 19,
+    title: 'A streaming list breaks off near its end',
+    holds: 'Nothing of it is published.',
+    tests: [],
+    note: streamingLists,
+  },
+  {
+    number: 20,
+    title: 'The storage is restored from a backup, below the known version',
+    holds: 'It is noticed in bounded time, and the list is taken as it is.',
+    tests: [
+      history('F20: a storage that was restored from a backup is noticed when its watch is silent, and taken as it is'),
+      reflector(
+        'F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew',
+      ),
+      reflector('F20: a list below the known version is taken as it is, and said'),
+    ],
+    note: 'In part: noticed by the silence of the watch. A server that writes its way past the known version before that is not found out.',
+  },
+  {
+    number: 21,
+    title: 'Another cluster behind the same address',
+    holds: 'What was stored goes, subscribers are told by RESET.',
+    tests: [
+      refusals('F21: another cluster behind the same address: the store is emptied, and subscribers are told by RESET'),
+      on('src/ingest/ingest-host.test.ts')('F21: another cluster behind the same address makes what is stored go'),
+    ],
+  },
+  {
+    number: 22,
+    title: 'Two API servers, one behind the other',
+    holds: 'Its 504 is handled; the table never goes back.',
+    tests: [lists('F22: a server that is behind is asked again, never for any age, and the table does not go back')],
+  },
+  {
+    number: 23,
+    title: '429 with Retry-After',
+    holds: 'The wait is obeyed, and nothing is listed for it.',
+    tests: [
+      refusals('F23: 429 with Retry-After on a %s is asked again, and no list is made for it'),
+      reflector('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it'),
+      reflector('F23: a later page that is throttled is waited for, and the staged pages stay'),
+    ],
+  },
+  {
+    number: 24,
+    title: 'The API server is away',
+    holds: 'Old data stays; waits grow to their cap; the number of lists at a time is bounded.',
+    tests: [
+      watches('F24: while an API server is away the old table stays, and one list at the most is made for it'),
+      on('src/ingest/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
+      reflector('R13: no more than four lists at a time'),
+    ],
+  },
+  {
+    number: 25,
+    title: 'All watches are closed at once',
+    holds: 'They are opened again, so many at a time, without a list.',
+    tests: [
+      watches('F25: watches that are all closed at once are opened again without a list'),
+      on('src/ingest/gate.test.ts')('lets so many in, then the next in the order of asking'),
+    ],
+  },
+  {
+    number: 26,
+    title: '401, and plugins for credentials that are slow or fail',
+    holds: 'One renewal for all who ask, then everything resumes.',
+    tests: [
+      refusals('F26: 401 everywhere for a while costs nothing but time'),
+      connection('are dropped on a 401, and the request is sent once more with new ones'),
+      connection('that a plugin gives are fetched once for many requests, and once for many refusals'),
+    ],
+  },
+  {
+    number: 27,
+    title: 'A right is taken away',
+    holds: 'This resource alone is parked, and resumes with the right.',
+    tests: [
+      refusals(
+        'F27: a right that is taken away parks this resource alone, what is stored stays, and it resumes when it is given back',
+      ),
+      on('src/ingest/ingest-host.test.ts')(
+        'F27: what is forbidden is parked and reported; a change of access rules lets it in at once',
+      ),
+    ],
+  },
+  {
+    number: 28,
+    title: 'A definition is removed, or made again with another schema, scope or version',
+    holds: 'The table goes, or is made anew; nobody asks for 404 in a loop.',
+    tests: [
+      refusals(
+        'F28: a definition that is made again with another schema, scope and version leaves nothing of the former',
+      ),
+      on('src/ingest/ingest-host.test.ts')('R22, F28: a CRD that is added, changed, removed and made again'),
+    ],
+  },
+  {
+    number: 29,
+    title: 'Lists of one resource fail with 500',
+    holds: 'This resource alone is degraded.',
+    tests: [refusals('F29: lists of one resource that fail with 500 degrade this resource alone')],
+  },
+  {
+    number: 30,
+    title: 'An aggregated server is away, and discovery is stale',
+    holds: 'The table stays.',
+    tests: [
+      refusals('F30: a group whose server is away, with stale discovery, is kept as it is'),
+      on('src/ingest/ingest-host.test.ts')(
+        'F30: a group that discovery does not show is kept until its server says 404 itself',
+      ),
+    ],
+  },
+  {
+    number: 31,
+    title: 'A page of a proxy, with a bad status or a good one',
+    holds: 'An error with its words, and a wait.',
+    tests: [refusals('F31: a page of a proxy with status %i is an error with its words, never an object')],
+  },
+  {
+    number: 32,
+    title: 'A line that is no JSON between good ones',
+    holds: 'Never skipped: watched again, then listed, then parked.',
+    tests: [nonsense, lines('F32: nonsense again and again is listed around, then parked, and taken up when it ends')],
+  },
+  {
+    number: 33,
+    title: 'An unknown event, an object of another kind, a Status as an object',
+    holds: 'Counted, no row.',
+    tests: [nonsense],
+  },
+  {
+    number: 34,
+    title: 'An object without resourceVersion or uid',
+    holds: 'Counted, the version does not move.',
+    tests: [nonsense],
+  },
+  {
+    number: 35,
+    title: 'Events that come twice, and old ones again',
+    holds: 'They change nothing, and nobody hears of them.',
+    tests: [lines('F35: events that come twice, and old ones that come again, change nothing')],
+  },
+  {
+    number: 36,
+    title: 'MODIFIED before ADDED, DELETED for an unknown object',
+    holds: 'It is added; the version moves and nothing else.',
+    tests: [
+      lines('F36: a MODIFIED for an unknown object adds it; a DELETED for one moves the version and nothing else'),
+    ],
+  },
+  {
+    number: 37,
+    title: 'An object of 1.5 MiB, and a line over the cap',
+    holds: 'Stored; said and parked, within memory.',
+    tests: [
+      lines('F37: an object of 1.5 MiB is stored; a line over the cap is said and parked, without harm to others'),
+    ],
+  },
+  {
+    number: 38,
+    title: 'Characters cut by the network, line separators, NUL, lone surrogates',
+    holds: 'They arrive as they were sent.',
+    tests: [
+      lines('F38: characters cut anywhere, line separators, NUL and lone surrogates arrive as they were sent'),
+      on('src/ingest/line-framer.test.ts')('F38: lines survive a cut at every position'),
+    ],
+  },
+  {
+    number: 39,
+    title: 'Integers above 2^53',
+    holds: 'Exact in the store and in answers.',
+    tests: [lines('F39: an int64 above 2^53 is exact in the store, from a list and from a watch')],
+  },
+  {
+    number: 40,
+    title: 'Thousands of events a second, and a store that stalls',
+    holds: 'The socket is paused, memory stays flat, and it catches up.',
+    tests: [
+      on('src/kube/rest-client.test.ts')('gives pieces as they come, and stops the sender when nobody reads'),
+      lines('F50: three thousand deletes in a burst are all applied, in order'),
+    ],
+    note: 'In part: the pause and the burst are tested, five minutes of it with a stall and a look at memory are not.',
+  },
+  {
+    number: 41,
+    title: 'A handler throws',
+    holds: 'The batch is rolled back, this resource is degraded, the process lives.',
+    tests: [
+      store('a failing transaction leaves memory and file as they were'),
+      reflector('F42: what the store refuses is tried again from the version that the store has'),
+    ],
+  },
+  {
+    number: 42,
+    title: 'The store is full, busy or broken',
+    holds: 'The version does not move; it is tried again, or the file is made anew.',
+    tests: [
+      reflector('F42: what the store refuses is tried again from the version that the store has'),
+      on('src/store/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
+    ],
+  },
+  {
+    number: 43,
+    title: 'kill -9 at any moment',
+    holds: 'What was committed is whole, and the next process goes on from it.',
+    tests: [
+      on('src/store/crash.test.ts')('kill -9 during %s loses nothing that was committed and leaves nothing half done'),
+    ],
+  },
+  {
+    number: 44,
+    title: 'Clocks that jump, a thread that is held up',
+    holds: 'Only monotonic time counts, and silence is believed at a second look.',
+    tests: [
+      reflector(
+        'F44: silence is believed at a second look: what waited in the socket while this thread was held up counts',
+      ),
+    ],
+  },
+  {
+    number: 45,
+    title: 'A stop at any moment, and two starts',
+    holds: 'One loop, and nothing is left of it.',
+    tests: [reflector('F45, R19: a stop while listing, waiting, parked or watching leaves nothing behind')],
+  },
+  {
+    number: 46,
+    title: 'HTTP/2 GOAWAY and RST_STREAM',
+    holds: 'As F1.',
+    tests: [connection('speaks HTTP/1.1 only')],
+    note: 'Not applicable: connections speak HTTP/1.1 only, which is what is tested.',
+  },
+  {
+    number: 47,
+    title: 'No bookmarks, many, or equal ones',
+    holds: 'No false alarm, and no write for each.',
+    tests: [
+      watches('F47: without bookmarks there is no alarm, and equal ones are not written'),
+      store('bookmarks and statuses go with the next commit, on time, and at the end'),
+    ],
+  },
+  {
+    number: 48,
+    title: 'Certificates change',
+    holds: 'New connections have the new one, running watches go on.',
+    tests: [
+      connection('shows its client certificate, and a new one when the file has changed, while old streams go on'),
+    ],
+  },
+  {
+    number: 49,
+    title: 'An object leaves a selector and comes back',
+    holds: 'Removed and added, not deleted.',
+    tests: [],
+    note: 'Not applicable: whole collections are watched, never a selection.',
+  },
+  {
+    number: 50,
+    title: 'Three thousand deletes in a burst',
+    holds: 'All applied, in order.',
+    tests: [lines('F50: three thousand deletes in a burst are all applied, in order')],
+  },
+  {
+    number: 51,
+    title: 'A right is revoked while the rules are stale',
+    holds: 'Closed within a bound.',
+    tests: [],
+    note: 'Not yet: there is no access control; Portolan listens on loopback only.',
+  },
+  {
+    number: 52,
+    title: 'An empty collection, and items that are null',
+    holds: 'Ready, without rows.',
+    tests: [lists('F52: a collection without items is ready and empty, whether its items are a list or null')],
+  },
+  {
+    number: 53,
+    title: 'Versions that look like numbers and have no order',
+    holds: 'Compared for being equal; no rewind is seen in them.',
+    tests: [
+      lines('F53: versions that look like numbers and have no order are compared for being equal, and nothing else'),
+    ],
+    note: 'In part: decimal numbers without a leading zero are taken to be in order, as Kubernetes promises since 1.35. A server that breaks this promise is not recognised.',
+  },
+  {
+    number: 54,
+    title: 'A redirect, or compression that nobody asked for',
+    holds: 'Refused, never read as text.',
+    tests: [
+      lists('F54: a %s that nobody asked for is refused with what is wrong'),
+      connection('does not follow a redirect'),
+    ],
+  },
+];

@@ -1,0 +1,43 @@
+/** docs/faults.md, printed from the catalogue. */
+import { catalogue, type Fault, type TestedBy } from './catalogue.ts';
+
+const head = `# Faults
+
+What may go wrong between an API server and the store, what must hold then, and the tests that hold it. This page is printed from
+\`test/faults/catalogue.ts\` by \`npx vitest run test/faults/catalogue.test.ts -u\`; a test checks that every test named here exists.
+
+Tests in \`test/faults\` run ingest with its whole supervision and a real store file against the simulated cluster over HTTP. After each
+fault they wait until the tables equal the server's set by namespace, name, uid and resourceVersion, and check that the change log after
+the first sync leads to the tables entry by entry, and that no stored resourceVersion went back. \`test/model.test.ts\` plays random
+operations and faults against the same by seed: \`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays many,
+\`PORTOLAN_SEED=17\` one again.
+
+The faults of the server are switches of the simulated cluster, for tests of your own:
+
+\`\`\`ts
+const sim = await startSimCluster();
+sim.faults.set({ F12: { resource: 'pods', form: 'cut', times: 2 } });
+sim.faults.struck('F12'); // how often it has been met
+sim.faults.clear();
+\`\`\`
+`;
+
+function row({ number, title, holds, tests, note }: Fault): string {
+  const where = [...(note === undefined ? [] : [note]), ...tests.map(tested)];
+  return `| F${number} | ${title} | ${holds} | ${where.join('<br>')} |`;
+}
+
+function tested({ file, name }: TestedBy): string {
+  return `\`${file}\`: ${name.replace(/^(F|R)\d+[^:]*: |^%s: /, '')}`;
+}
+
+/** The whole page. */
+export function printCatalogue(): string {
+  return [
+    head,
+    '| # | Fault | What must hold | Where it is tested |',
+    '|---|---|---|---|',
+    ...catalogue.map(row),
+    '',
+  ].join('\n');
+}
