@@ -4,111 +4,11 @@
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { objectsAsOf, readChanges, readLogFloor } from './changes.ts';
-import { Database } from './database.ts';
-import { registerSqlFunctions } from './sql-functions.ts';
+import { Follower, leaseOn, type Table, tableNow } from '../../test/support/log-follower.ts';
+import { objectsAsOf } from './changes.ts';
 import { describedResource, event, pod, storeFile, type TestObject } from './test-support.ts';
-import type { IncomingEvent, Lease, LoggedChange, ResourceHandle, Row, Statement } from './types.ts';
+import type { IncomingEvent, ResourceHandle } from './types.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
-
-/** Identity to what is known of the object. */
-type Table = Map<string, { readonly id: number; readonly uid: string; readonly body: string }>;
-
-/** A lease on a connection of its own, without threads. */
-function leaseOn(file: string): Lease & { end(): void } {
-  const database = new Database(file, { readonly: true });
-  registerSqlFunctions(database, { tick: () => {} });
-  database.exec('BEGIN');
-  const all = async ({ sql, params }: Statement): Promise<readonly Row[]> => database.statement(sql).all(...params);
-  const [revision, epoch] =
-    database.statement(`SELECT revision, (SELECT value FROM meta WHERE key = 'epoch') FROM state`).get() ?? [];
-  return {
-    revision: Number(revision),
-    epoch: String(epoch),
-    all,
-    fill: async () => [],
-    end: () => database.close(),
-  };
-}
-
-async function tableNow(lease: Lease, cluster?: string): Promise<Table> {
-  const rows = await lease.all({
-    sql: `SELECT o.cluster, o.namespace, o.name, o.id, o.uid, coalesce(b.text, json(b.body))
-          FROM object o JOIN body b USING (id)
-          WHERE o.rowset IN (SELECT rowset FROM resource r WHERE r.kind = o.kind AND r.cluster = o.cluster AND synced = 1)`,
-    params: [],
-  });
-  const table: Table = new Map();
-  for (const [of, namespace, name, id, uid, body] of rows) {
-    if (cluster !== undefined && of !== cluster) continue;
-    table.set(`${of}/${namespace}/${name}`, { id: Number(id), uid: String(uid), body: String(body) });
-  }
-  return table;
-}
-
-/** What somebody who follows the log holds: the changes folded in, the tables read anew where the log says RESET. */
-class Follower {
-  table: Table = new Map();
-  at = 0;
-  readonly file: string;
-  constructor(file: string) {
-    this.file = file;
-  }
-
-  async follow(): Promise<void> {
-    const lease = leaseOn(this.file);
-    try {
-      if (this.at < (await readLogFloor(lease))) {
-        this.table = await tableNow(lease);
-      } else {
-        const changes = await readChanges(lease, { after: this.at, limit: 1_000_000 });
-        expect(changes.map((change) => change.seq)).toEqual(changes.map((_, index) => this.at + 1 + index));
-        const lastReset = new Map<string, number>();
-        for (const change of changes) if (change.type === 'RESET') lastReset.set(change.cluster, change.seq);
-        for (const change of changes) {
-          const reset = lastReset.get(change.cluster) ?? 0;
-          if (change.seq < reset) continue;
-          if (change.seq === reset) await this.#readAnew(lease, change.cluster, change.seq);
-          else fold(this.table, change);
-        }
-      }
-      this.at = lease.revision;
-      expect(sorted(this.table)).toEqual(sorted(await tableNow(lease)));
-    } finally {
-      lease.end();
-    }
-  }
-
-  /** The cluster's objects as of the RESET: the present ones, with what happened since undone. */
-  async #readAnew(lease: Lease, cluster: string, seq: number): Promise<void> {
-    for (const key of [...this.table.keys()]) if (key.startsWith(`${cluster}/`)) this.table.delete(key);
-    const then = await tableNow(lease, cluster);
-    const since = await readChanges(lease, { after: seq, limit: 1_000_000 });
-    for (const change of [...since].reverse()) if (change.cluster === cluster) undo(then, change);
-    for (const [key, object] of then) this.table.set(key, object);
-  }
-}
-
-function keyOf(change: LoggedChange): string {
-  return `${change.cluster}/${change.namespace ?? ''}/${change.name}`;
-}
-
-function fold(table: Table, change: LoggedChange): void {
-  const held = table.get(keyOf(change));
-  if (change.type === 'ADDED') expect(held).toBeUndefined();
-  else expect([held?.id, held?.uid, held?.body]).toEqual([change.objectId, change.uid, change.before]);
-  if (change.type === 'DELETED') table.delete(keyOf(change));
-  else table.set(keyOf(change), { id: change.objectId, uid: String(change.uid), body: String(change.after) });
-}
-
-function undo(table: Table, change: LoggedChange): void {
-  if (change.type === 'ADDED') table.delete(keyOf(change));
-  else table.set(keyOf(change), { id: change.objectId, uid: String(change.uid), body: String(change.before) });
-}
-
-function sorted(table: Table): unknown[] {
-  return [...table.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-}
 
 /** A cluster in memory: what the API server has, and the events it has sent. */
 class Server {

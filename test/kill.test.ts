@@ -1,0 +1,174 @@
+/**
+ * kill -9 of a whole ingesting process, again and again, at random moments of first syncs, relists of both kinds and batches of
+ * events: the next process comes to the server's set, and folding the change log gives the table.
+ *
+ * PORTOLAN_KILLS says how many kills (10), PORTOLAN_SEED which ones (1).
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { Database } from '../src/store/database.ts';
+import { eventually } from './support/eventually.ts';
+import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { Follower } from './support/log-follower.ts';
+import { seededRandom } from './support/seeded-random.ts';
+
+const program = fileURLToPath(new URL('./support/ingest-process.ts', import.meta.url));
+const kills = Number(process.env['PORTOLAN_KILLS'] ?? 10);
+const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 1));
+const below = (bound: number): number => Math.floor(random() * bound);
+
+/** More than what a replace commits as single differences (2,000). */
+const objects = 2200;
+const collection = '/api/v1/namespaces/default/configmaps';
+
+type Work = 'first sync' | 'relist' | 'wholesale relist' | 'events';
+const works: readonly Work[] = ['first sync', 'relist', 'wholesale relist', 'events'];
+
+/** The server's objects, and what is done to them. */
+class World {
+  readonly sim: SimCluster;
+  #writes = 0;
+
+  constructor(sim: SimCluster) {
+    this.sim = sim;
+    for (let index = 0; index < objects; index += 1) this.#create(index);
+  }
+
+  /** Changes, deletes, or makes (anew) some objects at random. */
+  write(count: number): void {
+    for (let done = 0; done < count; done += 1) {
+      const index = below(objects);
+      const path = `${collection}/map-${index}`;
+      if (this.sim.get(path) === undefined) this.#create(index);
+      else if (random() < 0.2) this.sim.delete(path);
+      else this.#touch(path);
+    }
+  }
+
+  touchAll(): void {
+    for (let index = 0; index < objects; index += 1) {
+      const path = `${collection}/map-${index}`;
+      if (this.sim.get(path) === undefined) this.#create(index);
+      else this.#touch(path);
+    }
+  }
+
+  /** `namespace/name uid@resourceVersion`, sorted. */
+  rows(): string[] {
+    return this.sim
+      .list('/api/v1/configmaps')
+      .map(({ metadata }) => metadata as Readonly<Record<string, string>>)
+      .map(({ namespace, name, uid, resourceVersion }) => `${namespace}/${name} ${uid}@${resourceVersion}`)
+      .sort();
+  }
+
+  #create(index: number): void {
+    this.sim.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `map-${index}`, namespace: 'default', labels: { index: String(index % 10) } },
+      data: { text: 'x'.repeat(1500), writes: String(this.#writes++) },
+    });
+  }
+
+  #touch(path: string): void {
+    this.sim.patch(path, { data: { writes: String(this.#writes++) } });
+  }
+}
+
+async function start(file: string, kubeconfig: string): Promise<ChildProcess> {
+  const child = fork(program, [file, kubeconfig, 'configmaps']);
+  await once(child, 'message');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  expect(await exited).toEqual([null, 'SIGKILL']);
+}
+
+/** Runs one statement on a connection of its own. */
+function read(file: string, sql: string): readonly unknown[] {
+  const database = new Database(file, { readonly: true });
+  try {
+    return database.statement(sql).all().flat();
+  } finally {
+    database.close();
+  }
+}
+
+const storedRows = (file: string): readonly unknown[] =>
+  read(
+    file,
+    `SELECT namespace || '/' || name || ' ' || uid || '@' || rv FROM object
+     WHERE rowset IN (SELECT rowset FROM resource WHERE synced = 1) ORDER BY 1`,
+  );
+
+test(`${kills} kills at random moments`, { timeout: 60_000 + kills * 15_000 }, async () => {
+  const sim = await startSimCluster();
+  onTestFinished(() => sim.close());
+  const folder = kubeconfigFolder();
+  onTestFinished(() => folder.remove());
+  const kubeconfig = folder.file('config', sim.kubeconfig());
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-kill-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'store.db');
+  const world = new World(sim);
+  let child = await start(file, kubeconfig);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const inStep = (): Promise<void> => eventually(() => expect(storedRows(file)).toEqual(world.rows()));
+  await inStep();
+  let follower = new Follower(file);
+  // Of each work, how many kills there were, and how many of them left a set behind that was not whole.
+  const done = new Map<Work, { kills: number; halfFilled: number }>(
+    works.map((work) => [work, { kills: 0, halfFilled: 0 }]),
+  );
+
+  for (let round = 0; round < kills; round += 1) {
+    const work = works[round % works.length] ?? 'events';
+    if (work === 'events') {
+      for (let turns = 1 + below(40); turns > 0; turns -= 1) {
+        world.write(1 + below(40));
+        await sleep(below(5));
+      }
+    } else {
+      await kill(child);
+      if (work === 'first sync') {
+        for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+        follower = new Follower(file);
+      } else {
+        if (work === 'relist') world.write(200);
+        else world.touchAll();
+        sim.compact();
+      }
+      child = await start(file, kubeconfig);
+      // How long there is nothing to see, and how long a list then takes, depends on the machine: any moment will do.
+      await sleep(below(500));
+    }
+    await kill(child);
+    const [stale] = read(file, 'SELECT count(*) FROM stale_rowset');
+    const tally = done.get(work);
+    if (tally !== undefined) {
+      tally.kills += 1;
+      if (Number(stale) > 0) tally.halfFilled += 1;
+    }
+
+    child = await start(file, kubeconfig);
+    await inStep();
+    expect(read(file, 'PRAGMA integrity_check')).toEqual(['ok']);
+    // Both who has followed all the time, through every kill, and who begins at the log's floor.
+    await follower.follow();
+    await new Follower(file).follow();
+  }
+  if (process.env['PORTOLAN_KILLS'] !== undefined) {
+    process.stdout.write(`kills: ${JSON.stringify(Object.fromEntries(done))}\n`);
+  }
+});
