@@ -486,3 +486,32 @@ test('R19: a close leaves no watch behind, and can be called twice', async () =>
   sim.create(configMap('late'));
   expect(running.messages).toHaveLength(posted);
 });
+
+test('R15: collections of a server with streaming lists come as streams that go on as watches', async () => {
+  const { sim, options } = await simulated({ features: { watchList: true } });
+  const running = run([options]);
+  await ready(running);
+  await equal(sim, running);
+  sim.create(configMap('later'));
+  await equal(sim, running);
+  const streams = running.asked.filter((request) => request.includes('sendInitialEvents=true'));
+  const collections = running.asked.filter((request) => request.includes('/configmaps?'));
+  expect(streams.length).toBeGreaterThan(5);
+  expect(collections).toHaveLength(1);
+});
+
+test('F18: a server without streaming lists is asked for one once, and gives the same tables', async () => {
+  const { sim, options } = await simulated({ features: { watchList: false } });
+  const running = run([options]);
+  await ready(running);
+  await equal(sim, running);
+  expect(running.asked.filter((request) => request.includes('sendInitialEvents=true'))).toHaveLength(1);
+});
+
+test('streaming lists can be switched off', async () => {
+  const { sim, options } = await simulated({ features: { watchList: true } });
+  const running = run([options], { reflector: { streamingLists: false } });
+  await ready(running);
+  await equal(sim, running);
+  expect(running.asked.filter((request) => request.includes('sendInitialEvents=true'))).toEqual([]);
+});

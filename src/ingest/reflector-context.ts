@@ -6,6 +6,7 @@ import type { RestClient } from '../kube/rest-client.ts';
 import type { IncomingObject, ResourceHandle, Writer } from '../store/types.ts';
 import { type BackoffBounds, defaultBackoff } from './backoff.ts';
 import type { Gate } from './gate.ts';
+import type { StreamingLists } from './streaming-lists.ts';
 
 /** The part of a RestClient that a reflector uses. */
 export type StreamingClient = Pick<RestClient, 'stream'>;
@@ -21,6 +22,11 @@ export interface ReflectorSettings {
   readonly idleMs: number;
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
+  /** True: collections are asked for as the beginning of a watch where the server can do it. */
+  readonly streamingLists: boolean;
+  /** Milliseconds without another object after which a streaming list counts as one that will never end, and in all. */
+  readonly streamSilenceMs: number;
+  readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
   /** Waits between two probes of what is forbidden or missing. */
   readonly parked: BackoffBounds;
@@ -40,6 +46,9 @@ export const defaultReflectorSettings: ReflectorSettings = {
   watchGraceMs: 30_000,
   idleMs: 180_000,
   listSilenceMs: 60_000,
+  streamingLists: true,
+  streamSilenceMs: 30_000,
+  streamTotalMs: 300_000,
   backoff: defaultBackoff,
   parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },
   pollMs: 60_000,
@@ -68,6 +77,8 @@ export interface ReflectorContext {
   readonly lists: Gate;
   /** Bounds the watches that are being opened at a time in this cluster. */
   readonly openings: Gate;
+  /** What is known of streaming lists in this cluster. */
+  readonly streaming: StreamingLists;
   /** False: list first, whatever the store knows. */
   readonly resume: boolean;
   /** Hears of every object that was stored, in order; listed ones when their page is staged. Must not throw. */

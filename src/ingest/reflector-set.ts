@@ -13,6 +13,7 @@ import type { ResourceHandle, Writer } from '../store/types.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
+import { StreamingLists } from './streaming-lists.ts';
 
 /** Lists, and watches being opened, that run at a time in a cluster. */
 const listsAtOnce = 4;
@@ -49,10 +50,12 @@ export class ReflectorSet {
   readonly #running = new Map<string, Running>();
   readonly #lists = new Gate(listsAtOnce);
   readonly #openings = new Gate(openingsAtOnce);
+  readonly #streaming: StreamingLists;
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
+    this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
   }
 
   get size(): number {
@@ -87,6 +90,7 @@ export class ReflectorSet {
         log: log.child({ resource: key }),
         lists: this.#lists,
         openings: this.#openings,
+        streaming: this.#streaming,
         resume: how === 'resume',
         changed,
         missing,

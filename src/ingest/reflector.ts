@@ -9,6 +9,11 @@
  *                 │ ▼             ▼
  *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405, nonsense again and again) ──▶ the same again
  *
+ *   LIST, in either way:  STREAM_INIT ── end mark: commit, WATCH goes on with the same stream (stream-collection.ts)
+ *                             │ 400, 405, 406, 422, 403, a second break or missing end mark: at once, remembered (streaming-lists.ts)
+ *                             ▼
+ *                         pages ── last page: commit, WATCH (list-collection.ts)
+ *
  * Invariants: one loop at a time; the version watched from is one that the server gave and the store has committed; what the server
  * sends and the store cannot place never moves it; a failed watch is watched again before anything is listed, because lists are the
  * dear part. Resources that cannot be watched are listed again and again (POLL), as a difference.
@@ -20,9 +25,11 @@ import { compareResourceVersions } from '../store/resource-version.ts';
 import type { IngestStatus } from '../store/types.ts';
 import { Backoff } from './backoff.ts';
 import { type Failure, failureOf, inStore } from './failure.ts';
-import { listCollection } from './list-collection.ts';
+import { type ListResult, listCollection } from './list-collection.ts';
+import type { OpenedWatch } from './opened-watch.ts';
 import type { ReflectorContext } from './reflector-context.ts';
-import { type WatchPosition, watchCollection } from './watch-collection.ts';
+import { streamCollection } from './stream-collection.ts';
+import { type WatchHooks, type WatchPosition, watchCollection } from './watch-collection.ts';
 
 type Step = 'list' | 'watch' | 'poll';
 
@@ -59,6 +66,8 @@ export class Reflector {
   #wake: AbortController | null = null;
   /** The last watch was silent: the version may be one that the server has not reached. */
   #doubtful = false;
+  /** The stream whose initial events were the last list: the next watch goes on with it. */
+  #begun: OpenedWatch | null = null;
   /** The first word is always said: the store may remember another phase from an earlier run. */
   #unsaid = true;
 
@@ -124,6 +133,7 @@ export class Reflector {
         step = await this.#recover(step ?? 'list', failureOf(error), stop).catch(() => null);
       }
     }
+    this.#release();
     this.#say('STOPPED', null);
   }
 
@@ -144,11 +154,7 @@ export class Reflector {
     try {
       if (this.#error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
       const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
-      const { resourceVersion, summary } = await listCollection(this.#context, {
-        notOlderThan: unwatchable.has(known) ? null : known,
-        bare: this.#polls,
-        signal: stop,
-      });
+      const { resourceVersion, summary } = await this.#collect(unwatchable.has(known) ? null : known, stop);
       this.#checkRewind(resourceVersion);
       this.#position.resourceVersion = resourceVersion;
       this.#versionUnavailable = false;
@@ -163,10 +169,33 @@ export class Reflector {
     if (!this.#polls && unwatchable.has(this.#position.resourceVersion)) {
       log.warn({}, 'the collection has no resourceVersion to watch from; it is listed again and again instead');
       this.#polls = true;
+      this.#release();
     }
     this.#say(this.#polls ? 'POLLING' : 'WATCHING', null);
     if (this.#polls) this.#protocolFaults = 0;
     return this.#polls ? 'poll' : 'watch';
+  }
+
+  /** Replaces the set: streamed where the server is thought to be able to, otherwise listed. */
+  async #collect(notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
+    const turn = this.#polls ? null : this.#context.streaming.begin(this.#context.handle.key);
+    if (turn === null) return listCollection(this.#context, { notOlderThan, bare: this.#polls, signal: stop });
+    try {
+      const { watch, ...result } = await streamCollection(this.#context, {
+        notOlderThan,
+        signal: stop,
+        opened: turn.opened,
+      });
+      turn.worked();
+      this.#begun = watch;
+      return result;
+    } catch (error) {
+      if (stop.aborted) turn.left();
+      if (stop.aborted || !turn.failed(error)) throw error;
+      this.#count('no stream');
+      this.#context.log.debug({ error: messageOf(error) }, 'the collection is listed, it could not be streamed');
+    }
+    return listCollection(this.#context, { notOlderThan, bare: false, signal: stop });
   }
 
   /** A consistent list below what was known: the server's storage went back in time. The list is the truth. */
@@ -181,7 +210,9 @@ export class Reflector {
     const { clock, settings } = this.#context;
     this.#watchOpenedAt = null;
     if (this.#doubtful) await this.#doubtSilence(stop);
-    const end = await watchCollection(this.#context, this.#position, stop, {
+    const begun = this.#begun;
+    this.#begun = null;
+    const hooks: WatchHooks = {
       opened: () => {
         this.#watchOpenedAt = clock.monotonic();
         this.#serverFailures = 0;
@@ -192,7 +223,8 @@ export class Reflector {
         this.#lastEventAt = clock.now();
         this.#saveStatus();
       },
-    });
+    };
+    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
     if (end.lines === 0 && end.lastedMs < shortWatchMs) {
       this.#count('short watch');
       await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
@@ -219,8 +251,15 @@ export class Reflector {
     this.#doubtful = false;
   }
 
+  /** Lets go of a stream that nobody will go on with. */
+  #release(): void {
+    this.#begun?.release();
+    this.#begun = null;
+  }
+
   async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
     const { clock, settings } = this.#context;
+    this.#release();
     this.#failures += 1;
     this.#count(failure.reason);
     this.#logFailure(failure);

@@ -16,6 +16,7 @@ import { openWriter, type StoreWriter } from '../store/writer.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';
 import { defaultReflectorSettings, type ReflectorContext, type ReflectorSettings } from './reflector-context.ts';
+import { StreamingLists } from './streaming-lists.ts';
 
 /** Time that moves only when a test says so. */
 export class ManualClock implements Clock {
@@ -193,6 +194,12 @@ export function bookmarkLine(rv: number): string {
   return `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"${rv}"}}}\n`;
 }
 
+/** The bookmark behind the initial events of a streaming list. */
+export function endLine(rv: number): string {
+  const metadata = { resourceVersion: String(rv), annotations: { 'k8s.io/initial-events-end': 'true' } };
+  return `${JSON.stringify({ type: 'BOOKMARK', object: { kind: 'Pod', apiVersion: 'v1', metadata } })}\n`;
+}
+
 export function errorLine(code: number, reason: string): string {
   return `{"type":"ERROR","object":${JSON.stringify({ kind: 'Status', code, reason, message: reason })}}\n`;
 }
@@ -257,7 +264,7 @@ export interface ReflectorBench {
   reflector(more?: Partial<ReflectorContext>): Reflector;
 }
 
-/** A store, a clock and a client, and a reflector of Pods between them. `random` is always a half. */
+/** A store, a clock and a client, and a reflector of Pods between them. `random` is always a half; streaming lists are off. */
 export function reflectorBench(
   options: { verbs?: readonly string[]; settings?: Partial<ReflectorSettings> } = {},
 ): ReflectorBench {
@@ -268,6 +275,8 @@ export function reflectorBench(
   onTestFinished(() => writer.close());
   writer.openCluster('east', 'uid-of-east');
   const described = describedPods(options.verbs);
+  const settings = { ...defaultReflectorSettings, streamingLists: false, ...options.settings };
+  const streaming = new StreamingLists(clock, settings.streamingLists);
   const handle = writer.declare(described);
   const read = (sql: string): string[] => {
     const database = new Database(file, { readonly: true });
@@ -298,9 +307,10 @@ export function reflectorBench(
         clock,
         random: () => 0.5,
         log: silentLogger,
-        settings: { ...defaultReflectorSettings, ...options.settings },
+        settings,
         lists: new Gate(4),
         openings: new Gate(16),
+        streaming,
         resume: true,
         ...more,
       });

@@ -1,7 +1,7 @@
 /**
  * One WATCH: opens it at a resourceVersion, reads its lines and applies them in batches.
  *
- *   request -> headers -> chunk -> lines -> a batch -> Writer.apply (one commit) -> the next chunk is taken from the socket
+ *   request (or the rest of a streaming list) -> headers -> chunk -> lines -> a batch -> Writer.apply (one commit) -> the next chunk is taken from the socket
  *
  * The resourceVersion moves only with a commit (or a bookmark), in stream order. Events before a line that cannot be understood, or
  * before an ERROR, are kept. While a batch is applied nothing is read, so the socket fills and TCP slows the server down: there is
@@ -9,12 +9,10 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
-import { ApiError, apiErrorFromNetwork } from '../kube/api-error.ts';
-import { resourcePath } from '../kube/resource-path.ts';
-import type { StreamAnswer } from '../kube/rest-client.ts';
+import { ApiError } from '../kube/api-error.ts';
 import type { IncomingEvent } from '../store/types.ts';
-import { StoreFailure, storeError } from './failure.ts';
-import { LineFramer } from './line-framer.ts';
+import { storeError } from './failure.ts';
+import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { readWatchLine } from './watch-events.ts';
@@ -39,101 +37,73 @@ export interface WatchEnd {
   readonly lastedMs: number;
 }
 
-/** Watches until the stream ends; rejects with what failed. On a stop it rejects with the signal's reason. */
+/**
+ * Watches until the stream ends; rejects with what failed. On a stop it rejects with the signal's reason. With `begun` it goes on
+ * with a stream whose initial events have been read.
+ */
 export async function watchCollection(
   context: ReflectorContext,
   position: WatchPosition,
   stop: AbortSignal,
   hooks: WatchHooks,
+  begun: OpenedWatch | null = null,
 ): Promise<WatchEnd> {
-  const watch = new Watch(context, position, stop, hooks);
-  return watch.run();
+  const opened = begun ?? (await openWatch(context, { resourceVersion: position.resourceVersion }, stop));
+  return new Watch(context, position, stop, hooks, opened).run();
 }
 
-/** Milliseconds before silence is believed: bytes may wait in the socket when this thread was held up. */
-const secondLookMs = 5000;
-
-/** Why this side ends a watch; none of them is an error of the server. */
+/** Why this side ends a watch without an error of the server. */
 const timeIsUp = new Error('the time of the watch is up');
-const finished = new Error('the watch is over');
 
 class Watch {
   readonly #context: ReflectorContext;
   readonly #position: WatchPosition;
   readonly #stop: AbortSignal;
   readonly #hooks: WatchHooks;
-  readonly #cut = new AbortController();
-  readonly #what: string;
-  readonly #path: string;
-  #lastBytesAt = 0;
+  readonly #opened: OpenedWatch;
+  #lastBytesAt: number;
   #lines = 0;
 
-  constructor(context: ReflectorContext, position: WatchPosition, stop: AbortSignal, hooks: WatchHooks) {
+  constructor(
+    context: ReflectorContext,
+    position: WatchPosition,
+    stop: AbortSignal,
+    hooks: WatchHooks,
+    opened: OpenedWatch,
+  ) {
     this.#context = context;
     this.#position = position;
     this.#stop = stop;
     this.#hooks = hooks;
-    this.#path = resourcePath(context.resource);
-    this.#what = `GET ${this.#path} (watch)`;
+    this.#opened = opened;
+    this.#lastBytesAt = context.clock.monotonic();
   }
 
   async run(): Promise<WatchEnd> {
-    const { clock, random, settings } = this.#context;
-    const { least, most } = settings.watchSeconds;
-    const seconds = least + Math.floor(random() * (most - least + 1));
-    this.#stop.throwIfAborted();
-    const onStop = (): void => this.#cut.abort(this.#stop.reason);
-    this.#stop.addEventListener('abort', onStop, { once: true });
+    const { openedAt } = this.#opened;
     try {
-      const answer = await this.#open(seconds);
-      const started = clock.monotonic();
-      this.#lastBytesAt = started;
-      void this.#guard(started + seconds * 1000 + settings.watchGraceMs);
+      void this.#guard();
       this.#hooks.opened();
-      await this.#read(answer);
-      return { lines: this.#lines, lastedMs: clock.monotonic() - started };
+      await this.#read();
+      return { lines: this.#lines, lastedMs: this.#context.clock.monotonic() - openedAt };
     } finally {
-      this.#stop.removeEventListener('abort', onStop);
-      this.#cut.abort(finished);
+      this.#opened.release();
     }
   }
 
-  async #open(seconds: number): Promise<StreamAnswer> {
-    const { client, openings } = this.#context;
-    const { signal } = this.#cut;
-    const leave = await openings.enter(signal);
+  async #read(): Promise<void> {
+    const { chunks, cut, framer, lines, what } = this.#opened;
     try {
-      const query = {
-        watch: true,
-        resourceVersion: this.#position.resourceVersion,
-        allowWatchBookmarks: true,
-        timeoutSeconds: seconds,
-      };
-      return await client.stream(this.#path, query, { signal });
-    } finally {
-      leave();
-    }
-  }
-
-  async #read({ body }: StreamAnswer): Promise<void> {
-    const { clock, settings } = this.#context;
-    const framer = new LineFramer(settings.maxLineBytes);
-    // Reading goes through the iterator; what comes after it was left is of no interest.
-    body.on('error', () => {});
-    try {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        this.#lastBytesAt = clock.monotonic();
+      await this.#take(lines);
+      for await (const chunk of chunks) {
+        this.#lastBytesAt = this.#context.clock.monotonic();
         await this.#take(framer.push(chunk));
       }
     } catch (error) {
-      this.#stop.throwIfAborted();
-      const { reason } = this.#cut.signal;
-      if (reason === timeIsUp) return;
-      if (reason instanceof ApiError) throw reason;
-      if (error instanceof PortolanError || error instanceof StoreFailure) throw error;
-      throw apiErrorFromNetwork(error, this.#what);
+      if (!this.#stop.aborted && cut.signal.reason === timeIsUp) return;
+      throw readFailure(error, this.#opened, this.#stop);
     }
-    if (framer.pending > 0) throw new ProtocolError('truncated', `${this.#what} ended in the middle of a line.`);
+    if (framer.pending > 0) throw new ProtocolError('truncated', `${what} ended in the middle of a line.`);
   }
 
   async #take(lines: Iterable<Buffer>): Promise<void> {
@@ -148,7 +118,7 @@ class Watch {
     try {
       for (const line of lines) {
         this.#lines += 1;
-        const message = readWatchLine(line, resource, this.#what);
+        const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
         reached = message.resourceVersion;
         if (message.type === 'bookmark') this.#position.sawBookmark = true;
@@ -179,17 +149,18 @@ class Watch {
   }
 
   /** Ends the watch at its end of time, or when it has fallen silent. Monotonic time only: wall clocks jump. */
-  async #guard(deadline: number): Promise<void> {
+  async #guard(): Promise<void> {
     const { clock, settings } = this.#context;
-    const { signal } = this.#cut;
+    const { cut, deadline, what } = this.#opened;
+    const { signal } = cut;
     let suspectedAt = -1;
     while (!signal.aborted) {
       const now = clock.monotonic();
-      if (now >= deadline) return this.#cut.abort(timeIsUp);
+      if (now >= deadline) return cut.abort(timeIsUp);
       const silentAt = this.#position.sawBookmark ? this.#lastBytesAt + settings.idleMs : Number.POSITIVE_INFINITY;
       let wait = Math.min(deadline, silentAt, now + settings.idleMs) - now;
       if (now >= silentAt) {
-        if (suspectedAt === this.#lastBytesAt) return this.#cut.abort(silence(this.#what, settings.idleMs));
+        if (suspectedAt === this.#lastBytesAt) return cut.abort(silence(what, settings.idleMs));
         suspectedAt = this.#lastBytesAt;
         wait = secondLookMs;
       }

@@ -34,7 +34,7 @@ test.each([
 
 test('a bookmark has a resourceVersion and nothing else', () => {
   const line = '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}';
-  expect(read(line)).toEqual({ type: 'bookmark', resourceVersion: '9' });
+  expect(read(line)).toEqual({ type: 'bookmark', resourceVersion: '9', endsInitial: false });
 });
 
 test('F6: an ERROR is the Status in it', () => {
@@ -74,4 +74,17 @@ test.each([
   })();
   expect(thrown).toBeInstanceOf(ProtocolError);
   expect(thrown).toMatchObject({ reason });
+});
+
+test('the bookmark that ends the initial events is told apart by its annotation, and nothing but `true` is one', () => {
+  const line = (value: unknown) =>
+    JSON.stringify({
+      type: 'BOOKMARK',
+      object: { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': value } } },
+    });
+  expect(['true', 'false', true].map((value) => read(line(value)))).toMatchObject([
+    { endsInitial: true },
+    { endsInitial: false },
+    { endsInitial: false },
+  ]);
 });

@@ -12,7 +12,8 @@ import { ProtocolError } from './protocol-error.ts';
 
 export type WatchMessage =
   | { readonly type: 'event'; readonly event: IncomingEvent; readonly resourceVersion: string }
-  | { readonly type: 'bookmark'; readonly resourceVersion: string }
+  /** `endsInitial`: all objects that were there at the beginning have been sent (streaming lists). */
+  | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly endsInitial: boolean }
   | { readonly type: 'error'; readonly error: ApiError };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -20,16 +21,19 @@ type Json = Readonly<Record<string, unknown>>;
 /** As the API server writes its lines; others are found by a scanner. */
 const usualLine = /^\{"type":"([A-Z]+)","object":/;
 
+/** The annotation of the bookmark behind the initial events of a streaming list. */
+const endOfInitial = 'k8s.io/initial-events-end';
+
 /** Reads a line. `what` names the request in messages. Throws ProtocolError. */
 export function readWatchLine(line: Buffer, resource: Resource, what: string): WatchMessage {
   const text = line.toString('utf8');
   const { type, objectText, object } = split(text, what);
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
   if (type === 'BOOKMARK') {
-    const resourceVersion = recordOf(object['metadata'])['resourceVersion'];
+    const { resourceVersion, annotations } = recordOf(object['metadata']);
     if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent a bookmark without a resourceVersion.`);
     checkKind(object, resource, what);
-    return { type: 'bookmark', resourceVersion };
+    return { type: 'bookmark', resourceVersion, endsInitial: recordOf(annotations)[endOfInitial] === 'true' };
   }
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
     throw bad('unknown event', `${what} sent an event of the unknown type ${JSON.stringify(type.slice(0, 40))}.`);

@@ -87,6 +87,19 @@ export class Relist implements Replace {
     }
   }
 
+  remove(namespace: string, name: string): void {
+    if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const { session } = this.#context;
+    const staged = session.database
+      .statement('SELECT id, text IS NOT NULL FROM staging.staged WHERE replace = ? AND namespace = ? AND name = ?')
+      .get(this.#number, namespace, name);
+    if (staged === undefined) return;
+    const [id, differs] = staged;
+    session.run(() => session.database.statement('DELETE FROM staging.staged WHERE id = ?').run(Number(id)));
+    this.#count -= 1;
+    if (differs === 1) this.#differences -= 1;
+  }
+
   #stage(
     target: RowTarget,
     resource: StoredResource,

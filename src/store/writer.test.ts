@@ -49,6 +49,39 @@ test('a first sync is invisible until it is committed, and is one RESET', async 
   expect(writer.state(handle)).toMatchObject({ synced: true, lastResourceVersion: '7', objects: 2 });
 });
 
+test('an object that is taken out of a first sync before its end is not published', async () => {
+  const { writer, file } = open();
+  const handle = writer.declare(describedResource());
+  const replace = writer.replace(handle);
+  replace.put([pod({ name: 'a', rv: 1 }), pod({ name: 'b', rv: 2 }), pod({ name: 'c', rv: 3 })]);
+  replace.remove('default', 'a');
+  replace.remove('default', 'nobody');
+  replace.remove('default', 'c');
+  replace.put([pod({ name: 'c', rv: 6 })]);
+  expect(replace.count).toBe(2);
+  await replace.commit('7');
+  expect(read(file, published).map(([name, rv]) => [name, rv])).toEqual([
+    ['b', '2'],
+    ['c', '6'],
+  ]);
+  expect(writer.state(handle).objects).toBe(2);
+});
+
+test.each([
+  ['in one transaction', 1000],
+  ['through another rowset', 0],
+])('an object that is taken out of a relist is deleted with it, or never added: %s', async (_, maxDifferences) => {
+  const { writer, file } = open({ maxDifferences });
+  const handle = await synced(writer, [pod({ name: 'a', rv: 1 }), pod({ name: 'b', rv: 2 })]);
+  const replace = writer.replace(handle);
+  replace.put([pod({ name: 'a', rv: 1 }), pod({ name: 'b', rv: 11 }), pod({ name: 'c', rv: 12 })]);
+  for (const name of ['a', 'c', 'nobody']) replace.remove('default', name);
+  expect(replace.count).toBe(1);
+  expect(await replace.commit('20')).toMatchObject({ added: 0, modified: 1, deleted: 1, ignored: 0 });
+  expect(read(file, published).map(([name, rv]) => [name, rv])).toEqual([['b', '11']]);
+  expect(writer.state(handle).objects).toBe(1);
+});
+
 test('events change rows, and the log has each with the body before', async () => {
   const { writer, file } = open();
   const handle = await synced(writer);
