@@ -20,13 +20,15 @@ export function useMetrics(metrics: OperationMetrics, source: OperationSource, c
       }
     },
     onParse() {
-      return ({ result }) => {
+      return ({ result, context }) => {
         if (result instanceof Error) metrics.count('unknown', codeOr(result, 'GRAPHQL_PARSE_FAILED'));
+        else if (isHttp(context) && isUnresolved(result as DocumentNode, context)) metrics.count('unknown', unresolved);
       };
     },
-    onValidate({ params }) {
+    onValidate({ params: { documentAST }, context }) {
       return ({ valid, result }) => {
-        if (!valid) metrics.count(firstType(params.documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'));
+        if (!valid) metrics.count(firstType(documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'));
+        else if (!isHttp(context) && isUnresolved(documentAST, context)) metrics.count('unknown', unresolved);
       };
     },
     onExecute({ args, executeFn, setExecuteFn }) {
@@ -52,6 +54,26 @@ export function useMetrics(metrics: OperationMetrics, source: OperationSource, c
       });
     },
   };
+}
+
+const unresolved = 'OPERATION_RESOLUTION_FAILURE';
+
+/** What Yoga and websocket.ts put into the context of a document. */
+interface Asked {
+  readonly request?: Request;
+  readonly params?: { readonly operationName?: string | null };
+}
+
+function isHttp(context: unknown): boolean {
+  return (context as Asked).request !== undefined;
+}
+
+/**
+ * Is none of the document's operations the one to run? Such a document is refused where no plugin hears of it: over HTTP behind the
+ * parsing, over WebSocket behind the validation.
+ */
+function isUnresolved(document: DocumentNode, context: unknown): boolean {
+  return getOperationAST(document, (context as Asked).params?.operationName) == null;
 }
 
 function codeOr(error: unknown, otherwise: string): string {

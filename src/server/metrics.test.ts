@@ -229,6 +229,7 @@ describe('operations', () => {
     ['query ($n: Int!) { echo(number: $n) }', 'query', 'BAD_USER_INPUT'],
     ['{ nothing }', 'query', 'GRAPHQL_VALIDATION_FAILED'],
     ['subscription { nothing }', 'subscription', 'GRAPHQL_VALIDATION_FAILED'],
+    ['query A { greeting } query B { greeting }', 'unknown', 'OPERATION_RESOLUTION_FAILURE'],
     ['{ ', 'unknown', 'GRAPHQL_PARSE_FAILED'],
     [`{ ${'nested { '.repeat(40)} name ${'}'.repeat(40)} }`, 'query', 'QUERY_TOO_COSTLY'],
   ])('%s is a %s with %s, each time', async (document, type, code) => {
@@ -279,7 +280,13 @@ describe('operations', () => {
     const { url, scrape } = await overHandMade().serve();
     const socket = await openAcknowledged(url);
     onTestFinished(() => socket.close());
-    for (const query of ['{ greeting }', '{ refused }', '{ nothing }', '{ ']) {
+    for (const query of [
+      '{ greeting }',
+      '{ refused }',
+      '{ nothing }',
+      '{ ',
+      'query A { greeting } query B { greeting }',
+    ]) {
       socket.send({ id: query, type: 'subscribe', payload: { query } });
       for (let message = await socket.next(); message.type === 'next'; ) message = await socket.next();
     }
@@ -288,6 +295,7 @@ describe('operations', () => {
     expect(sampleOf(text, operations, { type: 'query', code: 'CONFLICT' })).toBe(1);
     expect(sampleOf(text, operations, { type: 'query', code: 'GRAPHQL_VALIDATION_FAILED' })).toBe(1);
     expect(sampleOf(text, operations, { type: 'unknown', code: 'GRAPHQL_PARSE_FAILED' })).toBe(1);
+    expect(sampleOf(text, operations, { type: 'unknown', code: 'OPERATION_RESOLUTION_FAILURE' })).toBe(1);
   });
 });
 
