@@ -28,7 +28,7 @@ function row({ number, title, holds, tests, note }: Fault): string {
 }
 
 function tested({ file, name }: TestedBy): string {
-  return `\`${file}\`: ${name.replace(/^(F|R)\d+[^:]*: |^%s: /, '')}`;
+  return `\`${file}\`: ${name.replace(/^(?:[FR]\d+[^:]*|%s): /, '').replaceAll(/%[si]/g, '…')}`;
 }
 
 /** The whole page. */
