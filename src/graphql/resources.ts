@@ -1,17 +1,24 @@
 /**
  * `resources`: the catalog as data, with how ingest stands. What a console needs to build a menu, a table or a form without
  * introspection, and what an operator looks at first.
+ *
+ * Descriptions are large (the field trees of all kinds) and read only when a field asks for them, once in an operation: how ingest
+ * stands is known from small rows.
  */
-import type { CatalogKind } from '../catalog/catalog.ts';
+import { must } from '../base/must.ts';
+import type { CatalogKind, DescribedResource } from '../catalog/catalog.ts';
 import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
 import { type PathStep, pathOf } from '../catalog/path.ts';
-import { readResourceStates } from '../store/catalog-rows.ts';
+import { resourceKey } from '../catalog/resource.ts';
+import { readDescribed, readResourceProgress } from '../store/catalog-rows.ts';
 import { readLayouts } from '../store/layout.ts';
-import type { KindLayout, ResourceState } from '../store/types.ts';
+import type { KindLayout, ResourceProgress } from '../store/types.ts';
+import type { Operation } from './operation.ts';
 import type { Builder } from './static-schema.ts';
 
 export interface ResourceSource {
-  readonly state: ResourceState;
+  readonly state: ResourceProgress;
+  described(): Promise<DescribedResource>;
   readonly kind: CatalogKind | undefined;
   readonly layout: KindLayout | undefined;
 }
@@ -44,7 +51,7 @@ export function addResources(builder: Builder): void {
       count: t.exposeInt('count', { nullable: false }),
     }),
   });
-  const described = ({ state }: ResourceSource) => state.described.resource;
+  const described = async (source: ResourceSource) => (await source.described()).resource;
 
   builder.objectType('Resource', {
     description: 'A resource of one cluster: what it is, the names it has here, and how ingest stands with it.',
@@ -55,18 +62,18 @@ export function addResources(builder: Builder): void {
         resolve: ({ state }) => state.handle.key,
       }),
       cluster: t.string({ nullable: false, resolve: ({ state }) => state.handle.cluster }),
-      group: t.string({ nullable: false, resolve: (source) => described(source).group }),
-      version: t.string({ nullable: false, resolve: (source) => described(source).version }),
-      plural: t.string({ nullable: false, resolve: (source) => described(source).plural }),
-      kind: t.string({ nullable: false, resolve: (source) => described(source).kind }),
-      namespaced: t.boolean({ nullable: false, resolve: (source) => described(source).namespaced }),
+      group: t.string({ nullable: false, resolve: async (source) => (await described(source)).group }),
+      version: t.string({ nullable: false, resolve: async (source) => (await described(source)).version }),
+      plural: t.string({ nullable: false, resolve: async (source) => (await described(source)).plural }),
+      kind: t.string({ nullable: false, resolve: async (source) => (await described(source)).kind }),
+      namespaced: t.boolean({ nullable: false, resolve: async (source) => (await described(source)).namespaced }),
       shortNames: t.stringList({
         nullable: { list: false, items: false },
-        resolve: (source) => [...described(source).shortNames],
+        resolve: async (source) => [...(await described(source)).shortNames],
       }),
       verbs: t.stringList({
         nullable: { list: false, items: false },
-        resolve: (source) => [...described(source).verbs],
+        resolve: async (source) => [...(await described(source)).verbs],
       }),
       type: t.string({
         description: 'The GraphQL type; null when the kind is not in the schema.',
@@ -105,7 +112,7 @@ export function addResources(builder: Builder): void {
         type: [field],
         nullable: { list: false, items: false },
         description: 'Every leaf of the kind, for orders, columns and value(path:).',
-        resolve: ({ kind, state }) => leavesOf(kind?.tree ?? state.described.tree),
+        resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
       }),
       promoted: t.field({
         type: [field],
@@ -116,7 +123,7 @@ export function addResources(builder: Builder): void {
       diagnostics: t.stringList({
         nullable: { list: false, items: false },
         description: 'What in the schema of this resource could not be taken as it stands.',
-        resolve: ({ state }) => state.described.diagnostics.map(({ message }) => message),
+        resolve: async (source) => (await source.described()).diagnostics.map(({ message }) => message),
       }),
     }),
   });
@@ -134,16 +141,32 @@ export function addResources(builder: Builder): void {
         const { generation } = portolan;
         const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
         const { states, layouts } = await portolan.read(async (lease) => ({
-          states: await readResourceStates(lease),
+          states: await readResourceProgress(lease),
           layouts: await readLayouts(lease),
         }));
         return states
           .filter(({ handle }) => wanted === null || wanted.has(handle.key))
           .filter(({ handle }) => clusters == null || clusters.includes(handle.cluster))
-          .map((state) => ({ state, kind: generation.kind(state.handle.key), layout: layouts.get(state.handle.key) }));
+          .map((state) => ({
+            state,
+            described: () => describedOf(portolan, state),
+            kind: generation.kind(state.handle.key),
+            layout: layouts.get(state.handle.key),
+          }));
       },
     }),
   );
+}
+
+/** The description of a resource, read with all others at the first call in an operation. */
+async function describedOf(operation: Operation, { handle }: ResourceProgress): Promise<DescribedResource> {
+  const reading = operation.loader('described resources', () =>
+    operation.read(async (lease) => {
+      const { described } = await readDescribed(lease);
+      return new Map(described.map((one) => [`${one.cluster} ${resourceKey(one.resource)}`, one]));
+    }),
+  );
+  return must((await reading).get(`${handle.cluster} ${handle.key}`), `a description of ${handle.key}`);
 }
 
 /** Every leaf of a tree with its path; a recursive shape is followed once. */

@@ -2,8 +2,7 @@
  * What the catalog is assembled from, read back from the store: so that the serve role, and a restart, need no discovery.
  */
 import type { DescribedResource } from '../catalog/catalog.ts';
-import { resourceKey } from '../catalog/resource.ts';
-import type { IngestStatus, Lease, ResourceProgress, ResourceState } from './types.ts';
+import type { IngestStatus, Lease, ResourceProgress } from './types.ts';
 
 export interface DescribedCatalog {
   /** Moves with every change of a description. */
@@ -42,30 +41,4 @@ export async function readResourceProgress(lease: Lease): Promise<readonly Resou
     objects: Number(objects),
     status: JSON.parse(String(status)) as IngestStatus,
   }));
-}
-
-/** The same with descriptions. `described` may be handed in, by cluster and resourceKey, to spare parsing it again. */
-export async function readResourceStates(
-  lease: Lease,
-  describedOf?: (cluster: string, key: string) => DescribedResource | undefined,
-): Promise<readonly ResourceState[]> {
-  const found = await readResourceProgress(lease);
-  const find = describedOf ?? (await allDescribed(lease));
-  const states: ResourceState[] = [];
-  for (const progress of found) {
-    const { id, cluster, key } = progress.handle;
-    states.push({ ...progress, described: find(cluster, key) ?? (await describedById(lease, id)) });
-  }
-  return states;
-}
-
-async function allDescribed(lease: Lease): Promise<(cluster: string, key: string) => DescribedResource | undefined> {
-  const { described } = await readDescribed(lease);
-  const byName = new Map(described.map((one) => [`${one.cluster} ${resourceKey(one.resource)}`, one]));
-  return (cluster, key) => byName.get(`${cluster} ${key}`);
-}
-
-async function describedById(lease: Lease, id: number): Promise<DescribedResource> {
-  const [row] = await lease.all({ sql: 'SELECT json FROM description WHERE resource = ?', params: [id] });
-  return JSON.parse(String(row?.[0])) as DescribedResource;
 }

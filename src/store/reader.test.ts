@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { readDescribed, readResourceStates } from './catalog-rows.ts';
+import { readDescribed, readResourceProgress } from './catalog-rows.ts';
 import { objectsAsOf, readChanges, readLogFloor } from './changes.ts';
 import { readLayouts } from './layout.ts';
 import { openReader, type PooledReader, type ReaderOptions } from './reader.ts';
@@ -70,7 +70,7 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
       slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true }],
     });
     expect((await readDescribed(lease)).described).toEqual([describedResource()]);
-    expect(await readResourceStates(lease)).toMatchObject([{ synced: true, lastResourceVersion: '5', objects: 1 }]);
+    expect(await readResourceProgress(lease)).toMatchObject([{ synced: true, lastResourceVersion: '5', objects: 1 }]);
     expect(await readLogFloor(lease)).toBe(0);
     const changes = await readChanges(lease, { kindIds: [1], after: 1, limit: 10 });
     expect(changes.map(({ seq, type, name }) => [seq, type, name])).toEqual([
