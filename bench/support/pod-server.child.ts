@@ -32,7 +32,7 @@ const versions = new Float64Array(objects).fill(firstVersion);
 let newest = firstVersion;
 let pages: { readonly limit: number; readonly bodies: readonly Buffer[] } | null = null;
 const watches = new Set<ServerResponse>();
-const seen = { lists: 0, probes: 0, firstListAt: null as number | null, watchAt: null as number | null };
+const seen = { lists: 0, probes: 0, watches: 0, firstListAt: null as number | null, watchAt: null as number | null };
 
 function item(index: number): string {
   const version = versions[index] ?? firstVersion;
@@ -67,11 +67,19 @@ function list(query: URLSearchParams, response: ServerResponse): void {
 }
 
 function watch(response: ServerResponse): void {
+  seen.watches += 1;
   seen.watchAt ??= now();
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
   watches.add(response);
   response.on('close', () => watches.delete(response));
+}
+
+/** As a server does that has no streaming lists: what is measured is the paged list. */
+function refuseStreamingList(response: ServerResponse): void {
+  const message = 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless WatchList is enabled';
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Invalid', code: 422, message };
+  response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify(status));
 }
 
 /** Sends what is due every few milliseconds, and a bookmark each second, until the time is over. */
@@ -119,6 +127,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse): void {
 const server = createServer((incoming, response) => {
   const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://bench');
   if (pathname !== '/api/v1/pods') forward(incoming, response);
+  else if (searchParams.has('sendInitialEvents')) refuseStreamingList(response);
   else if (['1', 'true'].includes(searchParams.get('watch') ?? '')) watch(response);
   else list(searchParams, response);
 });

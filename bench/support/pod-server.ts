@@ -10,6 +10,7 @@ export interface PodServerState {
   /** Collection LISTs of Pods that were begun; a page of one item is a probe and counts apart. */
   readonly lists: number;
   readonly probes: number;
+  readonly watches: number;
   /** Milliseconds since 1970, with fractions: the first LIST, and the first watch, which follows the last page's commit. */
   readonly firstListAt: number | null;
   readonly watchAt: number | null;
