@@ -327,6 +327,17 @@ describe('subscriptions', () => {
     expect([sampleOf(text, open), began(text, 'OK')]).toEqual([0, 1]);
   });
 
+  test.each(['application/json', 'multipart/mixed'])(
+    'whose messages nobody can take are not open: %s',
+    async (accept) => {
+      const { url, scrape } = await overHandMade().serve();
+      const headers = { 'content-type': 'application/json', accept };
+      const { status } = await fetch(url, { method: 'POST', headers, body: '{"query":"subscription { ticks }"}' });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(sampleOf(await scrape(), open)).toBe(0);
+    },
+  );
+
   test('that are refused were never open', async () => {
     const { url, scrape } = await overHandMade().serve();
     const socket = await openAcknowledged(url);

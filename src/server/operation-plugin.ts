@@ -55,8 +55,8 @@ export function useOperation(
             return;
           }
           metrics?.count('subscription', 'OK');
-          const ended = metrics?.subscribed() ?? (() => {});
-          setResult(endingInWords(result as AsyncIterable<Result>, log, ended) as never);
+          const begin = () => metrics?.subscribed() ?? (() => {});
+          setResult(endingInWords(result as AsyncIterable<Result>, log, begin) as never);
         },
       };
     },
@@ -68,19 +68,22 @@ function withExtensions(result: Result, operation: Operation): Result {
 }
 
 /**
- * The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. `ended` hears
- * of every way in which they end, at least once.
+ * The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. `begin` is
+ * called when the first is asked for, since a transport that cannot carry them lets go of them without a word; what it returns, at
+ * least once when they end, in whatever way.
  */
-function endingInWords(messages: AsyncIterable<Result>, log: Logger, ended: () => void): AsyncGenerator<Result> {
+function endingInWords(messages: AsyncIterable<Result>, log: Logger, begin: () => () => void): AsyncGenerator<Result> {
   const inner = messages[Symbol.asyncIterator]();
   let over = false;
+  let ended: (() => void) | null = null;
   const end = async (): Promise<void> => {
     over = true;
-    ended();
+    ended?.();
     await inner.return?.();
   };
   return endingGenerator<Result>(async () => {
     if (over) return { done: true, value: undefined };
+    ended ??= begin();
     try {
       const step = await inner.next();
       if (step.done !== true) return step;
