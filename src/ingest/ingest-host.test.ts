@@ -446,8 +446,9 @@ test('warm start: no collection that can be watched is listed again, and what ha
       ),
   );
   const polled = second.writer.states().filter(({ described }) => !described.resource.verbs.includes('watch'));
+  // Lists of one object look whether the storage has gone back.
   const listed = second.asked
-    .filter((line) => !line.includes('watch=true'))
+    .filter((line) => !line.includes('watch=true') && !line.endsWith('?limit=1'))
     .map((line) => line.replace('GET ', '').split('?')[0] ?? '')
     .filter((path) => collections.has(path));
   expect(listed.filter((path) => !polled.some(({ handle }) => path.endsWith(`/${handle.key}`)))).toEqual([]);
@@ -514,4 +515,28 @@ test('streaming lists can be switched off', async () => {
   await ready(running);
   await equal(sim, running);
   expect(running.asked.filter((request) => request.includes('sendInitialEvents=true'))).toEqual([]);
+});
+
+test('F20, R16: a storage that was restored from a backup is noticed at the next round, though watches say nothing', async () => {
+  const { sim, options } = await simulated({ features: { bookmarkMs: 600_000 } });
+  const running = run([options], {
+    supervisor: { ...quick, rediscoverMs: 100 },
+    reflector: { backoff: { firstMs: 20, capMs: 100, resetMs: 1000 } },
+  });
+  await ready(running);
+  sim.create(configMap('kept'));
+  const backup = sim.save();
+  sim.delete('/api/v1/namespaces/default/configmaps/kept');
+  for (let index = 0; index < 20; index += 1) sim.create(configMap(`lost${index}`));
+  await equal(sim, running);
+  sim.restore(backup);
+  await equal(sim, running);
+  expect(storedObjects(running.file).filter((line) => line.includes('/configmaps/default/kept '))).toHaveLength(1);
+  const count = (): number =>
+    running.asked.filter((line) => line.includes('/configmaps?') && !line.endsWith('limit=1')).length;
+  const before = count();
+  const rounds = (): number => running.asked.filter((line) => line.endsWith('/namespaces?limit=1')).length;
+  const seen = rounds();
+  await eventually(() => expect(rounds()).toBeGreaterThan(seen + 2));
+  expect(count()).toBe(before);
 });

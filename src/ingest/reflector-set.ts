@@ -13,6 +13,7 @@ import type { ResourceHandle, Writer } from '../store/types.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
+import type { KnownVersion } from './rewind-guard.ts';
 import { StreamingLists } from './streaming-lists.ts';
 
 /** Lists, and watches being opened, that run at a time in a cluster. */
@@ -137,6 +138,22 @@ export class ReflectorSet {
   /** Lets what is parked try again at once. */
   probe(): void {
     for (const { reflector } of this.#running.values()) reflector.probe();
+  }
+
+  /** How far each resource has come that has a version; without those that are to be listed for having gone back. */
+  versions(): readonly KnownVersion[] {
+    return [...this.#running.values()]
+      .filter(({ reflector }) => !reflector.rewinding)
+      .map(({ described, reflector }) => ({
+        resource: described.resource,
+        resourceVersion: reflector.resourceVersion,
+      }))
+      .filter(({ resourceVersion }) => resourceVersion !== '');
+  }
+
+  /** Lists everything anew: what is known is of a future that the server has not. */
+  rewind(): void {
+    for (const { reflector } of this.#running.values()) reflector.rewind();
   }
 
   retain(key: string, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): void {

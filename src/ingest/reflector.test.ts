@@ -351,6 +351,42 @@ test('F20: a watch that was silent for all its time is doubted; a server that is
   expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
 });
 
+test.each([
+  ['watching', open()],
+  ['waiting', refused(500, 'InternalError')],
+  ['parked', refused(403, 'Forbidden')],
+])('R16: a rewind while it is %s lists at once, without a version, and takes what is there', async (_, answer) => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.answer(answer);
+  bench.client.body.write(eventLine('MODIFIED', { ...b, rv: 11 }));
+  bench.client.body.end();
+  await settle();
+  bench.client.answer(whole(listText(7, [{ ...b, rv: 4 }])), open());
+  reflector.rewind();
+  expect(reflector.rewinding).toBe(true);
+  await settle();
+  expect(bench.client.asked.slice(3)).toEqual([
+    { path: '/api/v1/pods', query: { limit: 500 } },
+    expect.objectContaining({ query: expect.objectContaining({ watch: true, resourceVersion: '7' }) }),
+  ]);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null, rewinding: false });
+  expect(bench.pods()).toEqual(['b uid-b@4']);
+  expect(bench.version()).toBe('7');
+  expect(bench.writer.state(bench.handle).status.restarts).toMatchObject({ rewind: 1 });
+  await reflector.stop();
+  expect(bench.clock.sleepers).toBe(0);
+});
+
+test('R16: a bookmark below the known version does not lower it, so that the rewind can still be noticed', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.body.write(bookmarkLine(4));
+  await settle();
+  expect(reflector.resourceVersion).toBe('10');
+  expect(bench.version()).toBe('10');
+});
+
 test('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it', async () => {
   const bench = reflectorBench();
   const slow = refused(429, 'TooManyRequests', { headers: { 'retry-after': '7' } });

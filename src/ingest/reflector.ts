@@ -44,6 +44,9 @@ export class Reflector {
   readonly #backoff: Backoff;
   readonly #probes: Backoff;
   readonly #stop = new AbortController();
+  /** Ends what is being done: by a stop, or because all begins anew. */
+  #turn = new AbortController();
+  #rewound = false;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
   readonly #restarts = new Map<string, number>();
   #loop: Promise<void> | null = null;
@@ -104,6 +107,11 @@ export class Reflector {
     return this.#position.resourceVersion;
   }
 
+  /** True while what is known is of no use and a list without a version is due. */
+  get rewinding(): boolean {
+    return this.#rewound || this.#versionUnavailable;
+  }
+
   /** Starts the loop. A second call does nothing. */
   start(): void {
     if (this.#loop !== null || this.#stop.signal.aborted) return;
@@ -121,18 +129,36 @@ export class Reflector {
     this.#wake?.abort();
   }
 
+  /** What is known is of a future that the server has not: lists anew, without a version, whatever it is doing now. */
+  rewind(): void {
+    if (this.#polls) return;
+    this.#rewound = true;
+    this.#turn.abort(new Error('the API server went back in time'));
+  }
+
   async #run(stop: AbortSignal): Promise<void> {
+    const onStop = (): void => this.#turn.abort(stop.reason);
+    stop.addEventListener('abort', onStop, { once: true });
     let step: Step | null = null;
     while (!stop.aborted) {
+      if (this.#rewound) {
+        this.#rewound = false;
+        this.#turn = new AbortController();
+        this.#release();
+        this.#versionUnavailable = true;
+        step = 'list';
+      }
+      const { signal } = this.#turn;
       try {
         step ??= this.#begin();
-        step = step === 'watch' ? await this.#watch(stop) : await this.#list(step, stop);
+        step = step === 'watch' ? await this.#watch(signal) : await this.#list(step, signal);
       } catch (error) {
-        if (stop.aborted) break;
+        if (signal.aborted) continue;
         // Nothing may end the loop but a stop, not even a defect of ours on the way to the next try.
-        step = await this.#recover(step ?? 'list', failureOf(error), stop).catch(() => null);
+        step = await this.#recover(step ?? 'list', failureOf(error), signal).catch(() => null);
       }
     }
+    stop.removeEventListener('abort', onStop);
     this.#release();
     this.#say('STOPPED', null);
   }
@@ -144,7 +170,8 @@ export class Reflector {
     if (!state.synced || state.lastResourceVersion === null) return 'list';
     this.#position.resourceVersion = state.lastResourceVersion;
     const resumable = this.#context.resume || this.#listed;
-    return !resumable || this.#polls || unwatchable.has(state.lastResourceVersion) ? 'list' : 'watch';
+    const goesOn = resumable && !this.#polls && !this.#versionUnavailable;
+    return goesOn && !unwatchable.has(state.lastResourceVersion) ? 'watch' : 'list';
   }
 
   async #list(step: Step, stop: AbortSignal): Promise<Step> {

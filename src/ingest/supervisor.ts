@@ -2,7 +2,7 @@
  * Keeps one cluster: its connection and identity, what it serves, and a reflector for each resource of it.
  *
  *   connect -> uid -> resources that the store remembers start at once -> rounds, as long as it lives
- *   a round: identity -> discovery -> new and changed kinds are described and declared -> reflectors start, restart, or end
+ *   a round: identity -> has its storage gone back? -> discovery -> new and changed kinds are described and declared -> reflectors start, restart, or end
  *
  * A round comes every minute or so, and about a second after a CustomResourceDefinition, an APIService or a rule of access control
  * changed (the reflectors of those resources tell), with a few more behind it, because servers take their time to serve what was
@@ -31,6 +31,7 @@ import { type Inventory, isGone, takeInventory } from './inventory.ts';
 import type { ClusterProgress } from './progress.ts';
 import type { ReflectorSettings, SeenObject } from './reflector-context.ts';
 import { ReflectorSet } from './reflector-set.ts';
+import { RewindGuard } from './rewind-guard.ts';
 import { type Selection, selects } from './selection.ts';
 
 export interface SupervisorSettings {
@@ -185,11 +186,14 @@ export class ClusterSupervisor {
     this.#uid = await clusterUid(client, stop);
     writer.openCluster(this.#name, this.#uid);
     this.#begin(client);
+    const guard = new RewindGuard(client, this.#context.log.child({ cluster: this.#name }));
     this.#alarm.set(0);
     for (;;) {
       await this.#alarm.wait(stop);
       try {
         if (!(await this.#sameCluster(client, stop))) return;
+        const set = this.#reflectors;
+        if (set !== null && (await guard.wentBack(set.versions(), stop))) set.rewind();
         await this.#round(client, stop);
         this.#error = null;
         const { rediscoverMs } = this.#context.settings;

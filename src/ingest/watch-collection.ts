@@ -10,6 +10,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
 import { ApiError } from '../kube/api-error.ts';
+import { compareResourceVersions } from '../store/resource-version.ts';
 import type { IncomingEvent } from '../store/types.ts';
 import { storeError } from './failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
@@ -142,7 +143,10 @@ class Watch {
       if (typeof known === 'string') this.#position.resourceVersion = known;
       throw storeError(error);
     }
-    this.#position.resourceVersion = reached;
+    // A replay, or a server whose storage went back, does not lower what is known: what was lost would never be noticed.
+    if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
+      this.#position.resourceVersion = reached;
+    }
     if (events.length === 0) return;
     seen?.(events.map(({ type, object }) => ({ object, deleted: type === 'DELETED' })));
     this.#hooks.applied(events.length);

@@ -41,6 +41,8 @@ export class Relist implements Replace {
   readonly #shape: string;
   /** Rows whose newest change is later were changed by events meanwhile. */
   readonly #since: number;
+  /** The collection's version then: where no event has moved it, the list's is taken, even if it is lower. */
+  readonly #versionBefore: string | null;
   #count = 0;
   #differences = 0;
   #bytes = 0;
@@ -54,6 +56,7 @@ export class Relist implements Replace {
     this.#rowset = must(resource.rowset, 'the rowset of a synced resource');
     this.#shape = resource.shape;
     this.#since = context.session.counters.revision;
+    this.#versionBefore = resource.lastResourceVersion;
   }
 
   get count(): number {
@@ -240,7 +243,7 @@ export class Relist implements Replace {
 
   #newVersion(resource: StoredResource, listed: string): string {
     const current = resource.lastResourceVersion;
-    if (current === null || this.#context.session.counters.revision === this.#since) return listed;
+    if (current === null || current === this.#versionBefore) return listed;
     return (compareResourceVersions(current, listed) ?? 0) > 0 ? current : listed;
   }
 

@@ -82,6 +82,16 @@ test.each([
   expect(writer.state(handle).objects).toBe(1);
 });
 
+test('F20: a list below the known version is believed, whatever was written of other resources meanwhile', async () => {
+  const { writer } = open();
+  const handle = await synced(writer);
+  const replace = writer.replace(handle);
+  const other = writer.declare(describedResource({ plural: 'services', kind: 'Service' }));
+  await writer.replace(other).commit('99');
+  await replace.commit('7');
+  expect(writer.state(handle).lastResourceVersion).toBe('7');
+});
+
 test('events change rows, and the log has each with the body before', async () => {
   const { writer, file } = open();
   const handle = await synced(writer);
