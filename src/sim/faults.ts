@@ -17,10 +17,10 @@ export interface FaultAim {
 }
 
 export interface FaultSwitches {
-  /** The connection of a watch is reset in the middle of its next event. */
-  readonly F1?: FaultAim;
-  /** A watch ends cleanly behind its next event. */
-  readonly F2?: FaultAim;
+  /** The connection of a watch is reset in the middle of its next event, or of a later one (the next is 1). */
+  readonly F1?: FaultAim & { readonly event?: number };
+  /** A watch ends cleanly behind its next event, or behind a later one. */
+  readonly F2?: FaultAim & { readonly event?: number };
   /** A watch ends as soon as it is opened. */
   readonly F3?: FaultAim;
   /** A watch falls silent at its next line, for good, and its connection stays. */
@@ -29,8 +29,8 @@ export interface FaultSwitches {
   readonly F5?: FaultAim;
   /** A watch is answered with an ERROR event of code 410. */
   readonly F6?: FaultAim;
-  /** The same behind so many more events of a watch. */
-  readonly F7?: FaultAim & { readonly events: number };
+  /** The same behind the next event of a watch, or behind a later one. */
+  readonly F7?: FaultAim & { readonly event?: number };
   /** A list that names a resourceVersion is answered with 410. */
   readonly F8?: FaultAim;
   /** A list that names a resourceVersion is answered with 504, with the cause or with the older words alone. */
@@ -67,7 +67,7 @@ export interface FaultSwitches {
   readonly F37?: FaultAim & { readonly bytes: number };
   /** Watches and lists are written in pieces of this many bytes. */
   readonly F38?: FaultAim & { readonly bytes: number };
-  /** Bookmarks do not come, or come three at a time. */
+  /** Bookmarks (also the one that ends a streaming list) do not come, or come three at a time. */
   readonly F47?: FaultAim & { readonly form: 'absent' | 'equal' };
   /** Empty lists have `items: null`. */
   readonly F52?: FaultAim;

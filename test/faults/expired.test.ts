@@ -26,7 +26,7 @@ test.each([
 
 test('F7: the events before an ERROR of 410 are kept', async () => {
   const bench = await faultBench();
-  bench.sim.faults.set({ F7: { ...aim, events: 20 }, F29: { resource: 'configmaps' } });
+  bench.sim.faults.set({ F7: { ...aim, event: 20 }, F29: { resource: 'configmaps' } });
   for (let index = 0; index < 30; index += 1) bench.create(`many${index}`);
   await bench.until(() => expect(bench.sim.faults.struck('F29')).toBeGreaterThan(1));
   // Nothing could be listed since: what is there came with the watch.

@@ -3,7 +3,7 @@
  * ended or silenced the watch, nothing more is written.
  */
 import type { ServerResponse } from 'node:http';
-import type { Faults } from '../faults.ts';
+import type { FaultNumber, Faults } from '../faults.ts';
 import { expiredLine } from './fault-answers.ts';
 import { hideVersions } from './opaque-versions.ts';
 
@@ -13,8 +13,8 @@ export class FaultyWire {
   readonly #response: ServerResponse;
   #over = false;
   #last = '';
-  /** Events since F7 was turned on. */
-  #counted = 0;
+  /** Events since a fault that waits for a later one was turned on. */
+  readonly #waited = new Map<FaultNumber, number>();
 
   constructor(faults: Faults, resource: string, response: ServerResponse) {
     this.#faults = faults;
@@ -56,14 +56,13 @@ export class FaultyWire {
     const about = this.#resource;
     const before = this.#last;
     this.#last = line;
-    if (!faults.on('F7', about)) this.#counted = 0;
-    if (faults.take('F1', about)) {
+    if (this.#due('F1')) {
       this.#over = true;
       this.#response.write(line.slice(0, line.length >> 1));
       this.#response.socket?.resetAndDestroy();
-    } else if (faults.take('F2', about)) {
+    } else if (this.#due('F2')) {
       this.#end(line);
-    } else if (faults.on('F7', about)?.events === ++this.#counted && faults.take('F7', about)) {
+    } else if (this.#due('F7')) {
       this.#end(line + expiredLine());
     } else if (faults.take('F35', about)) {
       this.#send(line + line + before);
@@ -72,6 +71,16 @@ export class FaultyWire {
       const spoiled = this.#spoiled(line);
       if (spoiled !== '') this.#send(spoiled);
     }
+  }
+
+  /** Counts this event for a fault that strikes at one of the next; true when it does. */
+  #due(number: 'F1' | 'F2' | 'F7'): boolean {
+    const fault = this.#faults.on(number, this.#resource);
+    const waited = fault ? (this.#waited.get(number) ?? 0) + 1 : 0;
+    this.#waited.set(number, waited);
+    if (waited === 0 || waited < (fault?.event ?? 1)) return false;
+    this.#waited.set(number, 0);
+    return this.#faults.take(number, this.#resource) !== undefined;
   }
 
   /** The line with what is wrong with it; empty when it is left out. */
