@@ -12,7 +12,9 @@ const faults = fileURLToPath(new URL('.', import.meta.url));
 function namesIn(file: string): string[] {
   const source = readFileSync(join(root, file), 'utf8');
   // A name is the first text behind `test(`, `it(` or the closing parenthesis of a table of cases.
-  return [...source.matchAll(/(?:\b(?:test|it)\(|\)\(\s*)\s*'((?:[^'\\\n]|\\.)+)'\s*,/g)].map(([, name]) => name ?? '');
+  return [...source.matchAll(/(?:\b(?:test|it)\(|\)\(\s*)\s*(['`])((?:[^'`\\\n]|\\.)+)\1\s*,/g)].map(
+    ([, , name]) => name ?? '',
+  );
 }
 
 test('every fault stands in the catalogue, once, in order, with a test or the reason why there is none', () => {

@@ -32,7 +32,8 @@ const reflector = on('src/ingest/reflector.test.ts');
 const store = on('src/store/writer.test.ts');
 const connection = on('src/kube/connection.test.ts');
 
-const streamingLists = 'Not yet: the reflector pages its lists; streaming lists are not built.';
+const streams = on('test/faults/streams.test.ts');
+const streamCollection = on('src/ingest/stream-collection.test.ts');
 const pageThree = lists('%s: a token that expires at page 3 drops what is staged, and the whole comes in one piece');
 const nonsense = lines('%s: %s is counted, stores nothing, and is watched for again from before it');
 const tooOld = expired('%s: %s on a watch is followed by a list that is not older, and deletes are found');
@@ -145,24 +146,34 @@ export const catalogue: readonly Fault[] = [
   {
     number: 16,
     title: 'A streaming list in any order, and a crash half-way',
-    holds: 'No version is kept of it.',
-    tests: [],
-    note: streamingLists,
+    holds: 'No version is kept of it, it begins anew.',
+    tests: [
+      streams('F16: initial events in any order of versions, and a reset half-way: no version is kept, it begins anew'),
+    ],
   },
   {
     number: 17,
-    title: 'A streaming list that never ends',
-    holds: 'A deadline, then pages.',
-    tests: [],
-    note: streamingLists,
+    title: 'A streaming list whose end mark never comes',
+    holds: 'A deadline, then pages, and remembered.',
+    tests: [
+      streams('F17: a stream whose end mark does not come is given up twice, then listed, and remembered'),
+      streamCollection('F17: new objects without an end count as no end either, at the limit of it all'),
+    ],
   },
-  { number: 18, title: 'Streaming lists are refused', holds: 'Pages at once.', tests: [], note: streamingLists },
+  {
+    number: 18,
+    title: 'Streaming lists are refused',
+    holds: 'Pages at once, and remembered.',
+    tests: [
+      streams('F18: a server that knows no streaming lists is asked once, and listed at once'),
+      streamCollection('F18: a hundred reflectors of a server that refuses cost one attempt'),
+    ],
+  },
   {
     number: 19,
     title: 'A streaming list breaks off near its end',
     holds: 'Nothing of it is published.',
-    tests: [],
-    note: streamingLists,
+    tests: [streams('F19: a stream that breaks off near its end publishes nothing of it, and the old table stays')],
   },
   {
     number: 20,
@@ -331,7 +342,10 @@ export const catalogue: readonly Fault[] = [
     number: 39,
     title: 'Integers above 2^53',
     holds: 'Exact in the store and in answers.',
-    tests: [lines('F39: an int64 above 2^53 is exact in the store, from a list and from a watch')],
+    tests: [
+      lines('F39: an int64 above 2^53 is exact in the store, from a list and from a watch'),
+      on('src/graphql/scalars.test.ts')('free JSON, raw and value keep the digits as they are'),
+    ],
   },
   {
     number: 40,
@@ -367,6 +381,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'What was committed is whole, and the next process goes on from it.',
     tests: [
       on('src/store/crash.test.ts')('kill -9 during %s loses nothing that was committed and leaves nothing half done'),
+      on('test/kill.test.ts')(`\${kills} kills at random moments`),
     ],
   },
   {

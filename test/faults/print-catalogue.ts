@@ -28,7 +28,7 @@ function row({ number, title, holds, tests, note }: Fault): string {
 }
 
 function tested({ file, name }: TestedBy): string {
-  return `\`${file}\`: ${name.replace(/^(?:[FR]\d+[^:]*|%s): /, '').replaceAll(/%[si]/g, '…')}`;
+  return `\`${file}\`: ${name.replace(/^(?:[FR]\d+[^:]*|%s): /, '').replaceAll(/%[si]|\$\{\w+\}/g, '…')}`;
 }
 
 /** The whole page. */
