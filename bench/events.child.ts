@@ -4,16 +4,15 @@
  *   argv: kubeconfig, store file -> message: synced -> 'begin' -> 'end' -> message: EventFigures -> the parent disconnects
  */
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { startIngest } from '../src/ingest/start-ingest.ts';
 import { Database } from '../src/store/database.ts';
 import type { EventFigures } from './events.ts';
 import { versionsPerMs } from './support/pod-server.ts';
 import { residentAnonymousMb } from './support/resident.ts';
+import { threadCpuSeconds } from './support/thread-cpu.ts';
 
 const [kubeconfig = '', file = ''] = process.argv.slice(2);
-/** Ticks of the processor clock that /proc counts in, a second. */
-const ticks = 100;
 
 const ingest = await startIngest({
   file,
@@ -42,7 +41,7 @@ process.once('disconnect', () => void ingest.close());
 process.send?.('synced');
 
 await once(process, 'message');
-const [cpu, resident, started] = [ingestCpuSeconds(), residentAnonymousMb(), performance.now()];
+const [cpu, resident, started] = [threadCpuSeconds('ingest'), residentAnonymousMb(), performance.now()];
 await once(process, 'message');
 const seconds = (performance.now() - started) / 1000;
 ages.sort((a, b) => a - b);
@@ -52,7 +51,7 @@ process.send?.({
   p50Ms: at(0.5),
   p99Ms: at(0.99),
   maxMs: at(1),
-  cpuShare: (ingestCpuSeconds() - cpu) / seconds,
+  cpuShare: (threadCpuSeconds('ingest') - cpu) / seconds,
   walMaxMb: walMax / 1e6,
   rssMb: residentAnonymousMb(),
   rssGrowthMb: residentAnonymousMb() - resident,
@@ -62,15 +61,3 @@ process.send?.({
     .map(([key, rv]) => [String(key), String(rv)] as const),
 } satisfies EventFigures);
 database.close();
-
-/** What the ingest thread has used of a processor: its thread has its name. */
-function ingestCpuSeconds(): number {
-  for (const task of readdirSync('/proc/self/task')) {
-    const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
-    if (!stat.includes('(ingest)')) continue;
-    // The name may hold anything, so fields count from its bracket: utime and stime are the 12th and 13th behind it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticks;
-  }
-  throw new Error('there is no ingest thread to be seen: run this on Linux');
-}

@@ -6,6 +6,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startIngest } from '../src/ingest/start-ingest.ts';
 import { watchResident } from './support/resident.ts';
+import { threadCpuSeconds } from './support/thread-cpu.ts';
 import type { SyncedProcess } from './sync.ts';
 
 const [kubeconfig = '', file = ''] = process.argv.slice(2);
@@ -19,13 +20,16 @@ const ingest = await startIngest({
   logLevel: 'warn',
 });
 await ingest.catalogKnown;
+const cpu = threadCpuSeconds('ingest');
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 delay.enable();
 await Promise.race([ingest.synced, ingest.failed]);
 delay.disable();
 const { objects } = ingest.progress();
+const cpuSeconds = threadCpuSeconds('ingest') - cpu;
 process.send?.({
   objects,
+  cpuSeconds,
   rssMb: peak(),
   // The histogram counts from one look to the next, so its own interval is no delay.
   loopP99Ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),

@@ -45,10 +45,13 @@ const informer = makeInformer(config, '/api/v1/pods', listAll);
 informer.on('error', (error: unknown) => {
   throw error;
 });
+const cpu = process.cpuUsage();
 await informer.start();
+const { user, system } = process.cpuUsage(cpu);
 delay.disable();
 const figures: SyncedProcess = {
   objects: informer.list().length,
+  cpuSeconds: (user + system) / 1e6,
   rssMb: peak(),
   loopP99Ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
 };

@@ -21,6 +21,8 @@ export const about =
 /** What a measured process says of itself. */
 export interface SyncedProcess {
   readonly objects: number;
+  /** Of a processor: the ingest thread's, or all of the informer's process. */
+  readonly cpuSeconds: number;
   /** Peak of its resident anonymous memory. */
   readonly rssMb: number;
   readonly loopP99Ms: number;
@@ -41,32 +43,40 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!Number.isInteger(objects) || objects < 1) throw new Error('--objects takes a whole number above 0');
   const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   try {
-    const before = parsePerSecond(objects);
+    const before = parseAlone(objects);
     const portolan = await measure('sync.child.ts', objects, directory, []);
-    const after = parsePerSecond(objects);
+    const after = parseAlone(objects);
     const client = values['no-client']
       ? null
       : await measure('sync.informer.ts', objects, directory, ['--max-old-space-size=12000']);
-    report(portolan, (before + after) / 2, client);
+    report(portolan, before, after, client);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** How many objects a second JSON.parse reads here, one text at a time, as ingest has them. */
-function parsePerSecond(objects: number): number {
-  let ms = 0;
+interface Parsed {
+  readonly perSecond: number;
+  /** Seconds of a processor for one object. */
+  readonly cpuSeconds: number;
+}
+
+/** How fast JSON.parse reads the objects here, one text at a time, as ingest has them. */
+function parseAlone(objects: number): Parsed {
+  let [ms, cpu] = [0, 0];
   let parsed = 0;
   for (; parsed < Math.max(objects / 4, parsedAtOnce); parsed += parsedAtOnce) {
     const texts = Array.from({ length: parsedAtOnce }, (_, index) =>
       // Flat, as it is when it comes out of a buffer.
       Buffer.from(podItem(parsed + index, 'Running', 1_000_000)).toString('utf8'),
     );
-    const started = performance.now();
+    const [started, used] = [performance.now(), process.threadCpuUsage()];
     for (const text of texts) JSON.parse(text);
+    const { user, system } = process.threadCpuUsage(used);
     ms += performance.now() - started;
+    cpu += (user + system) / 1e6;
   }
-  return (parsed * 1000) / ms;
+  return { perSecond: (parsed * 1000) / ms, cpuSeconds: cpu / parsed };
 }
 
 async function measure(
@@ -96,7 +106,11 @@ async function measure(
   }
 }
 
-function report(portolan: Measured, parse: number, client: Measured | null): void {
+function report(portolan: Measured, before: Parsed, after: Parsed, client: Measured | null): void {
+  const parse = (before.perSecond + after.perSecond) / 2;
+  // Of processor time: says the same where the machine is idle, and still something where it is not.
+  const cpuRatio = ({ cpuSeconds, objects }: Measured): number =>
+    (((before.cpuSeconds + after.cpuSeconds) / 2) * objects) / cpuSeconds;
   const ratio = portolan.perSecond / parse;
   const rows: readonly (readonly [string, string, string, boolean])[] = [
     ['rate beside JSON.parse', ratio.toFixed(3), '>= 0.30', ratio >= 0.3],
@@ -109,6 +123,7 @@ function report(portolan: Measured, parse: number, client: Measured | null): voi
   const more: (readonly [string, string])[] = [
     ['first sync', `${portolan.objects} Pods at ${portolan.perSecond.toFixed(0)}/s`],
     ['JSON.parse alone', `${parse.toFixed(0)}/s`],
+    ['by processor time', `${cpuRatio(portolan).toFixed(3)} of JSON.parse`],
   ];
   if (client !== null) {
     more.push(
@@ -126,6 +141,7 @@ function report(portolan: Measured, parse: number, client: Measured | null): voi
       ? null
       : {
           ratio: round(client.perSecond / parse, 3),
+          cpuRatio: round(cpuRatio(client), 3),
           rssMB: round(client.rssMb, 0),
           loopP99Ms: round(client.loopP99Ms, 2),
         };
@@ -134,6 +150,7 @@ function report(portolan: Measured, parse: number, client: Measured | null): voi
       bench: 'sync',
       ratio: round(ratio, 3),
       ratioTwoThreads: null,
+      cpuRatio: round(cpuRatio(portolan), 3),
       rssMB: round(portolan.rssMb, 0),
       loopP99Ms: round(portolan.loopP99Ms, 2),
       objects: portolan.objects,

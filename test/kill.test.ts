@@ -85,7 +85,13 @@ class World {
 
 async function start(file: string, kubeconfig: string): Promise<ChildProcess> {
   const child = fork(program, [file, kubeconfig, 'configmaps']);
-  await once(child, 'message');
+  const opened = new AbortController();
+  const lost = once(child, 'exit', { signal: opened.signal }).then(([code]) => {
+    throw new Error(`the store could not be opened again: code ${String(code)}`);
+  });
+  lost.catch(() => {});
+  await Promise.race([once(child, 'message', { signal: opened.signal }), lost]);
+  opened.abort();
   return child;
 }
 
