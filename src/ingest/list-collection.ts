@@ -111,9 +111,10 @@ class ListAttempt {
   }
 
   async #readPage(query: Query, replace: Replace): Promise<ListHead> {
-    const { client, settings, resource } = this.#context;
+    const { budget, client, settings, resource } = this.#context;
     const { signal } = this.#request;
     const path = resourcePath(resource);
+    if (this.pages === 0) await budget.take(signal);
     const answer = await this.#patiently(() =>
       client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),
     );

@@ -36,7 +36,7 @@ export interface OpenedWatch {
 
 /** Asks for a watch with these parameters. Rejects with what failed, on a stop with the signal's reason. */
 export async function openWatch(context: ReflectorContext, query: Query, stop: AbortSignal): Promise<OpenedWatch> {
-  const { client, clock, openings, random, resource, settings } = context;
+  const { budget, client, clock, openings, random, resource, settings } = context;
   const { least, most } = settings.watchSeconds;
   const seconds = least + Math.floor(random() * (most - least + 1));
   const path = resourcePath(resource);
@@ -51,6 +51,7 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
   try {
     const leave = await openings.enter(cut.signal);
     try {
+      await budget.take(cut.signal);
       const parameters = { watch: true, ...query, allowWatchBookmarks: true, timeoutSeconds: seconds };
       const { body } = await client.stream(path, parameters, { signal: cut.signal });
       // Reading goes through the iterator; what comes after it was left is of no interest.

@@ -6,6 +6,7 @@ import type { RestClient } from '../kube/rest-client.ts';
 import type { IncomingObject, ResourceHandle, Writer } from '../store/types.ts';
 import { type BackoffBounds, defaultBackoff } from './backoff.ts';
 import type { Gate } from './gate.ts';
+import type { RequestBudget, RequestRate } from './request-budget.ts';
 import type { StreamingLists } from './streaming-lists.ts';
 
 /** The part of a RestClient that a reflector uses. */
@@ -28,6 +29,8 @@ export interface ReflectorSettings {
   readonly streamSilenceMs: number;
   readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
+  /** Lists and watches begun in a cluster, of all its resources together. */
+  readonly requests: RequestRate;
   /** Waits between two probes of what is forbidden or missing. */
   readonly parked: BackoffBounds;
   /** Milliseconds between two lists of what cannot be watched; each wait is up to a fifth shorter or longer. */
@@ -50,6 +53,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   streamSilenceMs: 30_000,
   streamTotalMs: 300_000,
   backoff: defaultBackoff,
+  requests: { burst: 100, perSecond: 100 },
   parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },
   pollMs: 60_000,
   serverErrorsBeforeList: 5,
@@ -77,6 +81,8 @@ export interface ReflectorContext {
   readonly lists: Gate;
   /** Bounds the watches that are being opened at a time in this cluster. */
   readonly openings: Gate;
+  /** Bounds the lists and watches that are begun in this cluster. */
+  readonly budget: RequestBudget;
   /** What is known of streaming lists in this cluster. */
   readonly streaming: StreamingLists;
   /** False: list first, whatever the store knows. */

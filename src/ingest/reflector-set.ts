@@ -13,6 +13,7 @@ import type { ResourceHandle, Writer } from '../store/types.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
+import { RequestBudget } from './request-budget.ts';
 import type { KnownVersion } from './rewind-guard.ts';
 import { StreamingLists } from './streaming-lists.ts';
 
@@ -51,11 +52,13 @@ export class ReflectorSet {
   readonly #running = new Map<string, Running>();
   readonly #lists = new Gate(listsAtOnce);
   readonly #openings = new Gate(openingsAtOnce);
+  readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
+    this.#budget = new RequestBudget(context.clock, context.settings.requests);
     this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
   }
 
@@ -91,6 +94,7 @@ export class ReflectorSet {
         log: log.child({ resource: key }),
         lists: this.#lists,
         openings: this.#openings,
+        budget: this.#budget,
         streaming: this.#streaming,
         resume: how === 'resume',
         changed,

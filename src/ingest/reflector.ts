@@ -266,8 +266,9 @@ export class Reflector {
    * future without a word. A list of one object that must not be older tells: it fails with `too new`, and all is listed.
    */
   async #doubtSilence(stop: AbortSignal): Promise<void> {
-    const { client, resource, settings } = this.#context;
+    const { budget, client, resource, settings } = this.#context;
     const { resourceVersion } = this.#position;
+    await budget.take(stop);
     const query = { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' };
     const { body } = await client.stream(resourcePath(resource), query, {
       signal: stop,

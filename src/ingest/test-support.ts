@@ -16,6 +16,7 @@ import { openWriter, type StoreWriter } from '../store/writer.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';
 import { defaultReflectorSettings, type ReflectorContext, type ReflectorSettings } from './reflector-context.ts';
+import { RequestBudget } from './request-budget.ts';
 import { StreamingLists } from './streaming-lists.ts';
 
 /** Time that moves only when a test says so. */
@@ -276,6 +277,7 @@ export function reflectorBench(
   writer.openCluster('east', 'uid-of-east');
   const described = describedPods(options.verbs);
   const settings = { ...defaultReflectorSettings, streamingLists: false, ...options.settings };
+  const budget = new RequestBudget(clock, settings.requests);
   const streaming = new StreamingLists(clock, settings.streamingLists);
   const handle = writer.declare(described);
   const read = (sql: string): string[] => {
@@ -310,6 +312,7 @@ export function reflectorBench(
         settings,
         lists: new Gate(4),
         openings: new Gate(16),
+        budget,
         streaming,
         resume: true,
         ...more,
