@@ -184,9 +184,15 @@ export const catalogue: readonly Fault[] = [
       reflector(
         'F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew',
       ),
+      on('src/ingest/ingest-host.test.ts')(
+        'F20, R16: a storage that was restored from a backup is noticed at the next round, though watches say nothing',
+      ),
+      on('src/ingest/rewind-guard.test.ts')(
+        'F20: below the version of another collection is a hint, and that collection decides',
+      ),
       reflector('F20: a list below the known version is taken as it is, and said'),
     ],
-    note: 'In part: noticed by the silence of the watch. A server that writes its way past the known version before that is not found out.',
+    note: 'In part: a server that writes its way past all known versions within the minute between two looks is not found out.',
   },
   {
     number: 21,
@@ -455,6 +461,9 @@ export const catalogue: readonly Fault[] = [
     title: 'Versions that look like numbers and have no order',
     holds: 'Compared for being equal; no rewind is seen in them.',
     tests: [
+      on('src/ingest/rewind-guard.test.ts')(
+        'F53: versions that cannot be compared, and those of other servers, say nothing',
+      ),
       lines('F53: versions that look like numbers and have no order are compared for being equal, and nothing else'),
     ],
     note: 'In part: decimal numbers without a leading zero are taken to be in order, as Kubernetes promises since 1.35. A server that breaks this promise is not recognised.',
