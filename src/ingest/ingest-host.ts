@@ -46,6 +46,7 @@ export class IngestHost {
   #turnPlanned = false;
   #progressPlanned = false;
   #told = '';
+  #catalogTold = false;
   #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
@@ -144,8 +145,9 @@ export class IngestHost {
       this.#tellCatalog();
       this.#tellProgress();
     };
+    // A start waits to hear that there is a catalog, so that is said at once.
     this.#context.clock
-      .sleep(progressMs, this.#stop.signal)
+      .sleep(this.#catalogTold ? progressMs : 0, this.#stop.signal)
       .then(tell, () => {})
       .catch((error: unknown) => {
         this.#context.log.error({ error: messageOf(error) }, 'progress could not be told');
@@ -154,6 +156,7 @@ export class IngestHost {
 
   #tellProgress(): void {
     const progress = this.progress();
+    this.#catalogTold ||= progress.catalogKnown;
     const text = JSON.stringify(progress);
     if (text === this.#told) return;
     this.#told = text;

@@ -7,8 +7,9 @@ import { systemClock } from '../base/clock.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
-import { connect } from '../kube/connection.ts';
+import type { Connection } from '../kube/connection.ts';
 import { openWriter } from '../store/writer.ts';
+import type { ClusterOptions } from './cluster-options.ts';
 import { IngestHost } from './ingest-host.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -16,11 +17,14 @@ import type { IngestOptions } from './ingest-options.ts';
 const port = must(parentPort, 'a parent thread');
 const options = workerData as IngestOptions;
 const post = (message: IngestMessage): void => port.postMessage(message);
+// What reads kubeconfigs takes longer to load than all the rest: the store is open, and can be read, before it is there.
+const open = async (cluster: ClusterOptions): Promise<Connection> =>
+  (await import('../kube/connection.ts')).connect(cluster);
 
 try {
   const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
   const writer = openWriter(options.file, { log, clock: systemClock });
-  const host = new IngestHost({ options, writer, open: connect, post, clock: systemClock, random: Math.random, log });
+  const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
   port.on('message', (message: ParentMessage) => {
     if (message !== 'close') return;
     host
