@@ -1,8 +1,8 @@
 /**
  * Real CustomResourceDefinitions for tests.
  *
- * They are looked for in the folder that PORTOLAN_CRDS names, else in `../shared/crds` beside the repository; without either the suite
- * is skipped. Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
+ * They are looked for in the folder that PORTOLAN_CRDS names; without it the tests that need them are skipped.
+ * Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
  * folder for temporary files, under a name that changes with the sources.
  */
 import { execFileSync } from 'node:child_process';
@@ -27,10 +27,10 @@ export interface LoadedCrd {
   readonly crd: unknown;
 }
 
-const wanted = process.env['PORTOLAN_CRDS'] ?? resolve(import.meta.dirname, '../../../shared/crds');
+const wanted = process.env['PORTOLAN_CRDS'] ?? '';
 
 /** The folder, or null where there is none. */
-export const crdFolder: string | null = existsSync(wanted) ? wanted : null;
+export const crdFolder: string | null = wanted !== '' && existsSync(wanted) ? resolve(wanted) : null;
 
 /** Every CustomResourceDefinition below the folder, in the order of file names. */
 export function loadCrds(): readonly LoadedCrd[] {
