@@ -17,6 +17,8 @@ interface Setup {
   /** Leases that the feed has taken. */
   leases(): number;
   /** Makes every lease fail with this until it is null. */
+  /** Leases of the feed that are not over. */
+  running(): number;
   failWith(error: Error | null): void;
   readonly thing: number;
   readonly other: number;
@@ -36,6 +38,7 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
   await fixture.sync(things, []);
   await fixture.sync(others, []);
   let leases = 0;
+  let running = 0;
   let failure: Error | null = null;
   const reader: Reader = {
     open: (leaseOptions) => fixture.reader.open(leaseOptions),
@@ -43,7 +46,12 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
     async lease(work, leaseOptions) {
       leases += 1;
       if (failure !== null) throw failure;
-      return fixture.reader.lease(work, leaseOptions);
+      running += 1;
+      try {
+        return await fixture.reader.lease(work, leaseOptions);
+      } finally {
+        running -= 1;
+      }
     },
   };
   const feed = new ChangeFeed(reader, silentLogger, options);
@@ -54,6 +62,7 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
     fixture,
     feed,
     leases: () => leases,
+    running: () => running,
     failWith: (error) => {
       failure = error;
     },
@@ -73,10 +82,9 @@ function names(batch: FeedBatch): readonly string[] | string {
   return batch.kind === 'gap' ? 'gap' : batch.changes.map(({ logged }) => logged.name);
 }
 
-/** Waits until the subscriber that was started before waits for changes. */
-async function settled(setup: Setup): Promise<void> {
-  await setup.revision();
-  await setup.revision();
+/** Waits until the subscribers that were started before wait for changes, and nothing of the feed reads any more. */
+function settled({ feed, running }: Setup, waiting = 1): Promise<void> {
+  return eventually(() => expect([feed.waiting, running()]).toEqual([waiting, 0]));
 }
 
 test('hands out changes after a position, of one kind, and waits for more', async () => {
@@ -215,7 +223,7 @@ test('without subscribers nothing is read and nothing is held', async () => {
   const setup = await setUp();
   const { feed, thing, signal } = setup;
   setup.write(things, 'a');
-  await settled(setup);
+  await settled(setup, 0);
   expect(setup.leases()).toBe(0);
   const leave = feed.join();
   const begin = await setup.revision();
@@ -240,7 +248,7 @@ test('the signal, an interruption and the close end a wait', async () => {
   const stop = new AbortController();
   const aborted = feed.next(thing, begin, 0, stop.signal);
   const interrupted = feed.next(other, begin, 0, setup.signal);
-  await settled(setup);
+  await settled(setup, 2);
   stop.abort();
   expect(await aborted).toEqual({ kind: 'changes', changes: [], upTo: begin.sequence });
   feed.interrupt();
