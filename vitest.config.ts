@@ -7,8 +7,6 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Servers, worker threads and SQLite files: give each file a process of its own, as many as there are cores.
     pool: 'forks',
-    // A shared CI machine may stall for seconds; a test that needed its second try is named in the output and is to be mended.
-    retry: process.env['CI'] === undefined ? 0 : 1,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', './test/support/count-reporter.ts'],

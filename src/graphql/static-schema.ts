@@ -1,7 +1,7 @@
 /**
  * The part of the schema that is the same for every cluster, written with Pothos: scalars, the interface of all objects, paging,
  * orders, live phases, the catalog's own types. The kinds' types (src/graphql/kind-types.ts) are plain graphql-js objects that refer
- * to these by name, because a cluster may serve a thousand kinds and Pothos takes five times as long for a type.
+ * to these by name, because a cluster may serve a thousand kinds and Pothos takes several times as long for a type.
  */
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
