@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import {
   bookmarkLine,
+  describedPods,
   errorLine,
   eventLine,
   listText,
@@ -99,6 +100,23 @@ test('a shape that changed makes it list first, no older than what is stored', a
   bench.reflector({ resume: false }).start();
   await settle();
   expect(bench.client.asked[2]).toMatchObject(asRelist('10'));
+});
+
+test('a crash between a new shape and its list: the next run lists, and watches only from there', async () => {
+  const bench = reflectorBench();
+  await (await watching(bench)).stop();
+  bench.writer.declare({ ...describedPods(), shapeHash: 'another' });
+  bench.client.answer(whole(listText(30, [{ ...a, more: { spec: 'defaulted' } }, b])), open());
+  const second = bench.reflector();
+  second.start();
+  await settle();
+  expect(bench.client.asked.slice(2)).toMatchObject([asRelist('10'), asWatch('30')]);
+  expect(bench.changes()).toEqual(['RESET', 'MODIFIED a']);
+  await second.stop();
+  bench.client.answer(open());
+  bench.reflector().start();
+  await settle();
+  expect(bench.client.asked.slice(4)).toMatchObject([asWatch('30')]);
 });
 
 test('F1: a connection that breaks in the middle of a line drops the half line and resumes', async () => {

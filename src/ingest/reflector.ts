@@ -163,13 +163,13 @@ export class Reflector {
     this.#say('STOPPED', null);
   }
 
-  /** Watches on from the stored version where there is one. Throws when the store does not know the resource any more. */
+  /** Watches on from the stored version where there is one and the bodies are of the declared shape. Throws when the store does not know the resource any more. */
   #begin(): Step {
     const state = this.#context.writer.state(this.#context.handle);
     this.#synced = state.synced;
     if (!state.synced || state.lastResourceVersion === null) return 'list';
     this.#position.resourceVersion = state.lastResourceVersion;
-    const resumable = this.#context.resume || this.#listed;
+    const resumable = !state.outdated && (this.#context.resume || this.#listed);
     const goesOn = resumable && !this.#polls && !this.#versionUnavailable;
     return goesOn && !unwatchable.has(state.lastResourceVersion) ? 'watch' : 'list';
   }

@@ -77,6 +77,7 @@ export class Resources {
       described: resource.described ?? this.#readDescribed(resource.handle.id),
       lastResourceVersion: resource.lastResourceVersion,
       synced: resource.synced,
+      outdated: resource.synced && resource.shape !== resource.bodyShape,
       objects: resource.objects,
       status: resource.status,
     };

@@ -108,12 +108,14 @@ export interface ResourceState {
   readonly lastResourceVersion: string | null;
   /** True after the first committed replace. */
   readonly synced: boolean;
+  /** The stored bodies are of another shape than the declared one: a watch would leave them so, a replace compares them. */
+  readonly outdated: boolean;
   readonly objects: number;
   readonly status: IngestStatus;
 }
 
 /** What changes of a resource's state while it is ingested. */
-export type ResourceProgress = Omit<ResourceState, 'described'>;
+export type ResourceProgress = Omit<ResourceState, 'described' | 'outdated'>;
 
 /** The only write connection. Lives in the ingest role; every method runs to the end of its transaction before it returns. */
 export interface Writer {

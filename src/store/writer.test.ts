@@ -409,6 +409,22 @@ test('another shape compares bodies at the next replace, and only then', async (
   expect(read(file, published)).toMatchObject([['a', '5', expect.stringContaining('Defaulted')]]);
 });
 
+test('bodies of another shape are known as such until the replace that compares them, also by the next process', async () => {
+  const { writer, file } = open();
+  const handle = await synced(writer);
+  expect(writer.state(handle).outdated).toBe(false);
+  writer.declare(describedResource({ shapeHash: 'shape-2' }));
+  writer.close();
+  const { writer: next } = open({ file });
+  expect(next.states()).toMatchObject([{ synced: true, lastResourceVersion: '10', outdated: true }]);
+  const [state] = next.states();
+  if (state === undefined) throw new Error('no resource');
+  const replace = next.replace(state.handle);
+  replace.put([pod({ name: 'a', rv: 5 })]);
+  await replace.commit('11');
+  expect(next.state(state.handle).outdated).toBe(false);
+});
+
 test('paths that are withheld from now on take the stored bodies away, from the log too', async () => {
   const { writer, file } = open();
   const handle = await synced(writer, [pod({ name: 'a', rv: 1, phase: 'confidential' })]);
