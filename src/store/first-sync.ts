@@ -45,7 +45,7 @@ export class FirstSync implements Replace {
         if (fill(this.#context, target, object)) this.#count += 1;
         return object.text.length;
       });
-      if (committed) this.#context.relieve();
+      if (committed) this.#context.wal.relieve();
     }
   }
 

@@ -31,6 +31,8 @@ import { WriteBudget } from './write-budget.ts';
 
 const keysAtOnce = 2000;
 const rowsAtOnce = 100;
+/** What a byte of text costs in the write-ahead log: its body, the body before it in the change log, pages of indexes. */
+const bytesWritten = 3;
 
 export class Relist implements Replace {
   readonly #context: ReplaceContext;
@@ -203,6 +205,7 @@ export class Relist implements Replace {
     const resource = this.#resource();
     const tally = newTally();
     const lastResourceVersion = this.#newVersion(resource, resourceVersion);
+    this.#context.wal.hold(this.#bytes * bytesWritten);
     session.run(() => {
       resources.prepareRows(resource);
       const target = resources.target(resource, this.#rowset);
@@ -339,7 +342,7 @@ export class Relist implements Replace {
       });
       done += slice.objects;
       next = slice.index;
-      this.#context.relieve();
+      this.#context.wal.relieve();
       await nextTurn();
     }
     return done;

@@ -9,6 +9,7 @@ import { type ReceivedObject, readIncoming } from './incoming.ts';
 import type { Resources, StoredResource } from './resources.ts';
 import type { RowTarget, RowWriter } from './row-writer.ts';
 import type { IncomingObject, ResourceHandle } from './types.ts';
+import type { WalBound } from './wal-bound.ts';
 import type { WriteBounds } from './write-budget.ts';
 import type { WriteSession } from './write-session.ts';
 
@@ -29,8 +30,8 @@ export interface ReplaceContext {
   readonly unstaged: number[];
   /** Handles whose set is being exchanged right now; events for them must wait. */
   readonly committing: Set<number>;
-  /** Writes the log back when bulk work has let it grow past the gate; call between transactions. */
-  readonly relieve: () => void;
+  /** Told between transactions of bulk work, and before large ones. */
+  readonly wal: WalBound;
   /** True once the writer is closed. */
   readonly closed: () => boolean;
 }

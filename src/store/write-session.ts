@@ -39,6 +39,7 @@ export class WriteSession {
   readonly committed: CommitSignal;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
+  #beforeBegin: () => void = () => {};
   /** The transaction that `fill` left open. */
   #open: OpenTransaction | null = null;
 
@@ -77,11 +78,15 @@ export class WriteSession {
     this.#atBegin = hook;
   }
 
+  /** What is called before every transaction begins. */
+  beforeBegin(hook: () => void): void {
+    this.#beforeBegin = hook;
+  }
+
   /** Runs `work` in one transaction, with the counters. Must not be nested. */
   run<T>(work: () => T): T {
     this.settle();
-    this.database.begin();
-    const open = this.#begun();
+    const open = this.#begin();
     const result = this.#orUndo(open, () => {
       open.after = this.#atBegin?.() ?? null;
       const value = work();
@@ -97,10 +102,7 @@ export class WriteSession {
    * are `maxBytes` of them, and then gives true. A failure, now or at the commit, undoes everything since it was opened, and calls `lost`.
    */
   fill(maxBytes: number, lost: () => void, work: () => number): boolean {
-    if (this.#open === null) {
-      this.database.begin();
-      this.#open = this.#begun();
-    }
+    this.#open ??= this.#begin();
     const open = this.#open;
     open.lost.add(lost);
     this.#orUndo(open, () => {
@@ -119,7 +121,9 @@ export class WriteSession {
     this.#tell(open);
   }
 
-  #begun(): OpenTransaction {
+  #begin(): OpenTransaction {
+    this.#beforeBegin();
+    this.database.begin();
     const before = this.#counters;
     this.#counters = { ...before };
     return { before, after: null, lost: new Set(), bytes: 0 };

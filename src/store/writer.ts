@@ -8,7 +8,6 @@
  *
  * Every commit is whole: a crash between two leaves the tables, the log and lastResourceVersion of the earlier one.
  */
-import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
@@ -37,6 +36,7 @@ import type {
   Writer,
 } from './types.ts';
 import type { CommitListener } from './wake.ts';
+import { WalBound } from './wal-bound.ts';
 import { defaultWriteBounds, type WriteBounds, WriteBudget } from './write-budget.ts';
 import { WriteSession } from './write-session.ts';
 
@@ -57,6 +57,8 @@ export interface WriterOptions {
   readonly opaqueVersions?: readonly string[];
   /** Checkpoints by a thread of their own (default), or by the writer itself: simpler, and commits wait for them. */
   readonly checkpoints?: 'thread' | 'inline';
+  /** How the checkpoint thread is started: tests stall it. */
+  readonly startCheckpointer?: typeof startCheckpointer;
   /** Size of the WAL's file above which it is truncated; default 32 MiB. Readers hold back at the same size. */
   readonly walGateBytes?: number;
   readonly lockWaitMs?: number;
@@ -118,7 +120,10 @@ class SqliteWriter implements StoreWriter {
     // Checkpoints hold the write lock for moments; transactions wait for it in their own way.
     store.database.pragma('busy_timeout = 0');
     this.#session = new WriteSession(store.database, log);
+    const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
+    const wal = new WalBound(store.database, { gateBytes, log });
     this.#session.atBegin(() => this.#saveUnsaved());
+    this.#session.beforeBegin(() => wal.hold());
     this.#log = new ChangeLog(this.#session, this.#clock, {
       maxBytes: options.changeLog?.maxBytes ?? 256 * 1024 * 1024,
       maxAgeMs: options.changeLog?.maxAgeMs ?? 3_600_000,
@@ -143,33 +148,23 @@ class SqliteWriter implements StoreWriter {
       maxDifferences: options.maxDifferences ?? 2000,
       maxDifferenceBytes: options.maxDifferenceBytes ?? 16 * 1024 * 1024,
       committing: new Set(),
-      relieve: () => this.#relieve(options.walGateBytes ?? defaultWalGateBytes),
+      wal,
       closed: () => this.#closed,
     };
     this.#savedAt = this.#clock.monotonic();
     this.#checkpointer =
       options.checkpoints === 'inline'
         ? null
-        : this.#startCheckpointer(log, options.walGateBytes ?? defaultWalGateBytes);
+        : this.#startCheckpointer(options.startCheckpointer ?? startCheckpointer, log, gateBytes);
   }
 
-  #startCheckpointer(log: Logger, gateBytes: number): Checkpointer {
+  #startCheckpointer(start: typeof startCheckpointer, log: Logger, gateBytes: number): Checkpointer {
     const { database } = this.#store;
     database.pragma('wal_autocheckpoint = 0');
     const onDeath = (): void => {
       if (!this.#closed) database.pragma('wal_autocheckpoint = 1000');
     };
-    return startCheckpointer({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
-  }
-
-  /** Bulk writes outrun the checkpoint thread: past the gate they write the log back themselves. */
-  #relieve(gateBytes: number): void {
-    const { database } = this.#store;
-    if (database.inTransaction) return;
-    const size = statSync(`${database.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (size <= gateBytes) return;
-    // A reader or the checkpoint thread may be in the way: wait for it a moment, and the longer the further it has come to.
-    database.truncateLog(size > gateBytes * 1.25 ? 500 : 20);
+    return start({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
   }
 
   revision(): number {

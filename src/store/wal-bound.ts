@@ -1,0 +1,82 @@
+/**
+ * Keeps the write-ahead log bounded from the writer's side, whatever the scheduler does to others.
+ *
+ * Commonly the checkpoint thread (checkpointer.worker.ts) truncates the log at the gate, while the reader's gate (wal-gate.ts) holds
+ * new leases back. Where that thread does not get its turn, the writer does the same before a transaction begins: with little
+ * patience at first, and the more the longer the log is, so that it rather waits than writes on. Leases end by themselves, or are
+ * cut past the reader's limit; only somebody else's snapshot can outlast the patience, and that is said.
+ *
+ *   gate        1.25 gates         1.5 gates          1.75 gates                    2 gates
+ *   the thread  the writer tries   leases are cut     the writer waits for readers  never reached by our own readers
+ */
+import { statSync } from 'node:fs';
+import type { Logger } from '../base/log.ts';
+import type { Database } from './database.ts';
+
+export interface WalBoundOptions {
+  /** Size at which the checkpoint thread truncates and new leases wait. */
+  readonly gateBytes: number;
+  /** Milliseconds to wait for readers where nothing less has helped; longer than a lease lasts. Default 2,000. */
+  readonly patienceMs?: number;
+  readonly log: Logger;
+}
+
+/** Milliseconds of patience from 1.25 and from 1.5 gates on. */
+const triesMs = 5;
+const waitsMs = 100;
+
+export class WalBound {
+  readonly #database: Database;
+  readonly #file: string;
+  readonly #gate: number;
+  readonly #patienceMs: number;
+  readonly #log: Logger;
+  /** Size up to which another try would be in vain: somebody was in the way a moment ago. */
+  #triedAt = 0;
+  #said = false;
+
+  constructor(database: Database, { gateBytes, patienceMs = 2000, log }: WalBoundOptions) {
+    this.#database = database;
+    this.#file = `${database.file}-wal`;
+    this.#gate = gateBytes;
+    this.#patienceMs = patienceMs;
+    this.#log = log;
+  }
+
+  /** Size of the log's file. */
+  bytes(): number {
+    return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** For bulk work, between its transactions: it outruns the checkpoint thread, and is the one that should wait. */
+  relieve(): void {
+    const size = this.bytes();
+    if (size > this.#gate && !this.#database.inTransaction) this.#truncate(size, size > this.#gate * 1.25 ? 500 : 20);
+  }
+
+  /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
+  hold(expected = 0): void {
+    const size = this.bytes();
+    const ahead = size + expected;
+    if (ahead <= this.#gate * 1.25 || size === 0) return;
+    const patience =
+      ahead <= this.#gate * 1.5 ? triesMs : ahead <= this.#gate * 1.75 ? waitsMs : Math.max(waitsMs, this.#patienceMs);
+    if (expected === 0 && size < this.#triedAt + this.#gate / 32) return;
+    this.#truncate(size, patience);
+  }
+
+  #truncate(size: number, patienceMs: number): void {
+    if (this.#database.truncateLog(patienceMs)) {
+      this.#triedAt = 0;
+      this.#said = false;
+      return;
+    }
+    this.#triedAt = size;
+    if (this.#said || patienceMs < this.#patienceMs) return;
+    this.#said = true;
+    this.#log.warn(
+      { walBytes: size },
+      'the write-ahead log grows past its bound: somebody reads the store file for longer than a lease lasts',
+    );
+  }
+}
