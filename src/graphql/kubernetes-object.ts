@@ -6,11 +6,12 @@ import { servedUid, servedVersion } from '../catalog/made-up.ts';
 import { parsePath } from '../catalog/path.ts';
 import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
 import { resolvePath } from '../catalog/resolve-path.ts';
+import { recordOf } from '../catalog/shown.ts';
 import { valueAt, valuesAt } from '../catalog/value-at.ts';
 import { orderKey } from '../catalog/values.ts';
 import { encodeObjectId } from '../query/object-id.ts';
 import { at, below, needing, nothing, wholeBody } from './needs.ts';
-import { asRecord, type ObjectSource } from './object-source.ts';
+import type { ObjectSource } from './object-source.ts';
 import { loadOwned, loadOwners } from './owner-relation.ts';
 import { cellOf } from './printer-cells.ts';
 import type { Builder } from './static-schema.ts';
@@ -43,7 +44,7 @@ export function addKubernetesObject(builder: Builder): void {
     description: 'Standard metadata of an object.',
     fields: (t) => {
       const meta = (name: string) => (source: ObjectSource) => text(source.metadata[name]);
-      const map = (source: ObjectSource, name: string): Json => asRecord(source.metadata[name]) ?? {};
+      const map = (source: ObjectSource, name: string): Json => recordOf(source.metadata[name]) ?? {};
       return {
         name: t.string({ nullable: false, extensions: needing(nothing), resolve: (source) => source.row.name }),
         namespace: t.string({ extensions: needing(nothing), resolve: (source) => source.row.namespace }),
@@ -76,13 +77,13 @@ export function addKubernetesObject(builder: Builder): void {
         labels: t.field({
           type: 'StringMap',
           extensions: needing(at('labels')),
-          resolve: (source) => asRecord(source.metadata['labels']),
+          resolve: (source) => recordOf(source.metadata['labels']),
         }),
         annotations: t.field({
           type: 'StringMap',
           description: 'Without kubectl.kubernetes.io/last-applied-configuration.',
           extensions: needing(at('annotations')),
-          resolve: (source) => asRecord(source.metadata['annotations']),
+          resolve: (source) => recordOf(source.metadata['annotations']),
         }),
         label: t.string({
           description: 'The value of one label.',
@@ -202,7 +203,7 @@ export function addKubernetesObject(builder: Builder): void {
         args: { type: t.arg.string({ required: true }) },
         extensions: needing(at('status', 'conditions')),
         resolve: ({ body }, { type }) =>
-          records(asRecord(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
+          records(recordOf(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
       }),
       value: t.field({
         type: 'JSON',
@@ -265,7 +266,7 @@ function strings(value: unknown): string[] | null {
 function records(value: unknown): Json[] | null {
   if (!Array.isArray(value)) return null;
   return value.flatMap((item) => {
-    const found = asRecord(item);
+    const found = recordOf(item);
     return found === null ? [] : [found];
   });
 }
@@ -274,7 +275,7 @@ function records(value: unknown): Json[] | null {
 function plain(value: unknown): unknown {
   if (isRawJson(value)) return BigInt(rawJsonText(value));
   if (Array.isArray(value)) return value.map(plain);
-  const record = asRecord(value);
+  const record = recordOf(value);
   return record === null
     ? value
     : Object.fromEntries(Object.entries(record).map(([name, item]) => [name, plain(item)]));

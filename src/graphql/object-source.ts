@@ -2,8 +2,8 @@
  * What resolvers of a kind's type are given: one object of the store with as much of its body as the query needs.
  */
 import type { CatalogKind } from '../catalog/catalog.ts';
-import { isRawJson } from '../catalog/raw-json.ts';
 import { apiVersionOf } from '../catalog/resource.ts';
+import { recordOf } from '../catalog/shown.ts';
 import type { ObjectRow } from '../query/plan.ts';
 import type { Operation } from './operation.ts';
 
@@ -20,11 +20,11 @@ export class ObjectSource {
 
   /** The body as an object; empty where the body is not one. */
   get body(): Readonly<Record<string, unknown>> {
-    return asRecord(this.row.body) ?? {};
+    return recordOf(this.row.body) ?? {};
   }
 
   get metadata(): Readonly<Record<string, unknown>> {
-    return asRecord(this.body['metadata']) ?? {};
+    return recordOf(this.body['metadata']) ?? {};
   }
 
   get apiVersion(): string {
@@ -37,11 +37,4 @@ export class ObjectSource {
     const { apiVersion: _version, kind: _kind, ...rest } = this.body;
     return { apiVersion: this.apiVersion, kind: this.kind.resource.kind, ...rest };
   }
-}
-
-/** The value as a JSON object, or null when it is anything else. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
 }

@@ -3,7 +3,7 @@
  * filter is built (src/graphql/filter-input.ts), because only there the path is known for the message.
  */
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
-import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
+import { shownInt64, shownQuantity } from '../catalog/shown.ts';
 
 function literal(node: ConstValueNode): unknown {
   switch (node.kind) {
@@ -52,22 +52,10 @@ function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOp
   });
 }
 
-/** An int64 as a number while a double holds it exactly, as its digits otherwise. */
 function int64Output(value: unknown): unknown {
-  if (isRawJson(value)) return rawJsonText(value);
-  if (typeof value === 'bigint') {
-    return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
-      ? Number(value)
-      : `${value}`;
-  }
-  if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return int64Output(BigInt(value));
-  if (typeof value === 'number' && Number.isInteger(value)) return value;
-  throw new GraphQLError(`Int64 cannot represent ${JSON.stringify(value)}.`);
-}
-
-function textOutput(value: unknown): unknown {
-  if (isRawJson(value)) return rawJsonText(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  const shown = shownInt64(value);
+  if (shown === undefined) throw new GraphQLError(`Int64 cannot represent ${JSON.stringify(value)}.`);
+  return shown;
 }
 
 export const GraphQLDateTime = scalar({
@@ -88,7 +76,7 @@ export const GraphQLQuantity = scalar({
   description: 'A Kubernetes quantity, for instance 250m or 1Gi. Compared by exact value.',
   specifiedByURL: 'https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/',
   accepts: ['string', 'number'],
-  output: textOutput,
+  output: shownQuantity,
 });
 
 export const GraphQLIntOrString = scalar({

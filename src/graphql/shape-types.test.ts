@@ -126,3 +126,19 @@ test('a condition with values of another form is null in those places', async ()
     { condition: { type: 'Ready', status: null, lastTransitionTime: null, observedGeneration: null } },
   ]);
 });
+
+test('a field that is named like something every object of JavaScript has is null where the data has none', async () => {
+  const { declare, sync, query } = engineFixture();
+  const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  await declare(
+    describedCrd({
+      kind: 'Odd',
+      plural: 'odds',
+      properties: { constructor: free, spec: { type: 'object', properties: { toString: free, valueOf: free } } },
+    }),
+  );
+  await sync('odds.example.com', [made({ name: 'a', spec: { valueOf: 1 } })]);
+  const { data, errors } = await query('{ exampleComOdds { nodes { constructor spec { toString valueOf } } } }');
+  expect(errors).toEqual([]);
+  expect(data.exampleComOdds.nodes).toEqual([{ constructor: null, spec: { toString: null, valueOf: 1 } }]);
+});

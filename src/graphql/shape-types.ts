@@ -8,11 +8,9 @@
 import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type GraphQLOutputType } from 'graphql';
 import { must } from '../base/must.ts';
 import { fieldName } from '../catalog/field-names.ts';
-import type { FieldTree, FieldType, LeafType } from '../catalog/field-tree.ts';
-import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
-import { orderKey } from '../catalog/values.ts';
+import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
+import { shownMember } from '../catalog/shown.ts';
 import { at, below, needing } from './needs.ts';
-import { asRecord } from './object-source.ts';
 import type { OperationContext } from './operation.ts';
 import { listOf, nonNull } from './wrap.ts';
 
@@ -40,7 +38,7 @@ export class ShapeTypes {
       type: this.#output(tree, names, type),
       ...(description === undefined ? {} : { description }),
       extensions: needing(type.kind === 'object' ? below(name) : at(name)),
-      resolve: (source) => shaped(type, (source as Readonly<Record<string, unknown>>)[name]),
+      resolve: (source) => shownMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }
 
@@ -87,49 +85,5 @@ export class ShapeTypes {
     });
     this.#types.set(name, made);
     return made;
-  }
-}
-
-/** The value if it has the form of its type, null otherwise; elements of a list that do not have it are left out. */
-function shaped(type: FieldType, value: unknown): unknown {
-  if (value === null || value === undefined) return null;
-  switch (type.kind) {
-    case 'list': {
-      if (!Array.isArray(value)) return null;
-      const { of } = type;
-      if (of.kind === 'leaf' && of.type === 'JSON') return value;
-      return value.map((item) => shaped(of, item)).filter((item) => item !== null);
-    }
-    case 'object':
-    case 'stringMap':
-      return asRecord(value);
-    case 'map':
-      return value;
-    case 'leaf':
-      if (!fits(type.type, value)) return null;
-      return type.type === 'Float' && isRawJson(value) ? Number(rawJsonText(value)) : value;
-  }
-}
-
-/** Can the leaf's scalar show this value? */
-function fits(type: LeafType, value: unknown): boolean {
-  switch (type) {
-    case 'String':
-    case 'DateTime':
-    case 'Duration':
-      return typeof value === 'string';
-    case 'Boolean':
-      return typeof value === 'boolean';
-    case 'Int':
-      return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31;
-    case 'Int64':
-      return orderKey(type, value) !== null;
-    case 'Float':
-      return Number.isFinite(value) || isRawJson(value);
-    case 'Quantity':
-    case 'IntOrString':
-      return typeof value === 'string' || typeof value === 'number' || isRawJson(value);
-    case 'JSON':
-      return true;
   }
 }
