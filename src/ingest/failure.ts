@@ -4,6 +4,7 @@
  */
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { ApiError } from '../kube/api-error.ts';
+import { StoreFault } from '../store/store-fault.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 export type FailureKind =
@@ -68,7 +69,9 @@ export function failureOf(error: unknown): Failure {
     status: error instanceof ApiError ? error.httpStatus : 0,
     retryAfterSeconds: error instanceof ApiError ? error.retryAfterSeconds : undefined,
   });
-  if (error instanceof StoreFailure) return failure('store', 'store');
+  if (error instanceof StoreFailure) {
+    return failure('store', error.cause instanceof StoreFault ? `store ${error.cause.kind}` : 'store');
+  }
   if (error instanceof ProtocolError) {
     // A body that breaks off is the network's doing, however politely it ended.
     return error.reason === 'truncated' ? failure('network', 'truncated') : failure('protocol', error.reason);

@@ -3,6 +3,7 @@
  * Random is always a half: a backoff's first delays are 400, 800, 1600 ms; a watch is asked to last 450 s.
  */
 import { expect, test } from 'vitest';
+import { StoreFault } from '../store/store-fault.ts';
 import {
   bookmarkLine,
   describedPods,
@@ -546,6 +547,39 @@ test('F42: what the store refuses is tried again from the version that the store
   bench.client.answer(open(eventLine('MODIFIED', { ...a, rv: 11 })));
   await bench.clock.advance(400);
   expect(bench.client.asked.slice(2)).toMatchObject([asWatch('10')]);
+  expect(bench.pods()).toContain('a uid-a@11');
+});
+
+test('F42: a store without room parks what it refuses again and again; the old set stays, and it goes on when there is room', async () => {
+  const bench = reflectorBench();
+  let room = false;
+  const refuse = (): never => {
+    throw new StoreFault('full', 'There is no room.', null);
+  };
+  const writer: typeof bench.writer = Object.create(bench.writer, {
+    apply: {
+      value: (...given: Parameters<typeof bench.writer.apply>) => (room ? bench.writer.apply(...given) : refuse()),
+    },
+    state: { value: (handle: typeof bench.handle) => bench.writer.state(handle) },
+    replace: { value: (handle: typeof bench.handle) => bench.writer.replace(handle) },
+    setStatus: { value: (...given: Parameters<typeof bench.writer.setStatus>) => bench.writer.setStatus(...given) },
+  });
+  const reflector = await watching(bench, { writer });
+  const newer = eventLine('MODIFIED', { ...a, rv: 11 });
+  bench.client.body.write(newer);
+  bench.client.answer(open(newer), open(newer), open(newer));
+  await settle();
+  await bench.clock.advance(400);
+  expect(reflector.failing).toBe(false);
+  await bench.clock.advance(800);
+  expect(reflector).toMatchObject({ phase: 'PARKED', error: 'There is no room.', failing: true, synced: true });
+  expect(bench.pods()).toContain('a uid-a@1');
+  expect(bench.version()).toBe('10');
+  expect(bench.writer.state(bench.handle).status.restarts).toEqual({ 'store full': 3 });
+  room = true;
+  await bench.clock.advance(2500);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
+  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('10'), asWatch('10'), asWatch('10')]);
   expect(bench.pods()).toContain('a uid-a@11');
 });
 

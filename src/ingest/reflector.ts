@@ -7,7 +7,8 @@
  *     └────────▶ LIST ────────────┼─┘ └────▶ LIST ────┘
  *                 ▲ │ failure     │ failure
  *                 │ ▼             ▼
- *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405, nonsense again and again) ──▶ the same again
+ *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405; nonsense, or a store that refuses, again and again)
+ *                   └────────────────────┴──▶ the same again
  *
  *   LIST, in either way:  STREAM_INIT ── end mark: commit, WATCH goes on with the same stream (stream-collection.ts)
  *                             │ 400, 405, 406, 422, 403, a second break or missing end mark: at once, remembered (streaming-lists.ts)
@@ -65,6 +66,8 @@ export class Reflector {
   /** In a row, of any kind. */
   #failures = 0;
   #serverFailures = 0;
+  /** In a row: the store took nothing in between. */
+  #storeFailures = 0;
   #protocolFaults = 0;
   #wake: AbortController | null = null;
   /** The last watch was silent: the version may be one that the server has not reached. */
@@ -187,6 +190,7 @@ export class Reflector {
       this.#versionUnavailable = false;
       this.#doubtful = false;
       this.#freshlyListed = true;
+      this.#storeFailures = 0;
       this.#listed = true;
       this.#synced = true;
       log.debug({ ...summary, resourceVersion }, 'listed');
@@ -247,6 +251,7 @@ export class Reflector {
       },
       applied: () => {
         this.#freshlyListed = false;
+        this.#storeFailures = 0;
         this.#lastEventAt = clock.now();
         this.#saveStatus();
       },
@@ -313,7 +318,10 @@ export class Reflector {
       case 'protocol':
         return this.#afterNonsense(step, failure, stop);
       case 'store':
-        await wait();
+        this.#storeFailures += 1;
+        // Whoever has no room asks ever more seldom, and what it takes in vain on the way is given back meanwhile.
+        if (this.#storeFailures < persistentFailures) await wait();
+        else await this.#park(this.#probes.next(), failure, stop);
         return this.#begin();
       case 'server':
         this.#serverFailures += 1;

@@ -2,7 +2,8 @@
  * The change log's writing side: one entry for each committed change, with the body before it, copied inside SQLite.
  *
  * Invariants: entries have the sequence numbers of their commits, without gaps above the floor; everything after `logFloor` is
- * there. Oldest entries go first, in small transactions, when the log is over its bytes or they are over its age.
+ * there. Oldest entries go first, when the log is over its bytes or they are over its age: in small transactions of housekeeping
+ * while the writer is idle, and in those of the events themselves while it is not, so that the bounds hold under any stream.
  */
 import type { Clock } from '../base/clock.ts';
 import type { WriteSession } from './write-session.ts';
@@ -12,6 +13,8 @@ export interface LogBounds {
   readonly maxBytes: number;
   /** Milliseconds; default one hour. */
   readonly maxAgeMs: number;
+  /** Bytes that are kept of it when room is short; default 16 MiB. */
+  readonly leastBytes: number;
 }
 
 export interface ChangedObject {
@@ -98,26 +101,30 @@ export class ChangeLog {
       .run(kindId, cluster);
   }
 
-  /** Removes up to `limit` of the oldest entries that are over the bounds. True when more may be. */
-  trim(limit: number): boolean {
-    const { counters, database } = this.#session;
-    const oldest = this.#clock.now() - this.#bounds.maxAgeMs;
-    const first = database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
-    if (first === undefined || (counters.logBytes <= this.#bounds.maxBytes && Number(first[0]) >= oldest)) return false;
-    return this.#session.run(() => {
-      const rows = database
-        .statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT ?')
-        .all(limit);
-      const now = this.#session.counters;
-      let removed = 0;
-      for (const [seq, bytes, at] of rows) {
-        if (now.logBytes <= this.#bounds.maxBytes && Number(at) >= oldest) break;
-        now.logBytes = Math.max(0, now.logBytes - entryBytes - Number(bytes ?? 0));
-        now.logFloor = Number(seq);
-        removed += 1;
-      }
-      database.statement('DELETE FROM change WHERE seq <= ?').run(now.logFloor);
-      return removed === limit;
-    });
+  /** Is anything over the bounds? `tight`: over what is left of the log when room is short. */
+  isOver(tight: boolean): boolean {
+    const first = this.#session.database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
+    return first !== undefined && this.#over(Number(first[0]), tight);
+  }
+
+  /** Removes up to `limit` of the oldest entries that are over the bounds. Inside a transaction. Returns how many. */
+  cut(limit: number, tight: boolean): number {
+    const { database, counters } = this.#session;
+    const rows = database.statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT ?').all(limit);
+    let removed = 0;
+    for (const [seq, bytes, at] of rows) {
+      if (!this.#over(Number(at), tight)) break;
+      counters.logBytes = Math.max(0, counters.logBytes - entryBytes - Number(bytes ?? 0));
+      counters.logFloor = Number(seq);
+      removed += 1;
+    }
+    if (removed > 0) database.statement('DELETE FROM change WHERE seq <= ?').run(counters.logFloor);
+    return removed;
+  }
+
+  #over(at: number, tight: boolean): boolean {
+    const { maxBytes, maxAgeMs, leastBytes } = this.#bounds;
+    const bytes = this.#session.counters.logBytes;
+    return bytes > (tight ? Math.min(maxBytes, leastBytes) : maxBytes) || at < this.#clock.now() - maxAgeMs;
   }
 }

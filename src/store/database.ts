@@ -7,6 +7,7 @@
 import BetterSqlite from 'better-sqlite3';
 import type { Logger } from '../base/log.ts';
 import { silentLogger } from '../base/log.ts';
+import { StoreFault } from './store-fault.ts';
 import type { Row, SqlValue } from './types.ts';
 
 export interface DatabaseOptions {
@@ -49,6 +50,7 @@ export class DatabaseError extends Error {
 
 /** The SQLite code of a thrown value, or null when it is no error of SQLite. */
 export function sqliteCodeOf(error: unknown): string | null {
+  if (error instanceof StoreFault) return sqliteCodeOf(error.cause);
   if (error instanceof DatabaseError) return error.sqliteCode;
   return error instanceof BetterSqlite.SqliteError ? error.code : null;
 }
@@ -125,6 +127,7 @@ export class Database {
   readonly #cached: number;
   readonly #slowMs: number;
   readonly #log: Logger;
+  #translate: (error: DatabaseError) => Error = (error) => error;
 
   constructor(file: string, options: DatabaseOptions = {}) {
     this.file = file;
@@ -136,6 +139,11 @@ export class Database {
       fileMustExist: options.mustExist ?? options.readonly ?? false,
       timeout: options.busyMs ?? 5000,
     });
+  }
+
+  /** What is to be thrown instead of an error of SQLite; hears of each. */
+  onError(translate: (error: DatabaseError) => Error): void {
+    this.#translate = translate;
   }
 
   get inTransaction(): boolean {
@@ -220,8 +228,17 @@ export class Database {
       return work();
     } catch (error) {
       // SQLite has rolled back by itself after some errors (disk full, I/O).
-      if (this.#connection.inTransaction) this.statement('ROLLBACK').run();
+      if (this.#connection.inTransaction) this.#rollback();
       throw error;
+    }
+  }
+
+  #rollback(): void {
+    try {
+      this.#connection.exec('ROLLBACK');
+    } catch (error) {
+      // The first error is the one to be told; a connection that cannot even do this gives up its transaction with its next lock.
+      this.#log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a rollback failed');
     }
   }
 
@@ -276,8 +293,7 @@ export class Database {
 
   /** The error to throw for one that a statement threw: ours stay as they are, SQLite's get the statement's text. */
   explain(error: unknown, sql: string): unknown {
-    if (error instanceof BetterSqlite.SqliteError) return new DatabaseError(error, sql);
-    return error;
+    return error instanceof BetterSqlite.SqliteError ? this.#translate(new DatabaseError(error, sql)) : error;
   }
 
   watch(started: number, sql: string): void {

@@ -35,7 +35,8 @@ export class FirstSync implements Replace {
 
   put(objects: readonly IncomingObject[]): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
-    const { session, resources, bounds } = this.#context;
+    const { disk, session, resources, bounds } = this.#context;
+    disk.admitBulk();
     const resource = resources.of(this.#handle);
     const received = readAll(objects, resource);
     if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));

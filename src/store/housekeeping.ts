@@ -1,11 +1,18 @@
 /**
  * The writer's housekeeping, in steps that each stay within the bounds of a transaction: old entries of the log, rows that no
  * longer count, staged rows of finished replaces, slots that wait for their values.
+ *
+ * Where room is short (disk-budget.ts) the order is that of what is lost by it:
+ *   1. rows that no longer count, staged rows of finished replaces: nothing
+ *   2. the change log, down to its least bytes: who was away for longer gets a new snapshot instead of the changes
+ *   3. Events, the oldest first, down to a few, and only for what is published: their server drops them within hours anyway
+ * and no backfill is begun. What does not fit then is refused, and served as it was.
  */
 import type { Clock } from '../base/clock.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { ChangeLog } from './change-log.ts';
-import type { Resources, StoredKind } from './resources.ts';
+import type { DiskBudget } from './disk-budget.ts';
+import type { Resources, StoredKind, StoredResource } from './resources.ts';
 import type { RowWriter } from './row-writer.ts';
 import { type WriteBounds, WriteBudget } from './write-budget.ts';
 import type { WriteSession } from './write-session.ts';
@@ -19,9 +26,14 @@ export interface HousekeepingContext {
   readonly bounds: WriteBounds;
   readonly filling: ReadonlySet<number>;
   readonly unstaged: number[];
+  readonly disk: DiskBudget;
+  /** Removes the oldest objects until so many are left, in one transaction; returns how many went. */
+  readonly shed: (resource: StoredResource, maxObjects: number) => number;
 }
 
 const batch = 300;
+/** Events that are kept of a cluster even when room is short. */
+const leastEvents = 1000;
 
 export class Housekeeping {
   readonly #context: HousekeepingContext;
@@ -34,7 +46,31 @@ export class Housekeeping {
 
   /** One step of what is most due; false when there is nothing to do. */
   step(): boolean {
-    return this.#context.log.trim(batch) || this.#backfill() || this.purge() || this.#clearStaging();
+    const { disk } = this.#context;
+    if (disk.tight()) return this.purge() || this.#clearStaging() || this.#trim(true) || this.#shedEvents();
+    return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging();
+  }
+
+  #trim(tight: boolean): boolean {
+    const { disk, log, session } = this.#context;
+    if (!log.isOver(tight)) return false;
+    const removed = session.run(() => log.cut(batch, tight));
+    if (tight) disk.gaveUp('changes', removed);
+    return removed === batch;
+  }
+
+  /** Removes some of the oldest Events of the cluster that has the most. */
+  #shedEvents(): boolean {
+    const { disk, filling, resources, shed } = this.#context;
+    if (filling.size > 0) return false;
+    const [most] = resources
+      .all()
+      .filter(({ kind, objects, synced }) => synced && kind.key === 'events' && objects > leastEvents)
+      .toSorted((a, b) => b.objects - a.objects);
+    if (most === undefined) return false;
+    const removed = shed(most, Math.max(leastEvents, most.objects - batch));
+    disk.gaveUp('events', removed);
+    return removed > 0;
   }
 
   /** Removes some rows of one stale rowset, of `only` if given. */

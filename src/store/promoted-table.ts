@@ -58,6 +58,12 @@ export class PromotedTable {
     this.#table = table;
   }
 
+  /** The transaction that made the table was rolled back. */
+  uncreate(): void {
+    this.#table = null;
+    this.#insertText = null;
+  }
+
   /** Gives each wanted path a column; returns true when anything changed. Paths beyond the columns are left out. */
   assign(wanted: readonly { readonly path: Path; readonly type: LeafType }[], hasObjects: boolean): boolean {
     const isWanted = (slot: Slot): boolean =>

@@ -328,6 +328,7 @@ export class Relist implements Replace {
     let done = 0;
     for (let next = 0; next < rows.length; ) {
       this.#resource();
+      this.#context.disk.admitBulk();
       budget.renew();
       const slice = session.run(() => {
         let objects = 0;

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { EventApplier } from './apply-events.ts';
 import type { ChangeLog } from './change-log.ts';
+import type { DiskBudget } from './disk-budget.ts';
 import { type ReceivedObject, readIncoming } from './incoming.ts';
 import type { Resources, StoredResource } from './resources.ts';
 import type { RowTarget, RowWriter } from './row-writer.ts';
@@ -32,6 +33,8 @@ export interface ReplaceContext {
   readonly committing: Set<number>;
   /** Told between transactions of bulk work, and before large ones. */
   readonly wal: WalBound;
+  /** Asked before bulk work. */
+  readonly disk: DiskBudget;
   /** True once the writer is closed. */
   readonly closed: () => boolean;
 }

@@ -64,6 +64,10 @@ export class Resources {
     return [...this.#kinds.values()];
   }
 
+  withId(id: number): StoredResource | undefined {
+    return this.#resources.get(id);
+  }
+
   /** The resource of a handle. Throws NOT_FOUND when it was dropped. */
   of(handle: ResourceHandle): StoredResource {
     const resource = this.#resources.get(handle.id);
@@ -97,7 +101,9 @@ export class Resources {
   /** Makes the promoted table of a kind that is about to get its first rows. Inside a transaction. */
   prepareRows(resource: StoredResource): void {
     if (!this.lacksTable(resource)) return;
-    resource.kind.promoted.create();
+    const { promoted } = resource.kind;
+    promoted.create();
+    this.#session.ifUndone(() => promoted.uncreate());
     this.#session.counters.layoutVersion += 1;
   }
 
@@ -124,10 +130,18 @@ export class Resources {
     if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
   }
 
+  /** Reads everything anew from its rows; bookmarks and statuses that no commit has saved yet stay. */
   reload(): void {
+    const before = new Map(this.#resources);
     this.#kinds.clear();
     this.#resources.clear();
     this.#load();
+    for (const [id, resource] of this.#resources) {
+      const known = before.get(id);
+      if (known === undefined || known.rowset !== resource.rowset) continue;
+      resource.lastResourceVersion = known.lastResourceVersion;
+      resource.status = known.status;
+    }
   }
 
   /** Makes what is published of a resource not count any more, as if it had never been synced. Inside a transaction. */

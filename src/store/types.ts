@@ -6,6 +6,7 @@
  */
 import type { DescribedResource } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
+import type { DiskUse } from './disk-budget.ts';
 
 /** What SQLite takes and gives here: integers beyond 2^53 travel as bigint in, as text out. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
@@ -136,7 +137,9 @@ export interface Writer {
   setStatus(handle: ResourceHandle, status: IngestStatus): void;
   /** Deletes the oldest objects of a resource until the bound holds (Events); `maxAgeMs` by creation time. */
   retain(handle: ResourceHandle, bound: { maxObjects: number; maxAgeMs: number }): number;
-  /** Bounded housekeeping: log retention, backfill of promoted slots. Returns true while there is more to do. */
+  /** How much disk is used, and whether anything is given up for room. */
+  disk(): DiskUse;
+  /** Bounded housekeeping: log retention, making room, backfill of promoted slots. Returns true while there is more to do. */
   maintain(): boolean;
   close(): void;
 }

@@ -42,6 +42,8 @@ export class WriteSession {
   #beforeBegin: () => void = () => {};
   /** The transaction that `fill` left open. */
   #open: OpenTransaction | null = null;
+  /** The running transaction, left open or not. */
+  #running: OpenTransaction | null = null;
 
   constructor(database: Database, log: Logger) {
     this.database = database;
@@ -113,6 +115,11 @@ export class WriteSession {
     return true;
   }
 
+  /** Inside a transaction: what to do in memory when it is rolled back. */
+  ifUndone(undo: () => void): void {
+    this.#running?.lost.add(undo);
+  }
+
   /** Commits what `fill` left open. */
   settle(): void {
     const open = this.#open;
@@ -126,7 +133,8 @@ export class WriteSession {
     this.database.begin();
     const before = this.#counters;
     this.#counters = { ...before };
-    return { before, after: null, lost: new Set(), bytes: 0 };
+    this.#running = { before, after: null, lost: new Set(), bytes: 0 };
+    return this.#running;
   }
 
   #orUndo<T>(open: OpenTransaction, work: () => T): T {

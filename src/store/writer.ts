@@ -16,6 +16,8 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
+import type { DatabaseError } from './database.ts';
+import { DiskBudget, type DiskUse } from './disk-budget.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -26,6 +28,7 @@ import { compareResourceVersions } from './resource-version.ts';
 import { Resources, type StoredResource } from './resources.ts';
 import { RowWriter } from './row-writer.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
+import { faultOfCode, StoreFault } from './store-fault.ts';
 import type {
   ApplySummary,
   IncomingEvent,
@@ -61,6 +64,8 @@ export interface WriterOptions {
   readonly startCheckpointer?: typeof startCheckpointer;
   /** Size of the WAL's file above which it is truncated; default 32 MiB. Readers hold back at the same size. */
   readonly walGateBytes?: number;
+  /** Bytes that all files of the store together may take; default no bound of its own. */
+  readonly maxDiskBytes?: number | null;
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
 }
@@ -99,10 +104,11 @@ class SqliteWriter implements StoreWriter {
   readonly #rows: RowWriter;
   readonly #resources: Resources;
   readonly #applier: EventApplier;
+  readonly #disk: DiskBudget;
   readonly #housekeeping: Housekeeping;
   readonly #replaceContext: ReplaceContext;
-  /** Resources whose lastResourceVersion or status in memory is ahead of their row. */
-  readonly #unsaved = new Set<StoredResource>();
+  /** Ids of resources whose lastResourceVersion or status in memory is ahead of their row. */
+  readonly #unsaved = new Set<number>();
   #savedAt: number;
   readonly #checkpointer: Checkpointer | null;
   #replaces = 0;
@@ -122,11 +128,19 @@ class SqliteWriter implements StoreWriter {
     this.#session = new WriteSession(store.database, log);
     const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
     const wal = new WalBound(store.database, { gateBytes, log });
+    this.#disk = new DiskBudget(store.database, {
+      maxBytes: options.maxDiskBytes ?? null,
+      walGateBytes: gateBytes,
+      clock: this.#clock,
+      log,
+    });
+    store.database.onError((error) => this.#faultOf(error));
     this.#session.atBegin(() => this.#saveUnsaved());
     this.#session.beforeBegin(() => wal.hold());
     this.#log = new ChangeLog(this.#session, this.#clock, {
       maxBytes: options.changeLog?.maxBytes ?? 256 * 1024 * 1024,
       maxAgeMs: options.changeLog?.maxAgeMs ?? 3_600_000,
+      leastBytes: options.changeLog?.leastBytes ?? 16 * 1024 * 1024,
     });
     this.#rows = new RowWriter(store.database);
     this.#resources = new Resources(this.#session, log);
@@ -140,8 +154,12 @@ class SqliteWriter implements StoreWriter {
       bounds: this.#bounds,
       filling: new Set<number>(),
       unstaged: [],
+      disk: this.#disk,
     };
-    this.#housekeeping = new Housekeeping(shared);
+    this.#housekeeping = new Housekeeping({
+      ...shared,
+      shed: (resource, maxObjects) => this.#retainSome(resource, maxObjects, 0n),
+    });
     this.#replaceContext = {
       ...shared,
       applier: this.#applier,
@@ -194,7 +212,7 @@ class SqliteWriter implements StoreWriter {
       // What is withheld from now on must not stay on the disk in bodies that were stored before.
       if (changed.synced) this.#log.reset(changed.kind.id, changed.handle.cluster, changed.lastResourceVersion ?? '');
       this.#log.forgetBodies(changed.kind.id, changed.handle.cluster);
-      this.#unsaved.delete(changed);
+      this.#unsaved.delete(changed.handle.id);
       this.#resources.unpublish(changed);
     });
     return resource.handle;
@@ -273,6 +291,7 @@ class SqliteWriter implements StoreWriter {
         index += 1;
         if (budget.spend(object.text.length)) break;
       }
+      this.#payForTheLog(index - next);
       if (index === events.length) reached = resourceVersion;
       const version = later(resource.lastResourceVersion, reached);
       this.#session.database
@@ -296,6 +315,30 @@ class SqliteWriter implements StoreWriter {
     return index;
   }
 
+  /** While events keep the writer busy, nobody else cuts the log: each pays for two old entries. */
+  #payForTheLog(events: number): void {
+    const tight = this.#disk.wasTight;
+    if (events === 0 || !this.#log.isOver(tight)) return;
+    const removed = this.#log.cut(events * 2, tight);
+    if (tight) this.#disk.gaveUp('changes', removed);
+  }
+
+  /** What to throw for an error of SQLite: what is wrong with the surroundings is told as that. */
+  #faultOf(error: DatabaseError): Error {
+    const kind = faultOfCode(error.sqliteCode);
+    if (kind === null || kind === 'busy') return error;
+    if (kind === 'full') return this.#disk.full(error);
+    return new StoreFault(
+      kind,
+      `The store file ${this.#store.database.file} cannot be written: ${error.sqliteCode}. Look after its disk.`,
+      error,
+    );
+  }
+
+  disk(): DiskUse {
+    return this.#disk.use();
+  }
+
   replace(handle: ResourceHandle): Replace {
     this.#replaces += 1;
     return this.#resources.of(handle).synced
@@ -307,7 +350,7 @@ class SqliteWriter implements StoreWriter {
     const resource = this.#resources.of(handle);
     if (!resource.synced) return;
     resource.lastResourceVersion = later(resource.lastResourceVersion, resourceVersion);
-    this.#unsaved.add(resource);
+    this.#unsaved.add(handle.id);
     this.#saveWhenDue();
   }
 
@@ -315,7 +358,7 @@ class SqliteWriter implements StoreWriter {
     const resource = this.#resources.of(handle);
     const before = resource.status;
     resource.status = status;
-    this.#unsaved.add(resource);
+    this.#unsaved.add(handle.id);
     // What people look at is saved at once, what only ticks on goes with the next commit.
     if (before.phase !== status.phase || before.error !== status.error) this.#session.run(() => {});
   }
@@ -392,7 +435,7 @@ class SqliteWriter implements StoreWriter {
 
   #removeResource(resource: StoredResource): void {
     if (resource.synced) this.#log.reset(resource.kind.id, resource.handle.cluster, resource.lastResourceVersion ?? '');
-    this.#unsaved.delete(resource);
+    this.#unsaved.delete(resource.handle.id);
     this.#resources.unpublish(resource);
     this.#resources.remove(resource);
   }
@@ -404,10 +447,13 @@ class SqliteWriter implements StoreWriter {
 
   #saveUnsaved(): (() => void) | null {
     if (this.#unsaved.size === 0) return null;
-    for (const { handle, lastResourceVersion, status, synced } of this.#unsaved) {
+    for (const id of this.#unsaved) {
+      const resource = this.#resources.withId(id);
+      if (resource === undefined) continue;
+      const { lastResourceVersion, status, synced } = resource;
       this.#session.database
         .statement('UPDATE resource SET last_rv = CASE WHEN ? THEN ? END, status = ? WHERE id = ?')
-        .run(synced ? 1 : 0, lastResourceVersion, JSON.stringify(status), handle.id);
+        .run(synced ? 1 : 0, lastResourceVersion, JSON.stringify(status), id);
     }
     return () => {
       this.#unsaved.clear();
