@@ -16,6 +16,7 @@ export type LeafType =
   | 'Duration'
   | 'Quantity'
   | 'IntOrString'
+  | 'IP'
   | 'JSON';
 
 export type FieldType =

@@ -55,6 +55,7 @@ function fits(type: LeafType, value: unknown): boolean {
     case 'String':
     case 'DateTime':
     case 'Duration':
+    case 'IP':
       return typeof value === 'string';
     case 'Boolean':
       return typeof value === 'boolean';

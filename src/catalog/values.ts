@@ -7,12 +7,13 @@
 import { decimalKey, parseDecimal } from './decimal.ts';
 import { parseDuration } from './duration.ts';
 import type { LeafType } from './field-tree.ts';
+import { ipKey } from './ip.ts';
 import { parseQuantity } from './quantity.ts';
 import { isRawJson, rawJson } from './raw-json.ts';
 import { parseTime } from './time.ts';
 
 /**
- * What a value is ordered and compared by. String, Quantity, IntOrString and JSON give text; Boolean, Float and (where safe) Int
+ * What a value is ordered and compared by. String, Quantity, IntOrString, IP and JSON give text; Boolean, Float and (where safe) Int
  * give a number; Int64, DateTime and Duration give a bigint. All keys of one leaf type compare with each other.
  */
 export type OrderKey = string | number | bigint;
@@ -46,6 +47,9 @@ export function orderKey(type: LeafType, value: unknown): OrderKey | null {
       if (typeof value === 'string') return `s${value.toWellFormed()}`;
       if (typeof value === 'number' && !Number.isInteger(value)) return null;
       return numberKey(value);
+    case 'IP':
+      if (typeof value !== 'string') return null;
+      return ipKey(value.toWellFormed()) ?? `s${value.toWellFormed()}`;
     case 'JSON':
       if (typeof value === 'string') return `s${value.toWellFormed()}`;
       if (typeof value === 'boolean') return value ? 'b1' : 'b0';
@@ -120,6 +124,7 @@ const wanted: Readonly<Record<LeafType, string>> = {
   Duration: 'a duration such as "1h30m" or "250ms"',
   Quantity: 'a quantity such as "250m", "1Gi" or 2',
   IntOrString: 'an integer or a string',
+  IP: 'a string such as "10.0.0.1" or "2001:db8::1"',
   JSON: 'a string, a number or a boolean',
 };
 

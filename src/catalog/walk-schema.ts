@@ -39,6 +39,9 @@ const knownDefinitions: ReadonlyMap<string, LeafType> = new Map<string, LeafType
   [`${extensions}JSONSchemaPropsOrStringArray`, 'JSON'],
 ]);
 
+/** Fields of core definitions that hold IP addresses; their schemas say no more than string. */
+const addressFields = new Set(['clusterIP', 'clusterIPs', 'externalIPs', 'hostIP', 'ip', 'loadBalancerIP', 'podIP']);
+
 /** Objects nested deeper than this are free JSON: far beyond real schemas, and safe for every recursion in the house. */
 const deepest = 64;
 
@@ -141,9 +144,10 @@ export class SchemaWalker {
         const schema = asSchema(properties[name]);
         const items = asSchema(schema['items']);
         const description = describeText(schema['description'], values(schema) ?? values(items));
+        const type = this.#type(schema, depth, inDefinition);
         return {
           name,
-          type: this.#type(schema, depth, inDefinition),
+          type: inDefinition && addressFields.has(name) ? addresses(type) : type,
           ...(description === undefined ? {} : { description }),
         };
       });
@@ -230,6 +234,12 @@ function leaf(type: LeafType): FieldType {
   return { kind: 'leaf', type };
 }
 
+/** Text as IP addresses, in lists too. */
+function addresses(type: FieldType): FieldType {
+  if (type.kind === 'list') return { kind: 'list', of: addresses(type.of) };
+  return type.kind === 'leaf' && type.type === 'String' ? leaf('IP') : type;
+}
+
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -261,8 +271,20 @@ function typeName(schema: Schema): string {
 }
 
 function stringLeaf(format: unknown): LeafType {
-  if (format === 'date-time') return 'DateTime';
-  return format === 'duration' ? 'Duration' : format === 'quantity' ? 'Quantity' : 'String';
+  switch (format) {
+    case 'date-time':
+      return 'DateTime';
+    case 'duration':
+      return 'Duration';
+    case 'quantity':
+      return 'Quantity';
+    case 'ip':
+    case 'ipv4':
+    case 'ipv6':
+      return 'IP';
+    default:
+      return 'String';
+  }
 }
 
 function intOrString(schema: Schema): FieldType {

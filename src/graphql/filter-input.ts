@@ -3,164 +3,193 @@
  * because an absent variable inside a filter would otherwise match everything in silence.
  */
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
-import { PortolanError } from '../base/errors.ts';
-import type { LeafType } from '../catalog/field-tree.ts';
-import { type Path, type PathStep, pathOf } from '../catalog/path.ts';
-import { checkValue } from '../catalog/values.ts';
-import { type CompareOperator, everything, type Filter } from '../query/filter.ts';
+import type { FieldTree } from '../catalog/field-tree.ts';
+import { type PathStep, pathOf } from '../catalog/path.ts';
+import { conjunction, existence, negation } from '../query/comparison.ts';
+import { everything, type Filter } from '../query/filter.ts';
 import { parseLabelSelector } from '../query/label-selector.ts';
 import { decodeObjectId } from '../query/object-id.ts';
+import { fieldConditions } from './field-conditions.ts';
 import type { InputRole } from './filter-inputs.ts';
+import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
+import { leafConditions } from './leaf-conditions.ts';
+import { pathConditions } from './path-conditions.ts';
 
-type Values = Readonly<Record<string, unknown>>;
-
-const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
-
-/** The filter that an input of `type` stands for. Throws BAD_USER_INPUT with the place in the message. */
-export function filterFrom(type: GraphQLInputObjectType, value: unknown): Filter {
+/**
+ * The filter that an input of `type` stands for, on kinds with these field trees.
+ * @throws PortolanError BAD_USER_INPUT with the place in the message.
+ */
+export function filterFrom(type: GraphQLInputObjectType, value: unknown, trees: readonly FieldTree[]): Filter {
   if (value === null || value === undefined || Object.keys(value).length === 0) return everything;
-  return fields(type, value as Values, 'filter', []);
+  return new FilterReader(trees).fields(type, value, 'filter', []);
 }
 
-function refuse(place: string, why: string): never {
-  throw new PortolanError('BAD_USER_INPUT', `${place} ${why}.`, { details: { path: place } });
-}
+class FilterReader {
+  readonly #trees: readonly FieldTree[];
 
-function entriesOf(value: unknown, place: string): readonly [string, unknown][] {
-  if (value === null || value === undefined) {
-    refuse(place, 'is null, which would match everything; leave it out, or pass the whole filter as one variable');
+  constructor(trees: readonly FieldTree[]) {
+    this.#trees = trees;
   }
-  const entries = Object.entries(value as Values).filter(([, item]) => item !== undefined);
-  if (entries.length === 0) {
-    refuse(place, 'is empty, which would match everything; leave it out, or pass the whole filter as one variable');
+
+  /** `base` is where the fields of `type` stand, relative to the object or to the element of a list. */
+  fields(type: GraphQLInputObjectType, value: unknown, place: string, base: readonly PathStep[]): Filter {
+    return conjunction(
+      entriesOf(value, place).map(([name, item]) => {
+        const field = type.getFields()[name];
+        if (field === undefined) return refuse(`${place}.${name}`, 'is not a field of this filter');
+        return this.#field(type, field, item, `${place}.${name}`, base);
+      }),
+    );
   }
-  return entries;
-}
 
-function all(of: readonly Filter[]): Filter {
-  const [only] = of;
-  return of.length === 1 && only !== undefined ? only : { kind: 'and', of };
-}
-
-function fields(type: GraphQLInputObjectType, value: unknown, place: string, base: readonly PathStep[]): Filter {
-  return all(
-    entriesOf(value, place).map(([name, item]) => {
-      const field = type.getFields()[name];
-      if (field === undefined) return refuse(`${place}.${name}`, 'is not a field of this filter');
-      return one(type, field, item, `${place}.${name}`, base);
-    }),
-  );
-}
-
-function list(value: unknown, place: string): readonly unknown[] {
-  if (value === null || value === undefined) {
-    return refuse(place, 'is null; leave it out, or pass the whole filter as one variable');
+  #field(
+    self: GraphQLInputObjectType,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    base: readonly PathStep[],
+  ): Filter {
+    const meaning = field.extensions['portolan'] as InputRole | undefined;
+    if (meaning === undefined) return refuse(place, 'cannot be used here');
+    switch (meaning.role) {
+      case 'namespaces':
+      case 'clusters':
+        return { kind: meaning.role, in: listOf(value, place) as readonly string[] };
+      case 'ids':
+        return { kind: 'ids', in: listOf(value, place).map((id) => decodeObjectId(String(id))) };
+      case 'labelSelector':
+        return { kind: 'labels', requirements: parseLabelSelector(text(value, place)) };
+      case 'fieldSelector':
+        return fieldConditions(text(value, place), place, this.#trees);
+      case 'conditions':
+        return this.#each(value, place, (item, here) => this.#condition(inputOf(field), item, here));
+      case 'paths':
+        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees));
+      case 'and':
+      case 'or':
+        return {
+          kind: meaning.role,
+          of: listOf(value, place).map((item, index) => this.fields(self, item, `${place}[${index}]`, base)),
+        };
+      case 'not':
+        return negation(this.fields(self, value, place, base));
+      default:
+        return this.#data(meaning, field, value, place, [...base, { kind: 'field', name: meaning.name }]);
+    }
   }
-  return value as readonly unknown[];
-}
 
-function one(
-  self: GraphQLInputObjectType,
-  field: GraphQLInputField,
-  value: unknown,
-  place: string,
-  base: readonly PathStep[],
-): Filter {
-  const meaning = field.extensions['portolan'] as InputRole | undefined;
-  if (meaning === undefined) return refuse(place, 'cannot be used here');
-  switch (meaning.role) {
-    case 'namespaces':
-    case 'clusters':
-      return { kind: meaning.role, in: list(value, place) as readonly string[] };
-    case 'ids':
-      return { kind: 'ids', in: list(value, place).map((id) => decodeObjectId(String(id))) };
-    case 'labelSelector':
-      if (typeof value !== 'string')
-        return refuse(place, 'is null; leave it out, or pass the whole filter as one variable');
-      return { kind: 'labels', requirements: parseLabelSelector(value) };
-    case 'and':
-    case 'or':
-      return {
-        kind: meaning.role,
-        of: list(value, place).map((item, index) => fields(self, item, `${place}[${index}]`, base)),
-      };
-    case 'not':
-      return { kind: 'not', of: fields(self, value, place, base) };
-    case 'leaf':
-      return leaf(meaning.type, value, place, pathOf([...base, { kind: 'field', name: meaning.name }]));
-    case 'object':
-      return fields(inputOf(field), value, place, [...base, { kind: 'field', name: meaning.name }]);
-    case 'leafList':
-    case 'objectList':
-      return quantified(meaning, field, value, place, pathOf([...base, { kind: 'field', name: meaning.name }]));
+  #data(
+    meaning: Extract<InputRole, { readonly name: string }>,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    steps: readonly PathStep[],
+  ): Filter {
+    switch (meaning.role) {
+      case 'leaf':
+        return leafConditions(meaning.type, value, place, pathOf(steps));
+      case 'object':
+        return this.fields(inputOf(field), value, place, steps);
+      case 'leafList':
+      case 'objectList':
+        return this.#quantified(meaning, field, value, place, steps);
+      case 'leafMap':
+        return this.#each(value, place, (item, here) => {
+          const { key, rest } = keyed(item, here, 'key');
+          return leafConditions(meaning.type, rest, here, pathOf([...steps, { kind: 'key', key }]));
+        });
+      case 'objectMap':
+        return this.#each(value, place, (item, here) => {
+          const { key, rest } = keyed(item, here, 'key');
+          return this.#entry(inputOf(field), rest, here, [...steps, { kind: 'key', key }]);
+        });
+    }
+  }
+
+  /** All of the list hold. */
+  #each(value: unknown, place: string, one: (item: unknown, place: string) => Filter): Filter {
+    const items = listOf(value, place);
+    if (items.length === 0) return refuse(place, nothingGiven);
+    return conjunction(items.map((item, index) => one(item, `${place}[${index}]`)));
+  }
+
+  /** The object under one key of a map. */
+  #entry(type: GraphQLInputObjectType, value: FilterValues, place: string, steps: readonly PathStep[]): Filter {
+    return conjunction(
+      entriesOf(value, place).map(([name, item]) =>
+        name === 'exists'
+          ? presence(steps, item, `${place}.exists`)
+          : this.fields(inputOf(type.getFields()['value']), item, `${place}.value`, steps),
+      ),
+    );
+  }
+
+  #condition(type: GraphQLInputObjectType, value: unknown, place: string): Filter {
+    const { key, rest } = keyed(value, place, 'type');
+    const steps: readonly PathStep[] = [
+      { kind: 'field', name: 'status' },
+      { kind: 'field', name: 'conditions' },
+      { kind: 'where', field: 'type', value: key },
+    ];
+    return conjunction(
+      entriesOf(rest, place).map(([name, item]) => {
+        if (name === 'exists') return presence(steps, item, `${place}.exists`);
+        const leaf = name === 'lastTransitionTime' ? 'DateTime' : name === 'observedGeneration' ? 'Int64' : 'String';
+        if (type.getFields()[name] === undefined) return refuse(`${place}.${name}`, 'is not a field of this filter');
+        return leafConditions(leaf, item, `${place}.${name}`, pathOf([...steps, { kind: 'field', name }]));
+      }),
+    );
+  }
+
+  #quantified(
+    meaning: Extract<InputRole, { role: 'leafList' | 'objectList' }>,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    steps: readonly PathStep[],
+  ): Filter {
+    const path = pathOf(steps);
+    const inner = (item: unknown, quantifier: string): Filter => {
+      const here = `${place}.${quantifier}`;
+      if (meaning.role === 'leafList') return leafConditions(meaning.type, item, here, pathOf([]));
+      return this.fields(inputOf(inputOf(field).getFields()['some']), item, here, []);
+    };
+    return conjunction(
+      entriesOf(value, place).map(([quantifier, item]): Filter => {
+        switch (quantifier) {
+          case 'exists':
+            return presence(steps, item, `${place}.exists`);
+          case 'some':
+            return { kind: 'some', path, of: inner(item, quantifier) };
+          case 'none':
+            return negation({ kind: 'some', path, of: inner(item, quantifier) });
+          default:
+            return negation({ kind: 'some', path, of: negation(inner(item, quantifier)) });
+        }
+      }),
+    );
   }
 }
 
-function inputOf(field: GraphQLInputField): GraphQLInputObjectType {
-  const type = getNamedType(field.type);
-  if (!isInputObjectType(type)) throw new Error(`invariant broken: ${field.name} is an input object`);
+function presence(steps: readonly PathStep[], value: unknown, place: string): Filter {
+  return truth(value, place) ? existence(pathOf(steps)) : negation(existence(pathOf(steps)));
+}
+
+/** An entry with the member that names it, and the rest, which must say something. */
+function keyed(value: unknown, place: string, name: string): { key: string; rest: FilterValues } {
+  const { [name]: key, ...rest } = Object.fromEntries(entriesOf(value, place));
+  entriesOf(rest, place);
+  return { key: text(key, `${place}.${name}`), rest };
+}
+
+function text(value: unknown, place: string): string {
+  return typeof value === 'string' ? value : refuse(place, absent);
+}
+
+function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
+  const type = field === undefined ? undefined : getNamedType(field.type);
+  if (!isInputObjectType(type)) throw new Error(`invariant broken: ${field?.name} is an input object`);
   return type;
-}
-
-function quantified(
-  meaning: Extract<InputRole, { role: 'leafList' | 'objectList' }>,
-  field: GraphQLInputField,
-  value: unknown,
-  place: string,
-  path: Path,
-): Filter {
-  const inner = (item: unknown, quantifier: string): Filter => {
-    const here = `${place}.${quantifier}`;
-    if (meaning.role === 'leafList') return leaf(meaning.type, item, here, pathOf([]));
-    const some = inputOf(field).getFields()['some'];
-    if (some === undefined) throw new Error('invariant broken: a list filter has the field some');
-    return fields(inputOf(some), item, here, []);
-  };
-  return all(
-    entriesOf(value, place).map(([quantifier, item]): Filter => {
-      switch (quantifier) {
-        case 'exists':
-          return existence(path, item, `${place}.exists`);
-        case 'some':
-          return { kind: 'some', path, of: inner(item, quantifier) };
-        case 'none':
-          return { kind: 'not', of: { kind: 'some', path, of: inner(item, quantifier) } };
-        default:
-          return { kind: 'not', of: { kind: 'some', path, of: { kind: 'not', of: inner(item, quantifier) } } };
-      }
-    }),
-  );
-}
-
-function existence(path: Path, value: unknown, place: string): Filter {
-  if (typeof value !== 'boolean')
-    return refuse(place, 'is null; leave it out, or pass the whole filter as one variable');
-  return value ? { kind: 'exists', path } : { kind: 'not', of: { kind: 'exists', path } };
-}
-
-function leaf(type: LeafType, value: unknown, place: string, path: Path): Filter {
-  const { ignoreCase, ...operators } = Object.fromEntries(entriesOf(value, place));
-  const entries = entriesOf(operators, place);
-  const fold = ignoreCase === true;
-  return all(
-    entries.map(([operator, given]): Filter => {
-      const here = `${place}.${operator}`;
-      if (operator === 'exists') return existence(path, given, here);
-      if (fold && withoutCase.has(operator)) refuse(here, 'cannot be combined with ignoreCase');
-      const negated = operator === 'ne' || operator === 'notIn';
-      const positive = (operator === 'ne' ? 'eq' : operator === 'notIn' ? 'in' : operator) as CompareOperator;
-      if (given === null || given === undefined) {
-        return refuse(here, 'is null; use exists, leave it out, or pass the whole filter as one variable');
-      }
-      const values = positive === 'in' ? list(given, here) : [given];
-      for (const item of values) {
-        const problem = checkValue(type, item);
-        if (problem !== null) refuse(here, problem);
-      }
-      const compare: Filter = { kind: 'compare', path, type, operator: positive, values, ignoreCase: fold };
-      return negated ? { kind: 'not', of: compare } : compare;
-    }),
-  );
 }
 
 /** The clusters that a filter restricts itself to at its top, null when it names none. */

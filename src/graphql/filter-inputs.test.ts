@@ -39,7 +39,7 @@ function fieldsOf(type: GraphQLInputType): readonly string[] {
 test('each leaf has the operators of its type', () => {
   const filter = inputs().ofKind(kindOf(widget()));
   const ordered = ['eq', 'exists', 'gt', 'gte', 'in', 'lt', 'lte', 'ne', 'notIn'];
-  const text = ['contains', 'endsWith', 'ignoreCase', 'startsWith'];
+  const text = ['contains', 'endsWith', 'ignoreCase', 'matches', 'startsWith'];
   expect(fieldsOf(fieldType(filter, 'spec', 'name'))).toEqual([...ordered, ...text].sort());
   for (const name of ['replicas', 'total', 'ratio', 'at', 'port']) {
     expect(fieldsOf(fieldType(filter, 'spec', name)), name).toEqual(ordered);
@@ -64,7 +64,7 @@ test('equal structures of all kinds share one input, others do not', () => {
 
 test('data fields that are called like the words of a filter, or like what the gateway adds, get an underscore', () => {
   const properties = Object.fromEntries(
-    ['ids', 'and', 'or', 'not', 'clusters', 'labelSelector', 'raw', 'id', 'plain'].map((name) => [
+    ['ids', 'and', 'or', 'not', 'clusters', 'labelSelector', 'path', 'raw', 'id', 'plain'].map((name) => [
       name,
       { type: 'string' },
     ]),
@@ -79,6 +79,7 @@ test('data fields that are called like the words of a filter, or like what the g
     'labelSelector_',
     'not_',
     'or_',
+    'path_',
     'raw_',
   ]);
   expect(names).toContain('plain');
@@ -87,10 +88,25 @@ test('data fields that are called like the words of a filter, or like what the g
 
 test('apiVersion and kind follow from the kind; what has nothing to compare has no input', () => {
   const properties = {
-    maps: { type: 'object', properties: { map: { type: 'object', additionalProperties: { type: 'string' } } } },
+    lists: {
+      type: 'object',
+      properties: { list: { type: 'array', items: { type: 'array', items: { type: 'string' } } } },
+    },
   };
   const filter = inputs().ofKind(kindOf(describedCrd({ kind: 'Odd', plural: 'odds', properties })));
-  expect(fieldsOf(filter)).toEqual(['and', 'clusters', 'ids', 'labelSelector', 'metadata', 'namespaces', 'not', 'or']);
+  expect(fieldsOf(filter)).toEqual([
+    'and',
+    'clusters',
+    'condition',
+    'fieldSelector',
+    'ids',
+    'labelSelector',
+    'metadata',
+    'namespaces',
+    'not',
+    'or',
+    'path',
+  ]);
 });
 
 test('shapes that contain each other can be filtered on through either', () => {

@@ -4,7 +4,6 @@
  * src/graphql/filter-input.ts turns values into query filters by reading them.
  */
 import {
-  GraphQLBoolean,
   GraphQLID,
   type GraphQLInputFieldConfig,
   GraphQLInputObjectType,
@@ -16,58 +15,31 @@ import type { CatalogKind } from '../catalog/catalog.ts';
 import { type FieldPosition, fieldName } from '../catalog/field-names.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../catalog/field-tree.ts';
 import { inputNames } from '../catalog/structure-hash.ts';
+import {
+  conditionFilter,
+  type InputFields,
+  leafFilter,
+  leafMapFilter,
+  listFilter,
+  objectMapFilter,
+  pathFilter,
+} from './leaf-filters.ts';
 import { metadataTree } from './metadata-tree.ts';
 import { inputList } from './wrap.ts';
 
 /** What an input field means. */
 export type InputRole =
-  | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'and' | 'or' | 'not' }
+  | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
+  | { readonly role: 'conditions' | 'paths' }
   | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'object'; readonly name: string }
-  | { readonly role: 'objectList'; readonly name: string };
-
-type Fields = Record<string, GraphQLInputFieldConfig>;
+  | { readonly role: 'objectList'; readonly name: string }
+  | { readonly role: 'leafMap'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'objectMap'; readonly name: string };
 
 /** Fields at a kind's root that have a filter of their own, or whose value follows from the kind. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
-
-const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
-const textual = ['startsWith', 'endsWith', 'contains'] as const;
-
-function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
-  const fields: Fields = { exists: { type: GraphQLBoolean, description: 'Is there a value that is not null?' } };
-  if (type !== 'JSON') {
-    fields['eq'] = { type: scalar };
-    fields['ne'] = { type: scalar, description: 'Also matches where there is no value, as label selectors do.' };
-    if (type !== 'Boolean') {
-      const list = inputList(scalar);
-      fields['in'] = { type: list };
-      fields['notIn'] = { type: list, description: 'Also matches where there is no value.' };
-      for (const operator of ordered) fields[operator] = { type: scalar };
-    }
-    if (type === 'String') {
-      for (const operator of textual) fields[operator] = { type: scalar };
-      fields['ignoreCase'] = {
-        type: GraphQLBoolean,
-        description: 'Folds ASCII letters in eq, ne, in, notIn, startsWith, endsWith and contains.',
-      };
-    }
-  }
-  return new GraphQLInputObjectType({ name: `${type}Filter`, description: `Conditions on a ${type}.`, fields });
-}
-
-function listFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
-  return new GraphQLInputObjectType({
-    name,
-    fields: {
-      some: { type: of },
-      none: { type: of },
-      every: { type: of },
-      exists: { type: GraphQLBoolean },
-    },
-  });
-}
 
 function role(value: InputRole): { extensions: { portolan: InputRole } } {
   return { extensions: { portolan: value } };
@@ -77,19 +49,25 @@ function role(value: InputRole): { extensions: { portolan: InputRole } } {
 export class FilterInputs {
   readonly #leaves = new Map<LeafType, GraphQLInputObjectType>();
   readonly #leafLists = new Map<LeafType, GraphQLInputObjectType>();
+  readonly #leafMaps = new Map<LeafType, GraphQLInputObjectType>();
   readonly #nested = new Map<string, GraphQLInputObjectType>();
   readonly #lists = new Map<string, GraphQLInputObjectType>();
-  readonly #scalar: (type: LeafType) => GraphQLInputType;
+  readonly #maps = new Map<string, GraphQLInputObjectType>();
+  readonly #scalar: (name: string) => GraphQLInputType;
+  readonly #condition: GraphQLInputObjectType;
+  readonly #path: GraphQLInputObjectType;
   readonly metadata: GraphQLInputObjectType;
   readonly object: GraphQLInputObjectType;
 
-  /** @param scalar the input type of a leaf type, from the static schema. */
-  constructor(scalar: (type: LeafType) => GraphQLInputType) {
+  /** @param scalar a scalar of the static schema by name. */
+  constructor(scalar: (name: string) => GraphQLInputType) {
     this.#scalar = scalar;
+    this.#condition = conditionFilter((type) => this.#leaf(type));
+    this.#path = pathFilter(scalar);
     const inputs = new TreeInputs(metadataTree);
     this.metadata = new GraphQLInputObjectType({
       name: 'ObjectMetaFilter',
-      description: 'Conditions on metadata. Labels are asked for with labelSelector.',
+      description: 'Conditions on metadata.',
       fields: () => this.#fields(inputs, rootShape(metadataTree)),
     });
     this.object = new GraphQLInputObjectType({
@@ -113,8 +91,8 @@ export class FilterInputs {
     return made;
   }
 
-  #topFields(self: GraphQLInputObjectType, data: Fields): Fields {
-    const top: Fields = {
+  #topFields(self: GraphQLInputObjectType, data: InputFields): InputFields {
+    const top: InputFields = {
       clusters: { type: inputList(GraphQLString), ...role({ role: 'clusters' }) },
       namespaces: { type: inputList(GraphQLString), ...role({ role: 'namespaces' }) },
       ids: { type: inputList(GraphQLID), ...role({ role: 'ids' }) },
@@ -123,7 +101,15 @@ export class FilterInputs {
         description: "The API server's own grammar: app=web,tier in (front,back),!legacy",
         ...role({ role: 'labelSelector' }),
       },
+      fieldSelector: {
+        type: GraphQLString,
+        description:
+          "The API server's own grammar, on any value: status.phase!=Running,spec.nodeName=. No value counts as '', false or 0.",
+        ...role({ role: 'fieldSelector' }),
+      },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },
+      condition: { type: inputList(this.#condition), ...role({ role: 'conditions' }) },
+      path: { type: inputList(this.#path), ...role({ role: 'paths' }) },
       and: { type: inputList(self), ...role({ role: 'and' }) },
       or: { type: inputList(self), ...role({ role: 'or' }) },
       not: { type: self, ...role({ role: 'not' }) },
@@ -132,8 +118,8 @@ export class FilterInputs {
     return top;
   }
 
-  #fields(inputs: TreeInputs, shape: Shape, position: FieldPosition = 'nested'): Fields {
-    const fields: Fields = {};
+  #fields(inputs: TreeInputs, shape: Shape, position: FieldPosition = 'nested'): InputFields {
+    const fields: InputFields = {};
     for (const { name, type } of shape.fields) {
       if (position === 'root' && common.has(name)) continue;
       const made = this.#field(inputs, name, type);
@@ -161,6 +147,19 @@ export class FilterInputs {
         const list = this.#remember(this.#lists, `${made.name}_List`, (listName) => listFilter(listName, made));
         return { type: list, ...role({ role: 'objectList', name }) };
       }
+      case 'stringMap':
+        return { type: inputList(this.#leafMap('String')), ...role({ role: 'leafMap', name, type: 'String' }) };
+      case 'map': {
+        const { of } = type;
+        if (of.kind === 'leaf') {
+          return { type: inputList(this.#leafMap(of.type)), ...role({ role: 'leafMap', name, type: of.type }) };
+        }
+        if (of.kind !== 'object') return null;
+        const made = this.#shape(inputs, of.shape);
+        if (made === null) return null;
+        const map = this.#remember(this.#maps, `${made.name}_Map`, (mapName) => objectMapFilter(mapName, made));
+        return { type: inputList(map), ...role({ role: 'objectMap', name }) };
+      }
       default:
         return null;
     }
@@ -176,7 +175,16 @@ export class FilterInputs {
   }
 
   #leaf(type: LeafType): GraphQLInputObjectType {
-    return this.#remember(this.#leaves, type, () => leafFilter(type, this.#scalar(type)));
+    return this.#remember(this.#leaves, type, () => leafFilter(type, this.#scalarOf(type)));
+  }
+
+  /** Addresses are texts to a client. */
+  #scalarOf(type: LeafType): GraphQLInputType {
+    return this.#scalar(type === 'IP' ? 'String' : type);
+  }
+
+  #leafMap(type: LeafType): GraphQLInputObjectType {
+    return this.#remember(this.#leafMaps, type, () => leafMapFilter(type, this.#scalarOf(type)));
   }
 
   #leafList(type: LeafType): GraphQLInputObjectType {
@@ -231,8 +239,8 @@ function filterableShapes(tree: FieldTree): ReadonlySet<string> {
   const waiting: string[] = [];
   for (const { key, fields } of Object.values(tree.shapes)) {
     for (const { type } of fields) {
-      const inner = type.kind === 'list' ? type.of : type;
-      if (inner.kind === 'leaf') waiting.push(key);
+      const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type;
+      if (inner.kind === 'leaf' || type.kind === 'stringMap') waiting.push(key);
       if (inner.kind === 'object') users.set(inner.shape, [...(users.get(inner.shape) ?? []), key]);
     }
   }

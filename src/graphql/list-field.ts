@@ -13,13 +13,12 @@ import {
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
-import { parsePath } from '../catalog/path.ts';
-import { resolvePath } from '../catalog/resolve-path.ts';
 import { checkPage } from '../query/check-page.ts';
 import type { Filter } from '../query/filter.ts';
 import type { ListPlan, OrderTerm, Projection } from '../query/plan.ts';
 import { ListConnection } from './connection-source.ts';
 import { filterFrom } from './filter-input.ts';
+import { leafIn, pathIn } from './kinds-path.ts';
 import { projectionOf, selectionsAt } from './needs.ts';
 import type { Operation } from './operation.ts';
 import type { FieldConfig } from './shape-types.ts';
@@ -29,6 +28,7 @@ export interface OrderArgument {
   readonly path: string;
   readonly direction?: 'ASC' | 'DESC' | null;
   readonly nulls?: 'FIRST' | 'LAST' | null;
+  readonly natural?: boolean | null;
 }
 
 export interface ListArguments {
@@ -68,7 +68,13 @@ export function listRoot(
     description: `All ${kind.resource.kind} objects.`,
     args: { filter: { type: filter }, ...pageArguments(shared.type('Order')) },
     resolve: (_root, args, { portolan }, info) =>
-      list(portolan, [kind], filterFrom(filter, args['filter']), args as ListArguments, projectionOfNodes(info)),
+      list(
+        portolan,
+        [kind],
+        filterFrom(filter, args['filter'], [kind.tree]),
+        args as ListArguments,
+        projectionOfNodes(info),
+      ),
   };
 }
 
@@ -90,33 +96,27 @@ export function list(
   return new ListConnection(operation, plan, kinds).ready();
 }
 
-function orderTerm(kinds: readonly CatalogKind[], term: OrderArgument): OrderTerm {
-  let path = parsePath(term.path);
-  const types = kinds.map((kind) => {
-    const { type, many, path: canonical } = resolvePath(kind.tree, path);
-    path = canonical;
-    if (many) {
-      throw new PortolanError(
-        'BAD_USER_INPUT',
-        `An order needs one value for each object; ${path.text} goes through a list.`,
-      );
-    }
-    if (type.kind !== 'leaf') {
-      throw new PortolanError(
-        'BAD_USER_INPUT',
-        `An order needs a value that can be compared; ${path.text} is a ${type.kind}.`,
-      );
-    }
-    return type.type;
-  });
-  const [type] = types;
-  if (type === undefined || types.some((other) => other !== type)) {
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `${path.text} has different types in these kinds; order by something they share.`,
-    );
+function orderTerm(
+  kinds: readonly CatalogKind[],
+  { path: written, direction, nulls, natural }: OrderArgument,
+): OrderTerm {
+  const found = pathIn(
+    kinds.map(({ tree }) => tree),
+    written,
+    'every',
+  );
+  const path = leafIn('An order', found);
+  const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
+  if (natural === true && type !== 'String') {
+    throw new PortolanError('BAD_USER_INPUT', `natural orders texts, and ${path.text} is ${type}; leave it out.`);
   }
-  return { path, type, direction: term.direction ?? 'ASC', nulls: term.nulls ?? 'LAST' };
+  return {
+    path,
+    type,
+    direction: direction ?? 'ASC',
+    nulls: nulls ?? 'LAST',
+    ...(natural === true ? { natural } : {}),
+  };
 }
 
 /** What the nodes of the connection resolved by `info` need of their bodies. */

@@ -49,7 +49,11 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       resolve: (_root, args, { portolan }, info) => {
         const kinds = [...new Set(portolan.generation.kinds(args['kinds']))];
         if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
-        const filter = filterFrom(shared.filters.object, args['filter']);
+        const filter = filterFrom(
+          shared.filters.object,
+          args['filter'],
+          kinds.map(({ tree }) => tree),
+        );
         return list(portolan, kinds, filter, args as ListArguments, projectionOfNodes(info));
       },
     },

@@ -49,7 +49,7 @@ export class ShapeTypes {
   #output(tree: FieldTree, names: ReadonlyMap<string, string>, type: FieldType): GraphQLOutputType {
     switch (type.kind) {
       case 'leaf':
-        return this.#scalar(type.type);
+        return this.#scalar(type.type === 'IP' ? 'String' : type.type);
       case 'stringMap':
         return this.#scalar('StringMap');
       case 'map':

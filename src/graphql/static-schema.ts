@@ -80,9 +80,17 @@ function addEnums(builder: Builder): void {
   builder.inputType('Order', {
     description: 'One term of an order. Ties are broken by cluster, namespace and name.',
     fields: (t) => ({
-      path: t.field({ type: 'Path', required: true, description: 'Where the value stands.' }),
+      path: t.field({
+        type: 'Path',
+        required: true,
+        description: 'Where the value stands. Through [] it is the least value for ASC, the greatest for DESC.',
+      }),
       direction: t.field({ type: 'Direction' as never, defaultValue: 'ASC' as never }),
       nulls: t.field({ type: 'Nulls' as never, defaultValue: 'LAST' as never }),
+      natural: t.boolean({
+        defaultValue: false,
+        description: 'Takes digits in texts by their value: web-2 before web-10.',
+      }),
     }),
   });
 }

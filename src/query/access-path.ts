@@ -109,7 +109,7 @@ function labelPath(
 /** A comparison is a way in where an index has the leaf's keys as they are. */
 function comparisonPath(key: string, layout: KindLayout, filter: Comparison, rest: Filter): readonly AccessPath[] {
   const { path, type, operator } = filter;
-  if (operator === 'endsWith' || operator === 'contains') return [];
+  if (operator === 'endsWith' || operator === 'contains' || operator === 'matches') return [];
   if (operator === 'startsWith' && type !== 'String') return [];
   if (filter.ignoreCase && foldable(type, operator)) return [];
   const keys = wantedKeys(filter);

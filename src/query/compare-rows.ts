@@ -2,7 +2,8 @@
  * The order evaluator: how the objects of a list stand to each other. It merges the pages of several kinds, and the SQL of
  * sql-order.ts is measured against it.
  */
-import { valueAt } from '../catalog/value-at.ts';
+import { naturalKey } from '../catalog/natural.ts';
+import { valuesAt } from '../catalog/value-at.ts';
 import { compareKeys, type OrderKey, orderKey } from '../catalog/values.ts';
 import type { Identity } from './filter.ts';
 import { compareIdentity } from './identity-order.ts';
@@ -19,7 +20,19 @@ export interface Position {
 
 /** The order keys of an object; `body` is as parseExact gives it. */
 export function orderKeysOf(orderBy: readonly OrderTerm[], object: { readonly body: unknown }): (OrderKey | null)[] {
-  return orderBy.map(({ path, type }) => orderKey(type, valueAt(object.body, path)));
+  return orderBy.map((term) => orderKeyOf(term, object.body));
+}
+
+function orderKeyOf({ path, type, direction, natural }: OrderTerm, body: unknown): OrderKey | null {
+  const keys = valuesAt(body, path)
+    .map((value) => orderKey(type, value))
+    .filter((key) => key !== null)
+    .map((key) => (natural === true ? naturalKey(String(key)) : key));
+  const sign = direction === 'DESC' ? -1 : 1;
+  return keys.reduce<OrderKey | null>(
+    (best, key) => (best === null || sign * compareKeys(key, best) < 0 ? key : best),
+    null,
+  );
 }
 
 /** Orders two objects; never 0 for two identities. */

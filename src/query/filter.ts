@@ -8,7 +8,15 @@
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
 
-export type CompareOperator = 'eq' | 'in' | 'lt' | 'lte' | 'gt' | 'gte' | 'startsWith' | 'endsWith' | 'contains';
+/** Operators on the text of a value; they look at strings only, so their comparisons have the type String whatever the leaf is. */
+export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
+export type TextOperator = (typeof textOperators)[number];
+
+export type CompareOperator = 'eq' | 'in' | 'lt' | 'lte' | 'gt' | 'gte' | TextOperator;
+
+export function isTextOperator(operator: string): operator is TextOperator {
+  return (textOperators as readonly string[]).includes(operator);
+}
 
 export interface LabelRequirement {
   readonly key: string;
@@ -36,7 +44,7 @@ export type Filter =
       readonly path: Path;
       readonly type: LeafType;
       readonly operator: CompareOperator;
-      /** JSON values as the caller gave them; one, or several for `in`. Already checked against the type. */
+      /** JSON values as the caller gave them; one, or several for `in`. Already checked against the type, patterns by checkPattern. */
       readonly values: readonly unknown[];
       readonly ignoreCase: boolean;
     }

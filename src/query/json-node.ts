@@ -87,11 +87,34 @@ export function withPlace(
   return use(placeAt(node.document, path));
 }
 
+/** The same through `each` steps: the least or greatest of what `use` makes of the values; null when there are none. */
+export function withExtreme(
+  node: JsonNode,
+  steps: readonly PathStep[],
+  aliases: Aliases,
+  extreme: 'min' | 'max',
+  use: (place: Place) => Fragment,
+): Fragment {
+  const each = steps.findIndex((step) => step.kind === 'each');
+  if (each < 0) return withPlace(node, steps, aliases, use);
+  return withPlace(node, steps.slice(0, each), aliases, (list) => {
+    const alias = aliases();
+    const inner = withExtreme(elementNode(list, alias), steps.slice(each + 1), aliases, extreme, use);
+    return sql`(SELECT ${raw(extreme)}(${inner}) FROM ${list.members} AS ${alias} WHERE ${isElement(alias)})`;
+  });
+}
+
 /** Is there an element of the list at `place` for which `condition` holds? */
 export function someElement(place: Place, aliases: Aliases, condition: (element: JsonNode) => Fragment): Fragment {
   const alias = aliases();
+  const holds = condition(elementNode(place, alias));
+  return sql`EXISTS (SELECT 1 FROM ${place.members} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
+}
+
+/** The element of the list at `place` on which `alias` stands. */
+function elementNode(place: Place, alias: Fragment): JsonNode {
   const container = sql`CASE WHEN ${alias}.type IN ('object', 'array') THEN ${alias}.value END`;
-  const node: JsonNode = {
+  return {
     document: container,
     self: {
       type: sql`${alias}.type`,
@@ -101,7 +124,6 @@ export function someElement(place: Place, aliases: Aliases, condition: (element:
       members: sql`jsonb_each(${container})`,
     },
   };
-  return sql`EXISTS (SELECT 1 FROM ${place.members} AS ${alias} WHERE ${isElement(alias)} AND ${condition(node)})`;
 }
 
 /** Elements of lists have numbers for keys, members of objects have texts, and a scalar has none. */

@@ -29,6 +29,7 @@ export function keyOf(place: Place, type: LeafType): Fragment {
       return sql`CASE WHEN ${place.type} IN ('integer', 'real') THEN ${slow} END`;
     case 'DateTime':
     case 'Duration':
+    case 'IP':
       return sql`CASE ${place.type} WHEN 'text' THEN ${slow} END`;
     case 'Quantity':
     case 'IntOrString':

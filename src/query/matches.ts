@@ -3,6 +3,7 @@
  * what decides for live changes.
  */
 import type { LeafType } from '../catalog/field-tree.ts';
+import { patternMatches } from '../catalog/pattern.ts';
 import { valueAt } from '../catalog/value-at.ts';
 import { compareKeys, foldCase, type OrderKey, orderKey } from '../catalog/values.ts';
 import type { CompareOperator, Filter, Identity, LabelRequirement } from './filter.ts';
@@ -58,6 +59,9 @@ function compares(filter: Extract<Filter, { kind: 'compare' }>, value: unknown):
   const folded = (key: OrderKey): OrderKey => (fold && typeof key === 'string' ? foldCase(key) : key);
   const found = orderKey(type, value);
   if (found === null) return false;
+  if (operator === 'matches') {
+    return type === 'String' && patternMatches(String(filter.values[0]), filter.ignoreCase, String(found));
+  }
   const left = folded(found);
   const wanted = operator === 'in' ? filter.values : filter.values.slice(0, 1);
   return wanted.some((item) => {
@@ -66,7 +70,7 @@ function compares(filter: Extract<Filter, { kind: 'compare' }>, value: unknown):
   });
 }
 
-function test(operator: CompareOperator, type: LeafType, left: OrderKey, right: OrderKey): boolean {
+function test(operator: Exclude<CompareOperator, 'matches'>, type: LeafType, left: OrderKey, right: OrderKey): boolean {
   switch (operator) {
     case 'eq':
     case 'in':

@@ -49,6 +49,15 @@ const promoted = leaves
   .slice(0, 16)
   .map(({ path, type }) => ({ path: path.text, type }));
 
+const throughLists: readonly { path: Path; type: LeafType }[] = [
+  { path: parsePath('spec.list[]'), type: 'String' },
+  { path: parsePath('spec.list[]'), type: 'Int64' },
+  { path: parsePath('status.conditions[].status'), type: 'String' },
+  { path: parsePath('status.conditions[].nested[].n'), type: 'Int' },
+  { path: parsePath('status.conditions[].nested[status=True].n'), type: 'Int' },
+  { path: parsePath('status.conditions[type=Ready].nested[].status'), type: 'String' },
+];
+
 const names = ['a', 'B', 'b', 'é', '\uffff', '😀', 'web-1', 'web-10', 'web-2'];
 const namespaces = ['default', 'kube-system', 'Ω', '😀'];
 const clusters = ['east', 'west'];
@@ -142,6 +151,23 @@ const operators: readonly CompareOperator[] = [
   'startsWith',
   'endsWith',
   'contains',
+  'matches',
+];
+const patterns = [
+  '',
+  'a',
+  '^web-1',
+  'B$',
+  '[aA]b?',
+  '.',
+  '^$',
+  '\\x00',
+  '(?i)É',
+  '[0-9]+$',
+  '😀',
+  '\\x{fffd}',
+  'a.b',
+  '^(a|b)+$',
 ];
 const comparison = (type: LeafType, path: Path): fc.Arbitrary<Filter> => {
   const own: readonly unknown[] =
@@ -163,7 +189,12 @@ const comparison = (type: LeafType, path: Path): fc.Arbitrary<Filter> => {
       path,
       type,
       operator,
-      values: operator === 'in' ? values : values.slice(0, 1),
+      values:
+        operator === 'matches'
+          ? [patterns[values.length % patterns.length]]
+          : operator === 'in'
+            ? values
+            : values.slice(0, 1),
       ignoreCase,
     }));
 };
@@ -238,11 +269,20 @@ const { filter } = fc.letrec<{ filter: Filter; many: Filter[] }>((tie) => ({
 const orderBy: fc.Arbitrary<OrderTerm[]> = fc.array(
   fc
     .record({
-      leaf: fc.constantFrom(...leaves),
+      leaf: fc.oneof(
+        { weight: 5, arbitrary: fc.constantFrom(...leaves) },
+        { weight: 1, arbitrary: fc.constantFrom(...throughLists) },
+      ),
       direction: fc.constantFrom('ASC' as const, 'DESC' as const),
       nulls: fc.constantFrom('FIRST' as const, 'LAST' as const),
+      natural: fc.boolean(),
     })
-    .map(({ leaf, direction, nulls }) => ({ ...leaf, direction, nulls })),
+    .map(({ leaf, direction, nulls, natural }) => ({
+      ...leaf,
+      direction,
+      nulls,
+      ...(natural && leaf.type === 'String' ? { natural: true as const } : {}),
+    })),
   { maxLength: 3 },
 );
 const question = fc.record({

@@ -6,11 +6,13 @@ import type { Path } from '../catalog/path.ts';
 import type { Filter, Identity } from './filter.ts';
 
 export interface OrderTerm {
-  /** A path to a leaf, with no `each` step. */
+  /** A path to a leaf. Through `each` steps it means the least of the values for ASC, the greatest for DESC. */
   readonly path: Path;
   readonly type: LeafType;
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
+  /** Runs of digits count by their value (src/catalog/natural.ts); for the type String. */
+  readonly natural?: true;
 }
 
 /** Relay's arguments after validation: exactly one direction. Cursors are opaque texts of src/query/cursor.ts. */

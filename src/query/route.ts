@@ -59,6 +59,7 @@ export async function chooseRoute(
 function hasIndex(layout: KindLayout, orderBy: readonly OrderTerm[]): boolean {
   const [first] = orderBy;
   if (first === undefined) return true;
+  if (first.natural === true) return false;
   return isCreated(first.path, first.type) || readySlot(layout, first.path, first.type) !== null;
 }
 

@@ -10,7 +10,7 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { foldCase, type OrderKey, orderKey } from '../catalog/values.ts';
-import type { CompareOperator, Filter, LabelRequirement } from './filter.ts';
+import { type CompareOperator, type Filter, isTextOperator, type LabelRequirement } from './filter.ts';
 import { isThere, type JsonNode, someElement, withPlace } from './json-node.ts';
 import type { KindScope } from './kind-scope.ts';
 import { bindKey, keyOf, textOf } from './leaf-key.ts';
@@ -66,6 +66,7 @@ function comparison(scope: KindScope, filter: Comparison, element: JsonNode | nu
   const { type, operator } = filter;
   const keys = wantedKeys(filter);
   if (keys.length === 0 || (isTextOperator(operator) && type !== 'String')) return raw('0');
+  if (operator === 'matches') return pattern(scope, filter, element);
   const fold = filter.ignoreCase && foldable(type, operator);
   const compare = (subject: Fragment, exact: boolean): Fragment =>
     test(operator, type, fold ? sql`lower(${subject})` : subject, keys.map(fold ? foldKey : same), exact);
@@ -77,6 +78,16 @@ function comparison(scope: KindScope, filter: Comparison, element: JsonNode | nu
     type === 'String' && !ranged
       ? compare(textOf(place, keys.map(String)), false)
       : compare(sql`(${keyOf(place, type)})`, true),
+  );
+}
+
+function pattern(scope: KindScope, { path, values, ignoreCase }: Comparison, element: JsonNode | null): Fragment {
+  const found = (text: Fragment): Fragment =>
+    sql`matches_pattern(${String(values[0])}, ${ignoreCase ? 1n : 0n}, ${text})`;
+  const column = element === null ? scope.keyColumn(path, 'String') : null;
+  if (column !== null) return found(column);
+  return withPlace(element ?? scope.body(), path.steps, scope.aliases, (place) =>
+    found(sql`(${keyOf(place, 'String')})`),
   );
 }
 
@@ -92,10 +103,6 @@ function same(key: OrderKey): OrderKey {
 
 function foldKey(key: OrderKey): OrderKey {
   return typeof key === 'string' ? foldCase(key) : key;
-}
-
-function isTextOperator(operator: CompareOperator): boolean {
-  return operator === 'startsWith' || operator === 'endsWith' || operator === 'contains';
 }
 
 const rangeOperators = { lt: raw('<'), lte: raw('<='), gt: raw('>'), gte: raw('>=') };
@@ -126,6 +133,8 @@ export function test(
       return sql`substr(CAST(${subject} AS BLOB), ${BigInt(-Buffer.byteLength(needle))}) = CAST(${needle} AS BLOB)`;
     case 'contains':
       return sql`instr(${subject}, ${needle}) > 0`;
+    case 'matches':
+      throw new Error('invariant broken: patterns are compiled apart');
   }
 }
 

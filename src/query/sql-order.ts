@@ -13,7 +13,7 @@ import { compareText, type OrderKey } from '../catalog/values.ts';
 import type { Position } from './compare-rows.ts';
 import type { Identity } from './filter.ts';
 import { compareKinds } from './identity-order.ts';
-import { withPlace } from './json-node.ts';
+import { withExtreme } from './json-node.ts';
 import type { KindScope } from './kind-scope.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import type { OrderTerm } from './plan.ts';
@@ -35,10 +35,13 @@ export interface TravelTerm {
 
 export function travelOrder(scope: KindScope, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
   const terms = orderBy.map(
-    ({ path, type, direction, nulls }): TravelTerm => ({
+    ({ path, type, direction, nulls, natural }): TravelTerm => ({
       expression:
-        scope.keyColumn(path, type) ??
-        withPlace(scope.body(), path.steps, scope.aliases, (place) => sql`(${keyOf(place, type)})`),
+        (natural === true ? null : scope.keyColumn(path, type)) ??
+        withExtreme(scope.body(), path.steps, scope.aliases, direction === 'DESC' ? 'max' : 'min', (place) => {
+          const key = sql`(${keyOf(place, type)})`;
+          return natural === true ? sql`natural_key(${key})` : key;
+        }),
       type,
       descending: (direction === 'DESC') !== backward,
       nullsFirst: (nulls === 'FIRST') !== backward,

@@ -66,6 +66,18 @@ export const pools: Record<LeafType, readonly unknown[]> = {
   Duration: ['1h', '60m', '250ms', '-1s', '0', '1h30m', 'x'],
   Quantity: ['1', '1000m', '1Gi', 1, 1.5, '1500m', '-2k', '0', '1e3', '1k', 'Gi', ...big],
   IntOrString: [1, 2, 10, '1', '80%', 'http', 'A', 'a', 1.5, ...big],
+  IP: [
+    '10.0.0.1',
+    '10.0.0.10',
+    '10.0.0.9',
+    '::1',
+    '0:0:0:0:0:0:0:1',
+    '::ffff:10.0.0.1',
+    'None',
+    '',
+    '010.0.0.1',
+    'a\0b',
+  ],
   JSON: [true, false, 0, 1, 10, 1.5, 'a', 'A', 'é', { a: 1 }, [1], ...big],
 };
 

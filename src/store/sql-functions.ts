@@ -6,6 +6,8 @@
  * hoists it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
  */
 import type { LeafType } from '../catalog/field-tree.ts';
+import { naturalKey } from '../catalog/natural.ts';
+import { patternMatches } from '../catalog/pattern.ts';
 import { orderKey, parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './types.ts';
@@ -23,6 +25,14 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   // order_key(type, json): the key under which a JSON text is compared, null when it has none. Takes what `->` gives.
   database.define('order_key', { deterministic: true, arity: 2 }, (type, json) =>
     typeof json === 'string' ? storedKey(type as LeafType, parseExact(json)) : null,
+  );
+  // matches_pattern(pattern, ignore case, text): 0 or 1, null where there is no text.
+  database.define('matches_pattern', { deterministic: true, arity: 3 }, (pattern, ignoreCase, text) =>
+    typeof text === 'string' ? BigInt(patternMatches(String(pattern), Number(ignoreCase) === 1, text)) : null,
+  );
+  // natural_key(text): what a text is ordered by where digits count by value.
+  database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
+    typeof text === 'string' ? naturalKey(text) : null,
   );
 }
 

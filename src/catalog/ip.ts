@@ -1,0 +1,72 @@
+/**
+ * IP addresses as keys: IPv4 before IPv6, each by value. Written forms are those of Go's netip.ParseAddr: no leading zeros in IPv4,
+ * `::` and an embedded IPv4 address in IPv6, a zone behind `%`.
+ */
+
+/** Text that sorts as addresses do, `4` or `6` and hexadecimal digits; null when the text is no address. */
+export function ipKey(text: string): string | null {
+  const four = ipv4(text);
+  if (four !== null) return `4${four}`;
+  const [address = '', ...zones] = text.split('%');
+  const six = ipv6(address);
+  if (six === null || zones.length > 1 || zones[0] === '') return null;
+  return zones[0] === undefined ? `6${six}` : `6${six}%${zones[0]}`;
+}
+
+/** The address that a key of `ipKey` stands for, in its shortest form (RFC 5952). */
+export function ipOfKey(key: string): string {
+  const [digits = '', zone] = key.slice(1).split('%');
+  const address = key.startsWith('4') ? dotted(digits) : colons(digits);
+  return zone === undefined ? address : `${address}%${zone}`;
+}
+
+function ipv4(text: string): string | null {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256))
+    return null;
+  return parts.map((part) => Number(part).toString(16).padStart(2, '0')).join('');
+}
+
+function ipv6(text: string): string | null {
+  if (!text.includes(':')) return null;
+  const halves = text.split('::');
+  if (halves.length > 2) return null;
+  const [left, right] = halves.map((half, index) => groups(half, index === halves.length - 1));
+  if (left === null || left === undefined || right === null) return null;
+  if (right === undefined) return left.length === 8 ? left.join('') : null;
+  const missing = 8 - left.length - right.length;
+  return missing < 1 ? null : [...left, ...Array<string>(missing).fill('0000'), ...right].join('');
+}
+
+/** Groups of four digits; the last may be written as an IPv4 address. */
+function groups(text: string, last: boolean): readonly string[] | null {
+  if (text === '') return [];
+  const parts = text.split(':');
+  const found: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    const four = last && index === parts.length - 1 ? ipv4(part) : null;
+    if (four !== null) found.push(four.slice(0, 4), four.slice(4));
+    else if (/^[0-9a-fA-F]{1,4}$/.test(part)) found.push(part.toLowerCase().padStart(4, '0'));
+    else return null;
+  }
+  return found;
+}
+
+function dotted(digits: string): string {
+  return [0, 2, 4, 6].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)).join('.');
+}
+
+function colons(digits: string): string {
+  const parts = Array.from({ length: 8 }, (_, at) =>
+    Number.parseInt(digits.slice(at * 4, at * 4 + 4), 16).toString(16),
+  );
+  // The first of the longest runs of at least two zero groups becomes `::`.
+  let best = { from: 0, length: 1 };
+  for (let from = 0; from < 8; from++) {
+    let length = 0;
+    while (parts[from + length] === '0') length += 1;
+    if (length > best.length) best = { from, length };
+  }
+  if (best.length < 2) return parts.join(':');
+  return `${parts.slice(0, best.from).join(':')}::${parts.slice(best.from + best.length).join(':')}`;
+}
