@@ -35,7 +35,17 @@ export interface Gateway {
 
 export type GatewayConfig = Pick<
   Config,
-  'port' | 'host' | 'kinds' | 'exclude' | 'data' | 'eventsMax' | 'eventsMaxAge' | 'readers' | 'leaseMs' | 'maxPageSize'
+  | 'port'
+  | 'host'
+  | 'kinds'
+  | 'exclude'
+  | 'namespaces'
+  | 'data'
+  | 'eventsMax'
+  | 'eventsMaxAge'
+  | 'readers'
+  | 'leaseMs'
+  | 'maxPageSize'
 > & { readonly logLevel: LogLevel };
 
 /** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
@@ -63,6 +73,7 @@ export async function startGateway(
       clusters,
       include: config.kinds,
       exclude: config.exclude,
+      namespaces: config.namespaces,
       events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
       logLevel: config.logLevel,
     });

@@ -31,6 +31,10 @@ const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) =>
 });
 const text = z.string({ error: 'must be text' }).min(1, 'must not be empty');
 const names = z.array(text);
+const wantedNamespace = 'must be the name of a namespace';
+const namespaceName = z
+  .string({ error: wantedNamespace })
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, wantedNamespace);
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
 const duration = z
@@ -97,6 +101,14 @@ export const optionTable = {
     help: 'Not these resources. Leases are left out unless --kinds names them.',
     commands: all,
     schema: names.default([]),
+  },
+  namespaces: {
+    key: 'namespaces',
+    value: 'names',
+    list: true,
+    help: 'Read namespaced resources in these namespaces alone; for those who may not read all of them.',
+    commands: ['serve'],
+    schema: z.array(namespaceName).default([]),
   },
   data: {
     key: 'data',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../test/support/engine-fixture.ts';
 import { gadget, widget, widgets } from '../../test/support/graphql-world.ts';
 import type { FieldTree } from '../catalog/field-tree.ts';
+import { idleStatus } from '../store/idle-status.ts';
 import { leavesOf } from './resources.ts';
 
 async function world() {
@@ -9,6 +10,7 @@ async function world() {
   await fixture.declare(widget(), gadget(), widget('west'));
   await fixture.sync(widgets, [made({ name: 'a' })]);
   fixture.writer().setStatus(fixture.handle(widgets), {
+    ...idleStatus,
     phase: 'WATCHING',
     lastEventAt: Date.UTC(2026, 0, 31),
     error: 'late',

@@ -10,8 +10,9 @@ import type { CatalogKind, DescribedResource } from '../catalog/catalog.ts';
 import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
 import { type PathStep, pathOf } from '../catalog/path.ts';
 import { resourceKey } from '../catalog/resource.ts';
-import { readDescribed, readResourceProgress } from '../store/catalog-rows.ts';
+import { readDescribed } from '../store/catalog-rows.ts';
 import { readLayouts } from '../store/layout.ts';
+import { readResourceProgress } from '../store/resource-progress.ts';
 import type { KindLayout, ResourceProgress } from '../store/types.ts';
 import type { Operation } from './operation.ts';
 import type { Builder } from './static-schema.ts';
@@ -59,9 +60,9 @@ export function addResources(builder: Builder): void {
       key: t.string({
         nullable: false,
         description: 'plural.group, as kubectl takes it.',
-        resolve: ({ state }) => state.handle.key,
+        resolve: ({ state }) => state.key,
       }),
-      cluster: t.string({ nullable: false, resolve: ({ state }) => state.handle.cluster }),
+      cluster: t.string({ nullable: false, resolve: ({ state }) => state.cluster }),
       group: t.string({ nullable: false, resolve: async (source) => (await described(source)).group }),
       version: t.string({ nullable: false, resolve: async (source) => (await described(source)).version }),
       plural: t.string({ nullable: false, resolve: async (source) => (await described(source)).plural }),
@@ -145,13 +146,13 @@ export function addResources(builder: Builder): void {
           layouts: await readLayouts(lease),
         }));
         return states
-          .filter(({ handle }) => wanted === null || wanted.has(handle.key))
-          .filter(({ handle }) => clusters == null || clusters.includes(handle.cluster))
+          .filter(({ key }) => wanted === null || wanted.has(key))
+          .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
           .map((state) => ({
             state,
             described: () => describedOf(portolan, state),
-            kind: generation.kind(state.handle.key),
-            layout: layouts.get(state.handle.key),
+            kind: generation.kind(state.key),
+            layout: layouts.get(state.key),
           }));
       },
     }),
@@ -159,14 +160,14 @@ export function addResources(builder: Builder): void {
 }
 
 /** The description of a resource, read with all others at the first call in an operation. */
-async function describedOf(operation: Operation, { handle }: ResourceProgress): Promise<DescribedResource> {
+async function describedOf(operation: Operation, { cluster, key }: ResourceProgress): Promise<DescribedResource> {
   const reading = operation.loader('described resources', () =>
     operation.read(async (lease) => {
       const { described } = await readDescribed(lease);
       return new Map(described.map((one) => [`${one.cluster} ${resourceKey(one.resource)}`, one]));
     }),
   );
-  return must((await reading).get(`${handle.cluster} ${handle.key}`), `a description of ${handle.key}`);
+  return must((await reading).get(`${cluster} ${key}`), `a description of ${key}`);
 }
 
 /** Every leaf of a tree with its path; a recursive shape is followed once. */

@@ -139,7 +139,7 @@ test.each([
 
 test('F30: only a 404 means that a collection is gone', async () => {
   const { client } = await serving({ '/api/v1/pods': { items: [] }, '/api/v1/nodes': 503 });
-  expect(await isGone(client, resource('', 'Pod'))).toBe(false);
-  expect(await isGone(client, resource('', 'Node'))).toBe(false);
-  expect(await isGone(client, resource('', 'Secret'))).toBe(true);
+  expect(await isGone(client, resource('', 'Pod'), '')).toBe(false);
+  expect(await isGone(client, resource('', 'Node'), '')).toBe(false);
+  expect(await isGone(client, resource('', 'Secret'), '')).toBe(true);
 });

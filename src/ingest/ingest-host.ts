@@ -61,6 +61,7 @@ export class IngestHost {
         new ClusterSupervisor({
           cluster,
           selection: { include: options.include, exclude: options.exclude },
+          namespaces: [...new Set(options.namespaces)],
           events: options.events,
           open,
           writer,

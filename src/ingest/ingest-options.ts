@@ -9,6 +9,8 @@ export interface IngestOptions extends Selection {
   /** The store's file; made when it is not there. */
   readonly file: string;
   readonly clusters: readonly ClusterOptions[];
+  /** Namespaced resources are read in these alone; empty or absent: in all at once. */
+  readonly namespaces?: readonly string[];
   /** What is kept of Events; everything without it. */
   readonly events?: { readonly maxObjects: number; readonly maxAgeMs: number };
   /** Milliseconds between two looks at that bound; default 10,000. */

@@ -4,8 +4,8 @@ import { resourceKey } from '../catalog/resource.ts';
 import { chooseResources } from '../catalog/served.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { discover } from '../kube/discovery.ts';
-import { resourcePath } from '../kube/resource-path.ts';
 import type { RestClient } from '../kube/rest-client.ts';
+import { collectionPath } from './collection-path.ts';
 
 export interface Inventory {
   /** One version of everything that can be listed. */
@@ -33,9 +33,14 @@ export async function takeInventory(client: RestClient, signal?: AbortSignal): P
  * Is a collection that discovery does not announce really gone? Only the server's own 404 says so: a server behind an APIService
  * that is away answers 503, and discovery then shows its group as empty.
  */
-export async function isGone(client: RestClient, resource: Resource, signal?: AbortSignal): Promise<boolean> {
+export async function isGone(
+  client: RestClient,
+  resource: Resource,
+  namespace: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
   try {
-    await client.text(resourcePath(resource), { query: { limit: 1 }, signal });
+    await client.text(collectionPath(resource, { namespace }), { query: { limit: 1 }, signal });
     return false;
   } catch (error) {
     if (error instanceof ApiError && error.httpStatus === 404) return true;

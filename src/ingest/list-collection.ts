@@ -12,11 +12,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
 import { apiErrorFromNetwork } from '../kube/api-error.ts';
-import { resourcePath } from '../kube/resource-path.ts';
 import type { Query } from '../kube/rest-client.ts';
 import type { ApplySummary, IncomingObject, Replace } from '../store/types.ts';
 import { Backoff } from './backoff.ts';
 import { identified } from './bare-object.ts';
+import { collectionPath } from './collection-path.ts';
 import { failureOf, inStore, StoreFailure, storeError } from './failure.ts';
 import { type ListHead, ListSlicer } from './list-slicer.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -111,9 +111,9 @@ class ListAttempt {
   }
 
   async #readPage(query: Query, replace: Replace): Promise<ListHead> {
-    const { budget, client, settings, resource } = this.#context;
+    const { budget, client, handle, settings, resource } = this.#context;
     const { signal } = this.#request;
-    const path = resourcePath(resource);
+    const path = collectionPath(resource, handle);
     if (this.pages === 0) await budget.take(signal);
     const answer = await this.#patiently(() =>
       client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),

@@ -7,8 +7,8 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import { ApiError, apiErrorFromNetwork } from '../kube/api-error.ts';
-import { resourcePath } from '../kube/resource-path.ts';
 import type { Query } from '../kube/rest-client.ts';
+import { collectionPath } from './collection-path.ts';
 import { StoreFailure } from './failure.ts';
 import { LineFramer } from './line-framer.ts';
 import type { ReflectorContext } from './reflector-context.ts';
@@ -36,10 +36,10 @@ export interface OpenedWatch {
 
 /** Asks for a watch with these parameters. Rejects with what failed, on a stop with the signal's reason. */
 export async function openWatch(context: ReflectorContext, query: Query, stop: AbortSignal): Promise<OpenedWatch> {
-  const { budget, client, clock, openings, random, resource, settings } = context;
+  const { budget, client, clock, handle, openings, random, resource, settings } = context;
   const { least, most } = settings.watchSeconds;
   const seconds = least + Math.floor(random() * (most - least + 1));
-  const path = resourcePath(resource);
+  const path = collectionPath(resource, handle);
   stop.throwIfAborted();
   const cut = new AbortController();
   const onStop = (): void => cut.abort(stop.reason);

@@ -8,6 +8,8 @@ export interface FailingResource {
   /** resourceKey; `everything` when the cluster itself cannot be reached or read. */
   readonly resource: string;
   readonly error: string;
+  /** Where it is ingested by namespaces: those that fail. */
+  readonly namespaces?: readonly string[];
 }
 
 export interface ClusterProgress {

@@ -1,16 +1,21 @@
 /**
  * The reflectors of one cluster with what they were declared as.
  *
- * Invariant: a resource has at most one reflector; another takes over only when the former has ended. A resource whose bodies may
+ * A resource is ingested as one collection, or, where namespaces are named and it is namespaced, as one in each of them: each has its
+ * own reflector, version and state, and what befalls one is nothing to the others.
+ *
+ * Invariant: a collection has at most one reflector; another takes over only when the former has ended. A resource whose bodies may
  * mean something else now (schema, version, scope, withheld paths) is listed anew, one whose texts alone changed goes on.
  */
 import type { Clock, Random } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
-import { resourceKey } from '../catalog/resource.ts';
+import { type Resource, resourceKey } from '../catalog/resource.ts';
 import type { ResourceHandle, Writer } from '../store/types.ts';
+import { fairShares } from './fair-shares.ts';
 import { Gate } from './gate.ts';
+import type { FailingResource } from './progress.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
 import { RequestBudget } from './request-budget.ts';
@@ -28,6 +33,8 @@ export interface ReflectorSetContext {
   readonly random: Random;
   readonly log: Logger;
   readonly settings: ReflectorSettings;
+  /** Namespaced resources are read in these alone; empty: in all at once. */
+  readonly namespaces: readonly string[];
   readonly changed: () => void;
   readonly missing: () => void;
   /** Who wants to see the objects of this resource pass, if anybody. */
@@ -38,17 +45,22 @@ export interface SetProgress {
   readonly done: number;
   readonly total: number;
   readonly objects: number;
-  readonly failing: readonly { readonly resource: string; readonly error: string }[];
+  readonly failing: readonly Omit<FailingResource, 'cluster'>[];
 }
 
-interface Running {
-  readonly described: DescribedResource;
+interface Collection {
   readonly handle: ResourceHandle;
   readonly reflector: Reflector;
 }
 
+interface Running {
+  readonly described: DescribedResource;
+  readonly collections: readonly Collection[];
+}
+
 export class ReflectorSet {
   readonly #context: ReflectorSetContext;
+  /** By resourceKey. */
   readonly #running = new Map<string, Running>();
   readonly #lists = new Gate(listsAtOnce);
   readonly #openings = new Gate(openingsAtOnce);
@@ -68,7 +80,7 @@ export class ReflectorSet {
 
   /** True when something waits for rights, or for a collection to come back. */
   get parked(): boolean {
-    return [...this.#running.values()].some(({ reflector }) => reflector.phase === 'PARKED');
+    return this.#collections().some(({ reflector }) => reflector.phase === 'PARKED');
   }
 
   keys(): readonly string[] {
@@ -79,33 +91,52 @@ export class ReflectorSet {
     return this.#running.get(key)?.described;
   }
 
-  /** Declares a resource and starts its reflector. A store that refuses it costs this resource alone. */
+  /** The namespaces of its collections: the empty one stands for all. */
+  namespacesOf({ namespaced }: Resource): readonly string[] {
+    const { namespaces } = this.#context;
+    return namespaced && namespaces.length > 0 ? namespaces : [''];
+  }
+
+  /** Declares a resource and starts its reflectors. A collection that the store refuses costs itself alone. */
   declare(described: DescribedResource, how: 'resume' | 'list'): void {
-    const { log, seen, missing, changed, ...rest } = this.#context;
+    const { log } = this.#context;
     const key = resourceKey(described.resource);
     if (this.#stopped) return;
-    try {
-      const handle = rest.writer.declare(described);
-      const watcher = seen(key);
-      const reflector = new Reflector({
-        ...rest,
-        resource: described.resource,
-        handle,
-        log: log.child({ resource: key }),
-        lists: this.#lists,
-        openings: this.#openings,
-        budget: this.#budget,
-        streaming: this.#streaming,
-        resume: how === 'resume',
-        changed,
-        missing,
-        ...(watcher === undefined ? {} : { seen: watcher }),
-      });
-      this.#running.set(key, { described, handle, reflector });
-      reflector.start();
-    } catch (error) {
-      log.error({ resource: key, error: messageOf(error) }, 'a resource could not be declared in the store');
+    const collections: Collection[] = [];
+    for (const namespace of this.namespacesOf(described.resource)) {
+      try {
+        const handle = this.#context.writer.declare(described, namespace);
+        collections.push({ handle, reflector: this.#reflectorOf(described.resource, handle, how) });
+      } catch (error) {
+        log.error(
+          { resource: key, namespace, error: messageOf(error) },
+          'a resource could not be declared in the store',
+        );
+      }
     }
+    if (collections.length === 0) return;
+    this.#running.set(key, { described, collections });
+    for (const { reflector } of collections) reflector.start();
+  }
+
+  #reflectorOf(resource: Resource, handle: ResourceHandle, how: 'resume' | 'list'): Reflector {
+    const { log, seen, missing, changed, namespaces: _, ...rest } = this.#context;
+    const watcher = seen(handle.key);
+    const { key, namespace } = handle;
+    return new Reflector({
+      ...rest,
+      resource,
+      handle,
+      log: log.child(namespace === '' ? { resource: key } : { resource: key, namespace }),
+      lists: this.#lists,
+      openings: this.#openings,
+      budget: this.#budget,
+      streaming: this.#streaming,
+      resume: how === 'resume',
+      changed,
+      missing,
+      ...(watcher === undefined ? {} : { seen: watcher }),
+    });
   }
 
   /** Takes a description: new resources start, those that may mean something else are listed anew, others are only declared. */
@@ -116,9 +147,11 @@ export class ReflectorSet {
       this.declare(described, 'resume');
     } else if (recreated || meaningOf(current.described) !== meaningOf(described)) {
       await this.#end(key, current);
+      const namespaces = this.namespacesOf(described.resource);
       this.declare(described, 'list');
+      for (const { handle } of current.collections) if (!namespaces.includes(handle.namespace)) this.discard(handle);
     } else if (JSON.stringify(current.described) !== JSON.stringify(described)) {
-      this.#context.writer.declare(described);
+      for (const { handle } of current.collections) this.#context.writer.declare(described, handle.namespace);
       this.#running.set(key, { ...current, described });
     }
   }
@@ -128,7 +161,7 @@ export class ReflectorSet {
     const current = this.#running.get(key);
     if (current === undefined) return;
     await this.#end(key, current);
-    this.discard(current.handle);
+    for (const { handle } of current.collections) this.discard(handle);
   }
 
   /** Drops what is stored of a resource that nobody reflects, in the background. */
@@ -141,46 +174,53 @@ export class ReflectorSet {
 
   /** Lets what is parked try again at once. */
   probe(): void {
-    for (const { reflector } of this.#running.values()) reflector.probe();
+    for (const { reflector } of this.#collections()) reflector.probe();
   }
 
   /** How far each resource has come that has a version; without those that are to be listed for having gone back. */
   versions(): readonly KnownVersion[] {
-    return [...this.#running.values()]
-      .filter(({ reflector }) => !reflector.rewinding)
-      .map(({ described, reflector }) => ({
-        resource: described.resource,
-        resourceVersion: reflector.resourceVersion,
-      }))
-      .filter(({ resourceVersion }) => resourceVersion !== '');
+    return [...this.#running.values()].flatMap(({ described: { resource }, collections }) =>
+      collections
+        .filter(({ reflector }) => !reflector.rewinding && reflector.resourceVersion !== '')
+        .map(({ handle: { namespace }, reflector: { resourceVersion } }) => ({ resource, namespace, resourceVersion })),
+    );
   }
 
   /** Lists everything anew: what is known is of a future that the server has not. */
   rewind(): void {
-    for (const { reflector } of this.#running.values()) reflector.rewind();
+    for (const { reflector } of this.#collections()) reflector.rewind();
   }
 
+  /** Holds a resource to a bound; several collections share it, and none is cut below what the others leave it. */
   retain(key: string, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): void {
-    const current = this.#running.get(key);
-    if (current === undefined || !current.reflector.synced) return;
     const { log, writer } = this.#context;
-    try {
-      const removed = writer.retain(current.handle, bound);
-      if (removed > 0) log.debug({ resource: key, removed }, 'old objects were removed');
-    } catch (error) {
-      log.warn({ resource: key, error: messageOf(error) }, 'old objects were not removed');
+    const collections = (this.#running.get(key)?.collections ?? []).filter(({ reflector }) => reflector.synced);
+    const counts = collections.map(({ handle }) => this.#objects(handle));
+    const shares = fairShares(counts, bound.maxObjects);
+    for (const [index, { handle }] of collections.entries()) {
+      try {
+        const removed = writer.retain(handle, { ...bound, maxObjects: shares[index] ?? 0 });
+        if (removed > 0) log.debug({ resource: key, removed }, 'old objects were removed');
+      } catch (error) {
+        log.warn({ resource: key, error: messageOf(error) }, 'old objects were not removed');
+      }
     }
   }
 
   progress(): SetProgress {
     let [done, objects] = [0, 0];
-    const failing: { resource: string; error: string }[] = [];
-    for (const [resource, { handle, reflector }] of this.#running) {
-      if (reflector.synced || reflector.failing) done += 1;
-      if (reflector.failing) failing.push({ resource, error: reflector.error ?? '' });
-      objects += this.#objects(handle);
+    const failing: Omit<FailingResource, 'cluster'>[] = [];
+    for (const [resource, { collections }] of this.#running) {
+      if (collections.every(({ reflector }) => reflector.synced || reflector.failing)) done += 1;
+      const failed = collections.filter(({ reflector }) => reflector.failing);
+      if (failed.length > 0) failing.push(failureOf(resource, failed));
+      for (const { handle } of collections) objects += this.#objects(handle);
     }
     return { done, total: this.#running.size, objects, failing };
+  }
+
+  #collections(): readonly Collection[] {
+    return [...this.#running.values()].flatMap(({ collections }) => collections);
   }
 
   /** None of a resource that the store does not know (any more): it is about to go from here too. */
@@ -198,9 +238,16 @@ export class ReflectorSet {
   }
 
   async #end(key: string, running: Running): Promise<void> {
-    await running.reflector.stop();
+    await Promise.all(running.collections.map(({ reflector }) => reflector.stop()));
     this.#running.delete(key);
   }
+}
+
+/** A resource that fails, in one or several of its collections. */
+function failureOf(resource: string, failed: readonly Collection[]): Omit<FailingResource, 'cluster'> {
+  const namespaces = failed.map(({ handle }) => handle.namespace).filter((namespace) => namespace !== '');
+  const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
+  return { resource, error: errors.join('; '), ...(namespaces.length === 0 ? {} : { namespaces }) };
 }
 
 /** What bodies, and the requests for them, depend on. */

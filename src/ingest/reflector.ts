@@ -1,5 +1,5 @@
 /**
- * Keeps one resource of one cluster in the store: the state machine around listing, watching and waiting.
+ * Keeps one collection of one cluster in the store (a resource, over all namespaces or in one): the state machine around listing, watching and waiting.
  *
  *            stored version            events: commit, stay
  *   IDLE ──────────────────────▶ WATCH ◀──────────────┐
@@ -21,14 +21,15 @@
  * After `stop` nothing is applied, and no timer, socket or staged row is left.
  */
 import { messageOf } from '../base/errors.ts';
-import { resourcePath } from '../kube/resource-path.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
 import type { IngestStatus } from '../store/types.ts';
 import { Backoff } from './backoff.ts';
-import { type Failure, failureOf, inStore } from './failure.ts';
+import { collectionPath } from './collection-path.ts';
+import { type Failure, failureOf } from './failure.ts';
 import { type ListResult, listCollection } from './list-collection.ts';
 import type { OpenedWatch } from './opened-watch.ts';
 import type { ReflectorContext } from './reflector-context.ts';
+import { ReflectorStatus } from './reflector-status.ts';
 import { streamCollection } from './stream-collection.ts';
 import { type WatchHooks, type WatchPosition, watchCollection } from './watch-collection.ts';
 
@@ -49,11 +50,8 @@ export class Reflector {
   #turn = new AbortController();
   #rewound = false;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
-  readonly #restarts = new Map<string, number>();
+  readonly #status: ReflectorStatus;
   #loop: Promise<void> | null = null;
-  #phase: IngestStatus['phase'] = 'IDLE';
-  #error: string | null = null;
-  #lastEventAt: number | null = null;
   #synced: boolean;
   #polls: boolean;
   /** The next list must not ask for a version: the server could not serve the one we know. */
@@ -74,16 +72,13 @@ export class Reflector {
   #doubtful = false;
   /** The stream whose initial events were the last list: the next watch goes on with it. */
   #begun: OpenedWatch | null = null;
-  /** The first word is always said: the store may remember another phase from an earlier run. */
-  #unsaid = true;
 
   constructor(context: ReflectorContext) {
     this.#context = context;
     this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
     this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
-    const { synced, status } = context.writer.state(context.handle);
-    this.#synced = synced;
-    this.#lastEventAt = status.lastEventAt;
+    this.#status = new ReflectorStatus(context);
+    this.#synced = context.writer.state(context.handle).synced;
     this.#polls = !context.resource.verbs.includes('watch');
   }
 
@@ -93,17 +88,17 @@ export class Reflector {
   }
 
   get phase(): IngestStatus['phase'] {
-    return this.#phase;
+    return this.#status.phase;
   }
 
   /** Why it waits, or null while all is well. */
   get error(): string | null {
-    return this.#error;
+    return this.#status.error;
   }
 
   /** True when it waits for something that will not pass by itself soon, and nobody should wait for it. */
   get failing(): boolean {
-    return this.#error !== null && (this.#phase === 'PARKED' || this.#failures >= persistentFailures);
+    return this.error !== null && (this.phase === 'PARKED' || this.#failures >= persistentFailures);
   }
 
   get resourceVersion(): string {
@@ -163,6 +158,7 @@ export class Reflector {
     }
     stop.removeEventListener('abort', onStop);
     this.#release();
+    this.#status.lost();
     this.#say('STOPPED', null);
   }
 
@@ -182,7 +178,7 @@ export class Reflector {
     if (step === 'poll') await clock.sleep(settings.pollMs * (0.8 + 0.4 * random()), stop);
     const leave = await lists.enter(stop);
     try {
-      if (this.#error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
+      if (this.error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
       const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
       const { resourceVersion, summary } = await this.#collect(unwatchable.has(known) ? null : known, stop);
       this.#checkRewind(resourceVersion);
@@ -193,6 +189,7 @@ export class Reflector {
       this.#storeFailures = 0;
       this.#listed = true;
       this.#synced = true;
+      this.#status.listed();
       log.debug({ ...summary, resourceVersion }, 'listed');
     } finally {
       leave();
@@ -209,7 +206,8 @@ export class Reflector {
 
   /** Replaces the set: streamed where the server is thought to be able to, otherwise listed. */
   async #collect(notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
-    const turn = this.#polls ? null : this.#context.streaming.begin(this.#context.handle.key);
+    const { handle } = this.#context;
+    const turn = this.#polls ? null : this.#context.streaming.begin(`${handle.key} ${handle.namespace}`);
     if (turn === null) return listCollection(this.#context, { notOlderThan, bare: this.#polls, signal: stop });
     try {
       const { watch, ...result } = await streamCollection(this.#context, {
@@ -223,7 +221,7 @@ export class Reflector {
     } catch (error) {
       if (stop.aborted) turn.left();
       if (stop.aborted || !turn.failed(error)) throw error;
-      this.#count('no stream');
+      this.#status.count('no stream');
       this.#context.log.debug({ error: messageOf(error) }, 'the collection is listed, it could not be streamed');
     }
     return listCollection(this.#context, { notOlderThan, bare: false, signal: stop });
@@ -233,7 +231,7 @@ export class Reflector {
   #checkRewind(listed: string): void {
     const known = this.#position.resourceVersion;
     if (known === '' || this.#polls || (compareResourceVersions(listed, known) ?? 0) >= 0) return;
-    this.#count('rewind');
+    this.#status.count('rewind');
     this.#context.log.warn({ known, listed }, 'the API server went back in time; its list is taken as it is');
   }
 
@@ -247,18 +245,21 @@ export class Reflector {
       opened: () => {
         this.#watchOpenedAt = clock.monotonic();
         this.#serverFailures = 0;
+        this.#status.opened();
         this.#say('WATCHING', null);
       },
-      applied: () => {
-        this.#freshlyListed = false;
-        this.#storeFailures = 0;
-        this.#lastEventAt = clock.now();
-        this.#saveStatus();
+      took: (events) => {
+        if (events > 0) {
+          this.#freshlyListed = false;
+          this.#storeFailures = 0;
+        }
+        this.#status.took(events);
       },
     };
     const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
+    this.#status.lost();
     if (end.lines === 0 && end.lastedMs < shortWatchMs) {
-      this.#count('short watch');
+      this.#status.count('short watch');
       await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
     }
     if (end.lastedMs >= settings.backoff.resetMs) this.#protocolFaults = 0;
@@ -271,11 +272,11 @@ export class Reflector {
    * future without a word. A list of one object that must not be older tells: it fails with `too new`, and all is listed.
    */
   async #doubtSilence(stop: AbortSignal): Promise<void> {
-    const { budget, client, resource, settings } = this.#context;
+    const { budget, client, handle, resource, settings } = this.#context;
     const { resourceVersion } = this.#position;
     await budget.take(stop);
     const query = { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' };
-    const { body } = await client.stream(resourcePath(resource), query, {
+    const { body } = await client.stream(collectionPath(resource, handle), query, {
       signal: stop,
       bodyTimeoutMs: settings.listSilenceMs,
     });
@@ -294,7 +295,8 @@ export class Reflector {
     const { clock, settings } = this.#context;
     this.#release();
     this.#failures += 1;
-    this.#count(failure.reason);
+    this.#status.lost();
+    this.#status.count(failure.reason);
     this.#logFailure(failure);
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
@@ -313,7 +315,8 @@ export class Reflector {
         return again;
       case 'refused':
         if (failure.status === 404) this.#context.missing?.();
-        await this.#park(this.#probes.next(failure.retryAfterSeconds), failure, stop);
+        this.#status.refused();
+        await this.#park(this.#probes.next(failure.retryAfterSeconds), this.#withHint(failure), stop);
         return again;
       case 'protocol':
         return this.#afterNonsense(step, failure, stop);
@@ -367,41 +370,26 @@ export class Reflector {
     }
   }
 
-  #count(reason: string): void {
-    this.#restarts.set(reason, (this.#restarts.get(reason) ?? 0) + 1);
+  /** Who may not read all namespaces may be allowed some. */
+  #withHint(failure: Failure): Failure {
+    const { handle, resource } = this.#context;
+    if (failure.status !== 403 || !resource.namespaced || handle.namespace !== '') return failure;
+    return {
+      ...failure,
+      message: `${failure.message} (where only some namespaces may be read, name them with --namespaces)`,
+    };
   }
 
   /** The first failure of a row is worth a line; an outage of a thousand reflectors is not worth a thousand a second. */
   #logFailure(failure: Failure): void {
     const { log } = this.#context;
     const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
-    if (this.#error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
+    if (this.error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
     else log.debug(fields, 'ingest of a resource is interrupted');
   }
 
   #say(phase: IngestStatus['phase'], error: string | null): void {
-    if (phase === this.#phase && error === this.#error && !this.#unsaid) return;
-    this.#unsaid = false;
-    this.#phase = phase;
-    this.#error = error;
     if (error === null) this.#failures = 0;
-    this.#saveStatus();
-    this.#context.changed?.();
-  }
-
-  #saveStatus(): void {
-    const { writer, handle, log } = this.#context;
-    try {
-      inStore(() =>
-        writer.setStatus(handle, {
-          phase: this.#phase,
-          lastEventAt: this.#lastEventAt,
-          error: this.#error,
-          restarts: Object.fromEntries(this.#restarts),
-        }),
-      );
-    } catch (error) {
-      log.debug({ error: messageOf(error) }, 'the status of a resource was not saved');
-    }
+    this.#status.say(phase, error);
   }
 }

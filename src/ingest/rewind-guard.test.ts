@@ -8,7 +8,7 @@ import { describedPods } from './test-support.ts';
 
 function known(plural: string, resourceVersion: string, group = ''): KnownVersion {
   const resource: Resource = { ...describedPods().resource, plural, group };
-  return { resource, resourceVersion };
+  return { resource, namespace: '', resourceVersion };
 }
 
 /** A guard of a server whose collections stand at these versions; what was asked is noted. */

@@ -12,13 +12,15 @@
 import type { Logger } from '../base/log.ts';
 import { type Resource, resourceKey } from '../catalog/resource.ts';
 import { ApiError } from '../kube/api-error.ts';
-import { resourcePath } from '../kube/resource-path.ts';
 import type { RestClient } from '../kube/rest-client.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
+import { collectionPath } from './collection-path.ts';
 
 /** How far the reflector of a resource has come. */
 export interface KnownVersion {
   readonly resource: Resource;
+  /** Empty: over all of the resource. */
+  readonly namespace: string;
   readonly resourceVersion: string;
 }
 
@@ -45,10 +47,10 @@ export class RewindGuard {
       .sort((a, b) => compareResourceVersions(b.resourceVersion, a.resourceVersion) ?? 0);
     const small = known.find(({ resource }) => smallest.includes(resourceKey(resource))) ?? known[0];
     if (small === undefined) return false;
-    const now = await this.#version(small.resource, stop);
+    const now = await this.#version(small, stop);
     if (now === null) return false;
     for (const each of known.filter(({ resourceVersion }) => isBelow(now, resourceVersion)).slice(0, looks)) {
-      const again = each === small ? now : await this.#version(each.resource, stop);
+      const again = each === small ? now : await this.#version(each, stop);
       if (again === null) continue;
       if (isBelow(again, each.resourceVersion)) {
         this.#log.warn(
@@ -63,12 +65,15 @@ export class RewindGuard {
   }
 
   /** The collection's version now; null where it is refused or has none. */
-  async #version(resource: Resource, signal: AbortSignal): Promise<string | null> {
+  async #version({ resource, ...place }: KnownVersion, signal: AbortSignal): Promise<string | null> {
     try {
-      const list = await this.#client.get<{ metadata?: { resourceVersion?: unknown } } | null>(resourcePath(resource), {
-        query: { limit: 1 },
-        signal,
-      });
+      const list = await this.#client.get<{ metadata?: { resourceVersion?: unknown } } | null>(
+        collectionPath(resource, place),
+        {
+          query: { limit: 1 },
+          signal,
+        },
+      );
       const version = list?.metadata?.resourceVersion;
       return typeof version === 'string' ? version : null;
     } catch (error) {

@@ -44,7 +44,7 @@ export class StreamingLists {
     this.#enabled = enabled;
   }
 
-  /** Null: list this resource. */
+  /** `key` tells a collection from the others. Null: list it. */
   begin(key: string): StreamTurn | null {
     const now = this.#clock.monotonic();
     if (!this.#enabled || now < this.#until || now < (this.#resources.get(key)?.until ?? now)) return null;

@@ -55,6 +55,8 @@ export const defaultSupervisorSettings: SupervisorSettings = {
 export interface SupervisorContext {
   readonly cluster: ClusterOptions;
   readonly selection: Selection;
+  /** Namespaced resources are read in these alone; empty: in all at once. */
+  readonly namespaces: readonly string[];
   /** Bounds of what is kept of Events. */
   readonly events: { readonly maxObjects: number; readonly maxAgeMs: number } | undefined;
   readonly open: (options: ClusterOptions) => Promise<Connection>;
@@ -227,28 +229,32 @@ export class ClusterSupervisor {
 
   /** Starts what the store remembers of this cluster: no discovery is needed to go on where it stopped. */
   #begin(client: RestClient): void {
-    const { clock, log, random, reflector, selection, writer } = this.#context;
-    this.#reflectors = new ReflectorSet({
+    const { clock, log, namespaces, random, reflector, selection, writer } = this.#context;
+    const set = new ReflectorSet({
       client,
       writer,
       clock,
       random,
       log: log.child({ cluster: this.#name }),
       settings: reflector,
+      namespaces,
       changed: () => this.#context.changed(),
       missing: () => this.#onMissing(),
       seen: (key) => this.#watcher(key),
     });
+    this.#reflectors = set;
     this.#crds.clear();
     this.#dirty.clear();
     this.#unfinished.clear();
     this.#firstRound = true;
     const remembered = writer.states(this.#name);
     for (const { described, handle } of remembered) {
-      if (selects(described.resource, selection)) this.#reflectors.declare(described, 'resume');
-      else this.#reflectors.discard(handle);
+      const { resource } = described;
+      const wanted = selects(resource, selection);
+      if (wanted && set.described(handle.key) === undefined) set.declare(described, 'resume');
+      if (!wanted || !set.namespacesOf(resource).includes(handle.namespace)) set.discard(handle);
     }
-    this.#known = this.#reflectors.size > 0;
+    this.#known = set.size > 0;
     this.#context.changed();
   }
 
@@ -357,7 +363,8 @@ export class ClusterSupervisor {
       if (resource === undefined || served.has(key)) continue;
       const leftOut = inventory.announced.has(key);
       if (!leftOut && inventory.unknownGroups.has(resource.group)) continue;
-      if (!leftOut && !(await isGone(client, resource, stop))) continue;
+      const [namespace = ''] = set.namespacesOf(resource);
+      if (!leftOut && !(await isGone(client, resource, namespace, stop))) continue;
       this.#context.log.info({ cluster: this.#name, resource: key }, 'a resource is no longer served; it is dropped');
       this.#crds.delete(key);
       this.#unfinished.delete(key);

@@ -28,8 +28,8 @@ export interface WatchPosition {
 export interface WatchHooks {
   /** The server has accepted the watch. */
   opened(): void;
-  /** Events were committed. */
-  applied(events: number): void;
+  /** So many events were committed; none: a bookmark. */
+  took(events: number): void;
 }
 
 /** A watch that ended without an error: lines that came, and milliseconds it lasted from its headers on. */
@@ -147,9 +147,8 @@ class Watch {
     if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
       this.#position.resourceVersion = reached;
     }
-    if (events.length === 0) return;
-    seen?.(events.map(({ type, object }) => ({ object, deleted: type === 'DELETED' })));
-    this.#hooks.applied(events.length);
+    if (events.length > 0) seen?.(events.map(({ type, object }) => ({ object, deleted: type === 'DELETED' })));
+    this.#hooks.took(events.length);
   }
 
   /** Ends the watch at its end of time, or when it has fallen silent. Monotonic time only: wall clocks jump. */

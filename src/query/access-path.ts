@@ -154,7 +154,7 @@ export async function survey(lease: Lease, layout: KindLayout, paths: readonly A
     return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(scope)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
   });
   const [row = []] = await lease.all(
-    sql`SELECT coalesce(sum(objects), 0), json_group_array(cluster ORDER BY cluster), ${join(counts, ', ')}
+    sql`SELECT coalesce(sum(objects), 0), json_group_array(DISTINCT cluster ORDER BY cluster), ${join(counts, ', ')}
       FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1`,
   );
   const [total, clusters, ...rows] = row;

@@ -7,8 +7,10 @@ export interface Readiness {
   /** resourceKey. */
   readonly key: string;
   readonly cluster: string;
-  /** True after the first whole list of this resource. */
+  /** True after the first whole list of this resource: of each namespace that is ingested and that the server does not refuse. */
   readonly synced: boolean;
+  /** False where something of it is missing. */
+  readonly whole: boolean;
 }
 
 /** The resources of these kinds that the store knows, in all clusters or in the named ones, sorted by key and cluster. */
@@ -20,15 +22,21 @@ export async function readiness(
   const where = [isIn(raw('k.key'), [...new Set(keys)])];
   if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
   const rows = await lease.all(
-    sql`SELECT k.key, r.cluster, r.synced FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id
-      WHERE ${all(where)} ORDER BY k.key, r.cluster`,
+    sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced)
+      FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
+      GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`,
   );
-  return rows.map(([key, cluster, synced]) => ({ key: String(key), cluster: String(cluster), synced: synced === 1 }));
+  return rows.map(([key, cluster, synced, whole]) => ({
+    key: String(key),
+    cluster: String(cluster),
+    synced: synced === 1,
+    whole: whole === 1,
+  }));
 }
 
 /**
  * Asserts that each of these kinds is synced in at least one of the clusters.
- * @returns the resources that are not synced yet: their objects are missing from an answer.
+ * @returns the resources that are not whole: their objects, or some of them, are missing from an answer.
  * @throws PortolanError CACHE_NOT_READY naming the kinds of which nothing is synced.
  */
 export async function requireReady(
@@ -46,5 +54,5 @@ export async function requireReady(
       { details: { resources: missing } },
     );
   }
-  return found.filter((state) => !state.synced).map(({ key, cluster }) => ({ key, cluster }));
+  return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
 }

@@ -6,6 +6,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { ask } from '../../test/support/graphql-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
+import { idleStatus } from '../store/idle-status.ts';
 import { type OpenLease, openReader } from '../store/reader.ts';
 import { storeFile } from '../store/test-support.ts';
 import type { IngestStatus, LeaseOptions } from '../store/types.ts';
@@ -16,7 +17,7 @@ import { openAcknowledged } from './testing/raw-socket.ts';
 
 const widgets = 'widgets.example.com';
 const gadgets = 'gadgets.example.com';
-const status: IngestStatus = { phase: 'WATCHING', lastEventAt: null, error: null, restarts: {} };
+const status: IngestStatus = { ...idleStatus, phase: 'WATCHING' };
 
 /** What a metric says under exactly these labels; undefined where there is no such series. */
 function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describedCrd, engineFixture } from '../../test/support/engine-fixture.ts';
+import { idleStatus } from '../store/idle-status.ts';
 import { openReader } from '../store/reader.ts';
 import { storeFile } from '../store/test-support.ts';
 import type { Reader } from '../store/types.ts';
@@ -15,9 +16,7 @@ const failing = [
 test('each failing resource has its phase and its error; what the store does not know has none', async () => {
   const fixture = engineFixture();
   await fixture.declare(describedCrd({ plural: 'widgets', kind: 'Widget', properties: {} }));
-  fixture
-    .writer()
-    .setStatus(fixture.handle(widgets), { phase: 'PARKED', lastEventAt: null, error: 'as ingest says', restarts: {} });
+  fixture.writer().setStatus(fixture.handle(widgets), { ...idleStatus, phase: 'PARKED', error: 'as ingest says' });
   expect(await readinessOf({ ready: true, objects: 3, failing }, fixture.reader)).toEqual({
     ready: true,
     objects: 3,

@@ -4,7 +4,7 @@
  * The failures come from ingest's progress, their phases from the store. A probe is answered although the store is busy or not there:
  * then the phases are null.
  */
-import { readResourceProgress } from '../store/catalog-rows.ts';
+import { readResourceProgress } from '../store/resource-progress.ts';
 import type { IngestStatus, Reader } from '../store/types.ts';
 
 /** What /readyz answers. */
@@ -48,5 +48,5 @@ async function phasesIn(reader: Reader): Promise<ReadonlyMap<string, IngestStatu
     signal: AbortSignal.timeout(patience),
     timeoutMs: patience,
   });
-  return new Map(found.map(({ handle, status }) => [`${handle.cluster} ${handle.key}`, status.phase]));
+  return new Map(found.map(({ cluster, key, status }) => [`${cluster} ${key}`, status.phase]));
 }

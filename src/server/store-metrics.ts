@@ -5,9 +5,9 @@
  * that is gone takes its series with it, and while the store cannot be read there are none: better no value than an old one.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { readResourceProgress } from '../store/catalog-rows.ts';
 import { readLogFloor } from '../store/changes.ts';
 import type { ReaderStats } from '../store/reader.ts';
+import { readResourceProgress } from '../store/resource-progress.ts';
 import type { Lease, ResourceProgress } from '../store/types.ts';
 import type { Failing } from './readiness.ts';
 
@@ -113,8 +113,8 @@ export class StoreMetrics {
     }
     this.#revision.set(facts.revision);
     this.#floor.set(facts.logFloor);
-    for (const { handle, objects, synced, status } of facts.resources) {
-      const labels = { cluster: handle.cluster, resource: handle.key };
+    for (const { cluster, key, objects, synced, status } of facts.resources) {
+      const labels = { cluster, resource: key };
       this.#phase.set({ ...labels, phase: status.phase }, 1);
       this.#objects.set(labels, objects);
       this.#synced.set(labels, synced ? 1 : 0);

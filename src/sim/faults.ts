@@ -45,8 +45,8 @@ export interface FaultSwitches {
   readonly F23?: FaultAim & { readonly on: RequestKind; readonly retryAfterSeconds: number };
   /** 401 for everything. */
   readonly F26?: FaultAim;
-  /** 403 for lists and watches. */
-  readonly F27?: FaultAim;
+  /** 403 for lists and watches, but for those in one of these namespaces. */
+  readonly F27?: FaultAim & { readonly except?: readonly string[] };
   /** 500 for lists. */
   readonly F29?: FaultAim;
   /** A group answers with 503, and discovery shows it as stale and empty. */

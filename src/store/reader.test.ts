@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { readDescribed, readResourceProgress } from './catalog-rows.ts';
+import { readDescribed } from './catalog-rows.ts';
 import { objectsAsOf, readChanges, readLogFloor } from './changes.ts';
 import { readLayouts } from './layout.ts';
 import { openReader, type PooledReader, type ReaderOptions } from './reader.ts';
+import { readResourceProgress } from './resource-progress.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
 import type { Statement } from './types.ts';
 import { openWriter, type StoreWriter } from './writer.ts';

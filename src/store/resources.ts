@@ -11,6 +11,7 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import { type Path, parsePath } from '../catalog/path.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../catalog/resource.ts';
+import { idleStatus } from './idle-status.ts';
 import type { KindNamesOnWire } from './incoming.ts';
 import { PromotedTable, type Slot } from './promoted-table.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
@@ -24,6 +25,7 @@ export interface StoredKind {
   readonly promoted: PromotedTable;
 }
 
+/** One collection: a resource of a cluster, over all namespaces or in one. */
 export interface StoredResource {
   readonly handle: ResourceHandle;
   readonly kind: StoredKind;
@@ -41,8 +43,6 @@ export interface StoredResource {
   /** The description as it was declared in this process; read from its row when it was not. */
   described: DescribedResource | null;
 }
-
-const idle: IngestStatus = { phase: 'IDLE', lastEventAt: null, error: null, restarts: {} };
 
 export class Resources {
   readonly #session: WriteSession;
@@ -78,7 +78,7 @@ export class Resources {
   stateOf(resource: StoredResource): ResourceState {
     return {
       handle: resource.handle,
-      described: resource.described ?? this.#readDescribed(resource.handle.id),
+      described: resource.described ?? this.#readDescribed(resource.kind, resource.handle.cluster),
       lastResourceVersion: resource.lastResourceVersion,
       synced: resource.synced,
       outdated: resource.synced && resource.shape !== resource.bodyShape,
@@ -108,25 +108,32 @@ export class Resources {
   }
 
   /**
-   * Makes or updates a resource in one transaction of its own. `withheldMore` is called inside it when paths are withheld now that
-   * were not before, so that what is stored must go.
+   * Makes or updates a collection, and what is described of all collections of its resource, in one transaction of its own.
+   * `withheldMore` is called inside it for each of them when paths are withheld now that were not before, so that what is stored
+   * must go.
    */
-  declare(described: DescribedResource, withheldMore: (resource: StoredResource) => void): StoredResource {
+  declare(
+    described: DescribedResource,
+    namespace: string,
+    withheldMore: (resource: StoredResource) => void,
+  ): StoredResource {
     try {
-      return this.#session.run(() => this.#declare(described, withheldMore));
+      return this.#session.run(() => this.#declare(described, namespace, withheldMore));
     } catch (error) {
       this.reload();
       throw error;
     }
   }
 
-  /** Forgets a resource. Inside a transaction; its kind stays, since kind ids are for ever. */
+  /** Forgets a collection, and with the last one the description. Inside a transaction; the kind stays, since kind ids are for ever. */
   remove(resource: StoredResource): void {
     const { database, counters } = this.#session;
-    database.statement('DELETE FROM resource WHERE id = ?').run(resource.handle.id);
-    database.statement('DELETE FROM description WHERE resource = ?').run(resource.handle.id);
+    const { id, cluster } = resource.handle;
+    database.statement('DELETE FROM resource WHERE id = ?').run(id);
+    this.#resources.delete(id);
+    if (this.#collectionsOf(resource.kind, cluster).length > 0) return;
+    database.statement('DELETE FROM description WHERE cluster = ? AND kind = ?').run(cluster, resource.kind.id);
     counters.catalogVersion += 1;
-    this.#resources.delete(resource.handle.id);
     if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
   }
 
@@ -158,51 +165,80 @@ export class Resources {
     Object.assign(resource, { rowset: null, lastResourceVersion: null, synced: false, objects: 0 });
   }
 
-  #declare(described: DescribedResource, withheldMore: (resource: StoredResource) => void): StoredResource {
+  #declare(
+    described: DescribedResource,
+    namespace: string,
+    withheldMore: (resource: StoredResource) => void,
+  ): StoredResource {
     const { database, counters } = this.#session;
     const { cluster, resource: served } = described;
     const kind = this.#kindOf(served);
-    const known = this.all().find((other) => other.kind === kind && other.handle.cluster === cluster);
-    const shape = shapeOf(described);
     const json = JSON.stringify(described);
-    let id: number;
-    if (known === undefined) {
-      id = database
-        .statement(
-          `INSERT INTO resource (cluster, kind, version, rowset, last_rv, synced, objects, shape, body_shape, status)
-           VALUES (?, ?, ?, NULL, NULL, 0, 0, ?, ?, ?)`,
-        )
-        .run(cluster, kind.id, served.version, shape, shape, JSON.stringify(idle)).lastInsertRowid;
-    } else {
-      id = known.handle.id;
-      if (known.shape !== shape) {
-        database.statement('UPDATE resource SET version = ?, shape = ? WHERE id = ?').run(served.version, shape, id);
-      }
-    }
-    const before = database.statement('SELECT json FROM description WHERE resource = ?').get(id)?.[0];
+    const before = database
+      .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
+      .get(cluster, kind.id)?.[0];
     if (before !== json) {
-      database.statement('INSERT OR REPLACE INTO description (resource, json) VALUES (?, ?)').run(id, json);
+      database
+        .statement('INSERT OR REPLACE INTO description (cluster, kind, json) VALUES (?, ?, ?)')
+        .run(cluster, kind.id, json);
       counters.catalogVersion += 1;
     }
-    const resource: StoredResource = Object.assign(
-      known ?? {
-        handle: Object.freeze({ id, cluster, key: kind.key }),
-        kind,
-        bodyShape: shape,
-        rowset: null,
-        lastResourceVersion: null,
-        synced: false,
-        objects: 0,
-        status: idle,
-      },
-      { ...derivedFrom(described), described },
-    );
-    this.#resources.set(id, resource);
+    const known = this.#collectionsOf(kind, cluster);
+    const derived = derivedFrom(described);
+    for (const each of known) {
+      if (each.shape !== derived.shape) {
+        database
+          .statement('UPDATE resource SET version = ?, shape = ? WHERE id = ?')
+          .run(served.version, derived.shape, each.handle.id);
+      }
+      Object.assign(each, derived, { described });
+    }
+    const resource =
+      known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
     if (this.#assignSlots(kind)) counters.layoutVersion += 1;
     const withheldBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).withheld : null;
-    if (withheldBefore !== null && described.withheld.some((path) => !withheldBefore.includes(path)))
-      withheldMore(resource);
+    if (withheldBefore !== null && described.withheld.some((path) => !withheldBefore.includes(path))) {
+      for (const each of known) withheldMore(each);
+    }
     return resource;
+  }
+
+  #insert(kind: StoredKind, described: DescribedResource, namespace: string): StoredResource {
+    const { cluster, resource: served } = described;
+    const derived = derivedFrom(described);
+    const id = this.#session.database
+      .statement(
+        `INSERT INTO resource (cluster, kind, namespace, version, rowset, last_rv, synced, objects, shape, body_shape, status)
+         VALUES (?, ?, ?, ?, NULL, NULL, 0, 0, ?, ?, ?)`,
+      )
+      .run(
+        cluster,
+        kind.id,
+        namespace,
+        served.version,
+        derived.shape,
+        derived.shape,
+        JSON.stringify(idleStatus),
+      ).lastInsertRowid;
+    const resource: StoredResource = {
+      handle: Object.freeze({ id, cluster, key: kind.key, namespace }),
+      kind,
+      ...derived,
+      bodyShape: derived.shape,
+      rowset: null,
+      lastResourceVersion: null,
+      synced: false,
+      objects: 0,
+      status: idleStatus,
+      described,
+    };
+    this.#resources.set(id, resource);
+    return resource;
+  }
+
+  /** The collections of one resource. */
+  #collectionsOf(kind: StoredKind, cluster: string): readonly StoredResource[] {
+    return this.all().filter((other) => other.kind === kind && other.handle.cluster === cluster);
   }
 
   #kindOf(served: Resource): StoredKind {
@@ -224,8 +260,7 @@ export class Resources {
     const { database } = this.#session;
     const rows = database
       .statement(
-        `SELECT coalesce(json_extract(d.json, '$.promoted'), '[]')
-         FROM resource r JOIN description d ON d.resource = r.id WHERE r.kind = ? ORDER BY r.cluster`,
+        `SELECT coalesce(json_extract(json, '$.promoted'), '[]') FROM description WHERE kind = ? ORDER BY cluster`,
       )
       .all(kind.id);
     const wanted = new Map<string, { path: Path; type: LeafType }>();
@@ -243,8 +278,10 @@ export class Resources {
     return kind.promoted.assign([...wanted.values()], hasObjects);
   }
 
-  #readDescribed(id: number): DescribedResource {
-    const row = this.#session.database.statement('SELECT json FROM description WHERE resource = ?').get(id);
+  #readDescribed(kind: StoredKind, cluster: string): DescribedResource {
+    const row = this.#session.database
+      .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
+      .get(cluster, kind.id);
     return JSON.parse(String(must(row, 'the description of a resource')[0])) as DescribedResource;
   }
 
@@ -270,14 +307,21 @@ export class Resources {
       byId.set(kind.id, kind);
     }
     const rows = database
-      .statement('SELECT id, cluster, kind, rowset, last_rv, synced, objects, body_shape, status FROM resource')
+      .statement(
+        'SELECT id, cluster, kind, namespace, rowset, last_rv, synced, objects, body_shape, status FROM resource',
+      )
       .all();
-    for (const [id, cluster, kindId, rowset, lastRv, synced, objects, bodyShape, status] of rows) {
+    for (const [id, cluster, kindId, namespace, rowset, lastRv, synced, objects, bodyShape, status] of rows) {
       const kind = must(byId.get(Number(kindId)), 'the kind of a resource');
       this.#resources.set(Number(id), {
-        handle: Object.freeze({ id: Number(id), cluster: String(cluster), key: kind.key }),
+        handle: Object.freeze({
+          id: Number(id),
+          cluster: String(cluster),
+          key: kind.key,
+          namespace: String(namespace),
+        }),
         kind,
-        ...derivedFrom(this.#readDescribed(Number(id))),
+        ...derivedFrom(this.#readDescribed(kind, String(cluster))),
         bodyShape: String(bodyShape),
         rowset: rowset === null || rowset === undefined ? null : Number(rowset),
         lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),

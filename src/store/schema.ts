@@ -11,7 +11,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 export const schemaStatements: readonly string[] = [
   // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
@@ -37,16 +37,17 @@ export const schemaStatements: readonly string[] = [
      kind INTEGER NOT NULL, column_name TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL,
      ready INTEGER NOT NULL, backfilled INTEGER NOT NULL, PRIMARY KEY (kind, column_name)) WITHOUT ROWID`,
 
-  // One served collection of one cluster. Small on purpose: it is updated in every commit. `body_shape` is the shape under which
-  // all bodies were last compared; another than `shape` makes the next replace compare bodies, not versions alone.
+  // One collection that is listed and watched: a resource of a cluster, over all namespaces (`namespace` '') or in one of them. Small on
+  // purpose: it is updated in every commit. `body_shape` is the shape under which all bodies were last compared; another than `shape`
+  // makes the next replace compare bodies, not versions alone.
   `CREATE TABLE resource (
-     id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, kind INTEGER NOT NULL, version TEXT NOT NULL,
+     id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, kind INTEGER NOT NULL, namespace TEXT NOT NULL, version TEXT NOT NULL,
      rowset INTEGER, last_rv TEXT, synced INTEGER NOT NULL, objects INTEGER NOT NULL,
-     shape TEXT NOT NULL, body_shape TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (cluster, kind))`,
+     shape TEXT NOT NULL, body_shape TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (cluster, kind, namespace))`,
   `CREATE INDEX resource_kind ON resource (kind)`,
 
-  // The DescribedResource of a resource, as JSON. Apart from `resource`, since it is large and seldom written.
-  `CREATE TABLE description (resource INTEGER PRIMARY KEY, json TEXT NOT NULL)`,
+  // The DescribedResource of a resource, as JSON; one for all its collections. Apart from `resource`, since it is large and seldom written.
+  `CREATE TABLE description (cluster TEXT NOT NULL, kind INTEGER NOT NULL, json TEXT NOT NULL, PRIMARY KEY (cluster, kind))`,
 
   // Rowsets whose rows do not count: abandoned or replaced ones, and those that are being filled.
   `CREATE TABLE stale_rowset (rowset INTEGER PRIMARY KEY, kind INTEGER NOT NULL)`,

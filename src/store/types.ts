@@ -62,22 +62,33 @@ export interface IncomingEvent {
   readonly object: IncomingObject;
 }
 
-/** A resource of one cluster inside one store. */
+/** A collection inside one store: a resource of one cluster, over all namespaces or in one of them. */
 export interface ResourceHandle {
   readonly id: number;
   readonly cluster: string;
   /** resourceKey */
   readonly key: string;
+  /** Empty: all of the resource. */
+  readonly namespace: string;
 }
 
 /** How ingest stands with a resource; kept in the store so that the serve role and a restart can read it. */
 export interface IngestStatus {
   readonly phase: 'IDLE' | 'LISTING' | 'WATCHING' | 'POLLING' | 'BACKOFF' | 'PARKED' | 'STOPPED';
-  /** Milliseconds since the epoch, or null. */
+  /** When the last event of a watch was taken; milliseconds since the epoch, or null. */
   readonly lastEventAt: number | null;
+  /** When the server last showed that it had nothing else: the last event, bookmark, whole list or opening of a watch. */
+  readonly lastSignAt: number | null;
+  /**
+   * Since when the tables may lack what the server has: milliseconds since the epoch. Null while a watch is open, and before the
+   * first whole list.
+   */
+  readonly staleSince: number | null;
   readonly error: string | null;
   /** Restarts by reason (`expired`, `network`, `status 500`, …). */
   readonly restarts: Readonly<Record<string, number>>;
+  /** The server refused it last (no rights, no such collection): other collections of the resource do not wait for this one. */
+  readonly refused: boolean;
 }
 
 /** What one applied batch or replace did. */
@@ -115,8 +126,24 @@ export interface ResourceState {
   readonly status: IngestStatus;
 }
 
-/** What changes of a resource's state while it is ingested. */
-export type ResourceProgress = Omit<ResourceState, 'described' | 'outdated'>;
+/** What changes of a collection's state while it is ingested. */
+export type CollectionProgress = Omit<ResourceState, 'described' | 'outdated'>;
+
+/** The same of a resource: the sum of its collections. */
+export interface ResourceProgress {
+  readonly cluster: string;
+  /** resourceKey */
+  readonly key: string;
+  /** Null where there are several collections: each has its own. */
+  readonly lastResourceVersion: string | null;
+  /** True when every collection is. */
+  readonly synced: boolean;
+  readonly objects: number;
+  /** That of the collection which is worst off, with the newest event and all restarts. */
+  readonly status: IngestStatus;
+  /** By namespace; one without a namespace where the resource is ingested over all of them. */
+  readonly collections: readonly CollectionProgress[];
+}
 
 /** The only write connection. Lives in the ingest role; every method runs to the end of its transaction before it returns. */
 export interface Writer {
@@ -124,9 +151,12 @@ export interface Writer {
   revision(): number;
   /** Says which cluster answers under this name. Another uid than the stored one drops that cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
-  /** Makes or updates a resource. A changed shape hash, version or promotion is taken in place; rows stay. */
-  declare(described: DescribedResource): ResourceHandle;
-  /** Removes a resource with all its rows; the log gets one RESET. In bounded transactions. */
+  /**
+   * Makes or updates a collection: the resource over all namespaces, or in the given one. A changed shape hash, version or promotion
+   * is taken in place for all collections of the resource; rows stay.
+   */
+  declare(described: DescribedResource, namespace?: string): ResourceHandle;
+  /** Removes a collection with all its rows; the log gets one RESET. In bounded transactions. */
   drop(handle: ResourceHandle): Promise<void>;
   states(cluster?: string): readonly ResourceState[];
   state(handle: ResourceHandle): ResourceState;

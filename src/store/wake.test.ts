@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
+import { idleStatus } from './idle-status.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
 import { type Commit, watchDataVersion } from './wake.ts';
 import { openWriter } from './writer.ts';
@@ -16,7 +17,7 @@ test('a listener hears of each commit that moved something, until it is removed;
   const replace = writer.replace(handle);
   replace.put([pod({ name: 'a', rv: 1 })]);
   await replace.commit('1');
-  writer.setStatus(handle, { phase: 'WATCHING', lastEventAt: null, error: null, restarts: {} });
+  writer.setStatus(handle, { ...idleStatus, phase: 'WATCHING' });
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 2 })], '2');
   expect(heard).toEqual([
     { revision: 0, catalogVersion: 1, layoutVersion: 2 },

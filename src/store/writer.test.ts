@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { Database } from './database.ts';
+import { idleStatus } from './idle-status.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
 import type { ResourceHandle } from './types.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
@@ -323,7 +324,7 @@ test('bookmarks and statuses go with the next commit, on time, and at the end', 
   const clock = { ...systemClock, monotonic: () => now };
   const { writer, file } = open({ clock });
   const handle = await synced(writer, []);
-  const status = { phase: 'WATCHING', lastEventAt: 1, error: null, restarts: {} } as const;
+  const status = { ...idleStatus, phase: 'WATCHING', lastEventAt: 1 } as const;
   const stored = () => read(file, `SELECT last_rv, status ->> '$.lastEventAt' FROM resource`)[0];
   writer.setStatus(handle, status);
   writer.bookmark(handle, '20');

@@ -207,8 +207,8 @@ class SqliteWriter implements StoreWriter {
     });
   }
 
-  declare(described: DescribedResource): ResourceHandle {
-    const resource = this.#resources.declare(described, (changed) => {
+  declare(described: DescribedResource, namespace = ''): ResourceHandle {
+    const resource = this.#resources.declare(described, namespace, (changed) => {
       // What is withheld from now on must not stay on the disk in bodies that were stored before.
       if (changed.synced) this.#log.reset(changed.kind.id, changed.handle.cluster, changed.lastResourceVersion ?? '');
       this.#log.forgetBodies(changed.kind.id, changed.handle.cluster);

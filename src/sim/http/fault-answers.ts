@@ -45,7 +45,9 @@ export class FaultAnswers {
     const group = faults.on('F30', plural)?.group;
     if (group !== undefined && about?.group === group && faults.take('F30', plural)) throw statusErrors.unavailable();
     if (kind === undefined || about === undefined) return false;
-    if (faults.take('F27', plural)) throw statusErrors.forbidden(about, '', 'the right was taken away');
+    const allowed = faults.on('F27', plural)?.except ?? [];
+    if (!allowed.includes(about.namespace ?? '') && faults.take('F27', plural))
+      throw statusErrors.forbidden(about, '', 'the right was taken away');
     if (faults.on('F23', plural)?.on === kind) {
       throw statusErrors.tooManyRequests(faults.take('F23', plural)?.retryAfterSeconds ?? 1);
     }
