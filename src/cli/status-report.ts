@@ -15,10 +15,22 @@ export interface StatusRow {
   readonly objects: number | null;
   /** RFC 3339. */
   readonly lastEventAt: string | null;
+  /** RFC 3339; null while a watch is open, and before the first whole list. */
+  readonly staleSince: string | null;
   readonly restarts: readonly { readonly reason: string; readonly count: number }[];
+  /** Where it is ingested by namespaces, how each stands. */
+  readonly namespaces: readonly NamespaceRow[];
   readonly error: string | null;
   /** It waits for something that will not pass by itself. */
   readonly failing: boolean;
+}
+
+export interface NamespaceRow {
+  readonly namespace: string;
+  readonly phase: string;
+  readonly synced: boolean;
+  readonly objects: number;
+  readonly error: string | null;
 }
 
 export interface StatusReport {
@@ -44,7 +56,17 @@ const resource = z.object({
   synced: z.boolean(),
   objects: z.number(),
   lastEventAt: z.string().nullable(),
+  staleSince: z.string().nullable(),
   restarts: z.array(z.object({ reason: z.string(), count: z.number() })),
+  collections: z.array(
+    z.object({
+      namespace: z.string().nullable(),
+      phase: z.string(),
+      synced: z.boolean(),
+      objects: z.number(),
+      error: z.string().nullable(),
+    }),
+  ),
   error: z.string().nullable(),
 });
 
@@ -57,7 +79,8 @@ const answer = z.object({
 
 const refusal = z.object({ error: z.string() });
 
-const query = '{ resources { key cluster phase synced objects lastEventAt restarts { reason count } error } }';
+const query = `{ resources { key cluster phase synced objects lastEventAt staleSince restarts { reason count } error
+  collections { namespace phase synced objects error } } }`;
 
 /** The state of everything. `url` is the endpoint or the gateway's root. Throws UPSTREAM_UNAVAILABLE with what to do. */
 export async function askStatus(url: string): Promise<StatusReport> {
@@ -67,10 +90,15 @@ export async function askStatus(url: string): Promise<StatusReport> {
   const ready = await fetched(shown, new URL('readyz', endpoint), {}, readiness);
   const rows = await resourcesOf(shown);
   const failures = new Map(ready.failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
-  const known = rows.map(({ key, error, ...row }): StatusRow => {
+  const known = rows.map(({ key, error, collections, ...row }): StatusRow => {
     const failure = failures.get(`${row.cluster} ${key}`);
     failures.delete(`${row.cluster} ${key}`);
-    return { resource: key, ...row, error: failure?.error ?? error, failing: failure !== undefined };
+    const namespaces = collections.flatMap(({ namespace, ...each }) =>
+      namespace === null ? [] : { namespace, ...each },
+    );
+    // Of several namespaces the error says which one it is of.
+    const shown = namespaces.length > 0 && error !== null ? error : (failure?.error ?? error);
+    return { resource: key, ...row, namespaces, error: shown, failing: failure !== undefined };
   });
   const unknown = [...failures.values()].map(
     ({ cluster, resource, phase, error }): StatusRow => ({
@@ -80,7 +108,9 @@ export async function askStatus(url: string): Promise<StatusReport> {
       synced: null,
       objects: null,
       lastEventAt: null,
+      staleSince: null,
       restarts: [],
+      namespaces: [],
       error,
       failing: true,
     }),

@@ -1,7 +1,7 @@
 /** The table that `portolan status` prints. */
 import type { StatusReport, StatusRow } from './status-report.ts';
 
-const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'RESTARTS', 'ERROR'] as const;
+const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE', 'RESTARTS', 'ERROR'] as const;
 
 /** The rows of `shown`, what is failing first, and one line about all. `now` in milliseconds since the epoch. */
 export function statusTable(report: StatusReport, shown: readonly StatusRow[], now: number): string {
@@ -18,13 +18,14 @@ export function statusTable(report: StatusReport, shown: readonly StatusRow[], n
 }
 
 function cellsOf(row: StatusRow, now: number): string[] {
-  const { resource, cluster, phase, objects, lastEventAt, restarts, error } = row;
+  const { resource, cluster, phase, objects, lastEventAt, staleSince, restarts, error } = row;
   return [
     resource,
     cluster,
     phase ?? '-',
     objects === null ? '-' : String(objects),
     lastEventAt === null ? '-' : ageOf(now - Date.parse(lastEventAt)),
+    staleSince === null ? '-' : ageOf(now - Date.parse(staleSince)),
     restartsOf(restarts),
     error ?? '-',
   ].map(oneLine);

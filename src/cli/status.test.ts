@@ -91,12 +91,14 @@ describe('a gateway of which a part fails', () => {
   test('is a table with what fails at the top, and exit code 1', async () => {
     const { code, lines } = await told();
     expect(code).toBe(1);
-    expect(lines[0]).toMatch(/^RESOURCE +CLUSTER +PHASE +OBJECTS +LAST EVENT +RESTARTS +ERROR$/);
+    expect(lines[0]).toMatch(/^RESOURCE +CLUSTER +PHASE +OBJECTS +LAST EVENT +STALE +RESTARTS +ERROR$/);
     expect(lines[1]).toMatch(/^everything +down +- +- +- +- +\S/);
     expect(lines[2]).toMatch(
-      /^secrets +up +PARKED +0 +- +\d+ \(.*status 403 \d+\) +\S.*secrets is forbidden: \[31mask an administrator/,
+      /^secrets +up +PARKED +0 +- +- +\d+ \(.*status 403 \d+\) +\S.*secrets is forbidden: \[31mask an administrator/,
     );
-    expect(lines.find((line) => line.startsWith('namespaces '))).toMatch(/^namespaces +up +WATCHING +\d+ +\S+ +- +-$/);
+    expect(lines.find((line) => line.startsWith('namespaces '))).toMatch(
+      /^namespaces +up +WATCHING +\d+ +\S+ +- +- +-$/,
+    );
     expect(lines.at(-2)).toMatch(/^\d+ of \d+ resources synced, \d+ objects, 2 failing; ready\.$/);
   });
 
@@ -118,6 +120,8 @@ describe('a gateway of which a part fails', () => {
       synced: false,
       objects: 0,
       lastEventAt: null,
+      staleSince: null,
+      namespaces: [],
       restarts: expect.arrayContaining([{ reason: 'status 403', count: expect.any(Number) }]),
       error: expect.stringContaining('secrets is forbidden'),
       failing: true,
@@ -207,6 +211,8 @@ test.each([
     synced: true,
     objects: 1,
     lastEventAt: new Date(1_000_000_000_000).toISOString(),
+    staleSince: new Date(1_000_000_000_000).toISOString(),
+    namespaces: [],
     restarts: [
       { reason: 'expired', count: 2 },
       { reason: 'status 500', count: 1 },
@@ -217,5 +223,5 @@ test.each([
   const [, line = ''] = statusTable({ url: '', ready: true, resources: [row] }, [row], 1_000_000_000_000 + age).split(
     '\n',
   );
-  expect(line.split(/ {2,}/)).toEqual(['pods', 'c', 'WATCHING', '1', shown, '3 (expired 2, status 500 1)', '-']);
+  expect(line.split(/ {2,}/)).toEqual(['pods', 'c', 'WATCHING', '1', shown, shown, '3 (expired 2, status 500 1)', '-']);
 });

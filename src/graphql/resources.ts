@@ -13,7 +13,7 @@ import { resourceKey } from '../catalog/resource.ts';
 import { readDescribed } from '../store/catalog-rows.ts';
 import { readLayouts } from '../store/layout.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { KindLayout, ResourceProgress } from '../store/types.ts';
+import type { CollectionProgress, KindLayout, ResourceProgress } from '../store/types.ts';
 import type { Operation } from './operation.ts';
 import type { Builder } from './static-schema.ts';
 
@@ -52,6 +52,23 @@ export function addResources(builder: Builder): void {
       count: t.exposeInt('count', { nullable: false }),
     }),
   });
+  const dateTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  const collection = builder.objectRef<CollectionProgress>('ResourceCollection').implement({
+    description: 'One of the lists and watches by which a resource is ingested.',
+    fields: (t) => ({
+      namespace: t.string({
+        description: 'Null where one covers all of the resource.',
+        resolve: ({ handle }) => (handle.namespace === '' ? null : handle.namespace),
+      }),
+      synced: t.exposeBoolean('synced', { nullable: false }),
+      phase: t.string({ nullable: false, resolve: ({ status }) => status.phase }),
+      objects: t.exposeInt('objects', { nullable: false }),
+      resourceVersion: t.string({ resolve: ({ lastResourceVersion }) => lastResourceVersion }),
+      lastEventAt: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.lastEventAt) }),
+      staleSince: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.staleSince) }),
+      error: t.string({ resolve: ({ status }) => status.error }),
+    }),
+  });
   const described = async (source: ResourceSource) => (await source.described()).resource;
 
   builder.objectType('Resource', {
@@ -88,20 +105,42 @@ export function addResources(builder: Builder): void {
       }),
       synced: t.boolean({
         nullable: false,
-        description: 'Has the resource been listed completely once?',
+        description: 'Has the resource been listed completely once, in every namespace that is ingested?',
         resolve: ({ state }) => state.synced,
       }),
       phase: t.string({
         nullable: false,
-        description: 'IDLE, LISTING, WATCHING, POLLING, BACKOFF, PARKED or STOPPED.',
+        description:
+          'IDLE, LISTING, WATCHING, POLLING, BACKOFF, PARKED or STOPPED; of several collections, that of the one which is worst off.',
         resolve: ({ state }) => state.status.phase,
       }),
       objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
-      resourceVersion: t.string({ resolve: ({ state }) => state.lastResourceVersion }),
+      resourceVersion: t.string({
+        description: 'Up to which the objects here are those of the server; null where there are several collections.',
+        resolve: ({ state }) => state.lastResourceVersion,
+      }),
       lastEventAt: t.field({
         type: 'DateTime',
-        resolve: ({ state }) =>
-          state.status.lastEventAt === null ? null : new Date(state.status.lastEventAt).toISOString(),
+        description: 'When the last event of a watch was taken.',
+        resolve: ({ state }) => dateTime(state.status.lastEventAt),
+      }),
+      lastSignAt: t.field({
+        type: 'DateTime',
+        description:
+          'When the server last showed that there was nothing else: an event, a bookmark, a whole list, the opening of a watch.',
+        resolve: ({ state }) => dateTime(state.status.lastSignAt),
+      }),
+      staleSince: t.field({
+        type: 'DateTime',
+        description:
+          'Since when the objects here may lack what the server has; null while a watch is open, and before the first whole list.',
+        resolve: ({ state }) => dateTime(state.status.staleSince),
+      }),
+      collections: t.field({
+        type: [collection],
+        nullable: { list: false, items: false },
+        description: 'By which it is ingested: one, or one for each namespace where namespaces were named.',
+        resolve: ({ state }) => state.collections,
       }),
       error: t.string({ resolve: ({ state }) => state.status.error }),
       restarts: t.field({

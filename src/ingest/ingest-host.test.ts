@@ -1,112 +1,15 @@
-/** Ingest against the simulated cluster over real HTTP, in this thread; the invariant is that the tables equal the server's lists. */
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
+import { configMap, equal, quick, type RunningHost, ready, run, simulated } from '../../test/support/ingest-bench.ts';
 import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
 import { startLoopbackServer } from '../../test/support/loopback-server.ts';
-import { type Random, systemClock } from '../base/clock.ts';
-import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { apiVersionOf } from '../catalog/resource.ts';
-import { type Connection, type ConnectionAnswer, connect } from '../kube/connection.ts';
-import { type SimCluster, type SimOptions, startSimCluster } from '../sim/sim-cluster.ts';
-import { openWriter, type StoreWriter } from '../store/writer.ts';
-import type { ClusterOptions } from './cluster-options.ts';
-import { IngestHost } from './ingest-host.ts';
-import type { IngestMessage } from './ingest-messages.ts';
-import type { IngestOptions } from './ingest-options.ts';
-import { storedObjects, temporaryDirectory } from './test-support.ts';
-
-const quick = { debounceMs: 20, settleMs: [20, 50, 100, 500], rediscoverMs: 60_000 };
-
-async function simulated(options: SimOptions = {}): Promise<{ sim: SimCluster; options: ClusterOptions }> {
-  const sim = await startSimCluster({ ...options, features: { bookmarkMs: 50, ...options.features } });
-  onTestFinished(() => sim.close());
-  const folder = kubeconfigFolder();
-  onTestFinished(() => folder.remove());
-  return { sim, options: { name: 'east', kubeconfig: folder.file('config', sim.kubeconfig()) } };
-}
-
-interface RunningHost {
-  readonly host: IngestHost;
-  readonly writer: StoreWriter;
-  readonly file: string;
-  readonly messages: IngestMessage[];
-  /** Method and path with query of all requests. */
-  readonly asked: string[];
-  /** Answers in place of the server where it gives something. */
-  between: ((path: string, ask: () => Promise<ConnectionAnswer>) => Promise<ConnectionAnswer> | undefined) | null;
-  close(): Promise<void>;
-}
-
-function run(
-  clusters: readonly ClusterOptions[],
-  more: Partial<IngestOptions> & { random?: Random } = {},
-): RunningHost {
-  const file = more.file ?? join(temporaryDirectory(), 'store.db');
-  const writer = openWriter(file, { checkpoints: 'inline' });
-  const messages: IngestMessage[] = [];
-  const asked: string[] = [];
-  const running: { between: RunningHost['between'] } = { between: null };
-  const host = new IngestHost({
-    options: { clusters, supervisor: quick, ...more, file },
-    writer,
-    open: async (options) => recorded(await connect({ ...options, env: {} }), asked, () => running.between),
-    post: (message) => messages.push(message),
-    clock: systemClock,
-    random: more.random ?? Math.random,
-    log: silentLogger,
-  });
-  onTestFinished(() => host.close());
-  host.start();
-  return Object.assign(running, { host, writer, file, messages, asked, close: () => host.close() });
-}
-
-function recorded(connection: Connection, asked: string[], between: () => RunningHost['between']): Connection {
-  return Object.create(connection, {
-    cluster: { value: connection.cluster },
-    server: { value: connection.server },
-    context: { value: connection.context },
-    source: { value: connection.source },
-    close: { value: () => connection.close() },
-    request: {
-      value: (request: Parameters<Connection['request']>[0]) => {
-        asked.push(`${request.method} ${request.path}`);
-        const ask = (): Promise<ConnectionAnswer> => connection.request(request);
-        return between()?.(request.path, ask) ?? ask();
-      },
-    },
-  });
-}
-
-async function ready({ host }: RunningHost): Promise<void> {
-  await eventually(() => expect(host.progress()).toMatchObject({ ready: true, failing: [] }));
-}
-
-/** What the server has of all resources that ingest has declared, as storedObjects writes it. */
-function served(sim: SimCluster, { writer }: RunningHost): string[] {
-  return writer
-    .states()
-    .flatMap(({ handle, described: { resource } }) => {
-      const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
-      return sim.list(`${base}/${resource.plural}`).map((object) => {
-        const metadata = object['metadata'] as Record<string, string>;
-        const { namespace = '', name, uid, resourceVersion } = metadata;
-        return `${handle.cluster}/${handle.key}/${namespace}/${name} ${uid}@${resourceVersion}`;
-      });
-    })
-    .sort();
-}
-
-async function equal(sim: SimCluster, running: RunningHost): Promise<void> {
-  await eventually(() => expect(storedObjects(running.file).sort()).toEqual(served(sim, running)));
-}
-
-function configMap(name: string, data: Record<string, string> = {}): Record<string, unknown> {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
-}
+import type { ConnectionAnswer } from '../kube/connection.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
+import { storedObjects } from './test-support.ts';
 
 const widgetsKey = 'widgets.shop.example.com';
 function widgetCrd(properties: object = { size: { type: 'integer' } }, more: object = {}): Record<string, unknown> {

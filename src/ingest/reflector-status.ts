@@ -54,6 +54,8 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
     this.#refused = false;
+    // Where the phase says so already, this is all that changes.
+    if (!this.#unsaid && this.#phase === 'WATCHING') this.#save();
   }
 
   /** So many events of a watch were committed; none: a bookmark. */

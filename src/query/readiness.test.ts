@@ -6,8 +6,8 @@ test('a kind is ready when one of the chosen clusters has synced it', async () =
   const store = openTestStore([]);
   await store.read(async (lease) => {
     expect(await readiness(lease, [promotedKey, 'pods'])).toEqual([
-      { key: promotedKey, cluster: 'east', synced: false },
-      { key: promotedKey, cluster: 'west', synced: false },
+      { key: promotedKey, cluster: 'east', synced: false, whole: false },
+      { key: promotedKey, cluster: 'west', synced: false, whole: false },
     ]);
     await expect(requireReady(lease, [promotedKey, plainKey])).rejects.toThrow(
       expect.objectContaining({ code: 'CACHE_NOT_READY', details: { resources: [promotedKey, plainKey] } }),

@@ -71,9 +71,10 @@ describe('resources', () => {
     writer.setStatus(fixture.handle(widgets), {
       ...status,
       lastEventAt: 10_000,
+      lastSignAt: 11_000,
       restarts: { expired: 2, 'status 500': 1 },
     });
-    writer.setStatus(fixture.handle(gadgets), { ...status, phase: 'PARKED', error: 'no' });
+    writer.setStatus(fixture.handle(gadgets), { ...status, phase: 'PARKED', error: 'no', staleSince: 2500 });
     const { scrape } = await overStore(fixture, { clock: { ...systemClock, now: () => 12_500 } });
 
     const text = await scrape();
@@ -83,6 +84,8 @@ describe('resources', () => {
     expect(sampleOf(text, 'portolan_resource_synced', one)).toBe(1);
     expect(sampleOf(text, 'portolan_resource_phase', { ...one, phase: 'WATCHING' })).toBe(1);
     expect(sampleOf(text, 'portolan_resource_last_event_age_seconds', one)).toBe(2.5);
+    expect(sampleOf(text, 'portolan_resource_stale_seconds', one)).toBe(0);
+    expect(sampleOf(text, 'portolan_resource_stale_seconds', other)).toBe(10);
     expect(sampleOf(text, 'portolan_resource_restarts_total', { ...one, reason: 'expired' })).toBe(2);
     expect(sampleOf(text, 'portolan_resource_restarts_total', { ...one, reason: 'status 500' })).toBe(1);
     expect(sampleOf(text, 'portolan_resource_objects', other)).toBe(0);

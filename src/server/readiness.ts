@@ -25,6 +25,8 @@ export interface Failing {
   /** resourceKey; `everything` where the cluster itself cannot be read. */
   readonly resource: string;
   readonly error: string;
+  /** Those that fail, where it is ingested by namespaces. */
+  readonly namespaces?: readonly string[];
 }
 
 /** Milliseconds that a probe waits for the store. */
@@ -34,9 +36,10 @@ const patience = 300;
 export async function readinessOf(progress: Progress, reader: Reader): Promise<Readiness> {
   if (progress.failing.length === 0) return progress;
   const phases = await phasesIn(reader).catch(() => new Map<string, IngestStatus['phase']>());
-  const failing = progress.failing.map(({ cluster, resource, error }) => ({
+  const failing = progress.failing.map(({ cluster, resource, error, namespaces }) => ({
     cluster,
     resource,
+    ...(namespaces === undefined ? {} : { namespaces }),
     phase: phases.get(`${cluster} ${resource}`) ?? null,
     error,
   }));

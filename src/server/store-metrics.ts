@@ -35,6 +35,7 @@ export class StoreMetrics {
   readonly #objects: Gauge<'cluster' | 'resource'>;
   readonly #synced: Gauge<'cluster' | 'resource'>;
   readonly #age: Gauge<'cluster' | 'resource'>;
+  readonly #stale: Gauge<'cluster' | 'resource'>;
   readonly #restarts: Counter<'cluster' | 'resource' | 'reason'>;
   readonly #ready: Gauge;
   readonly #failing: Gauge<'cluster' | 'resource'>;
@@ -66,6 +67,11 @@ export class StoreMetrics {
     this.#age = gauge(
       'resource_last_event_age_seconds',
       'Time since the last event of a watch was taken; no series before the first.',
+      ofResource,
+    );
+    this.#stale = gauge(
+      'resource_stale_seconds',
+      'For how long the objects here may lack what the server has; 0 while a watch is open, no series before the first whole list.',
       ofResource,
     );
     this.#restarts = counter('resource_restarts_total', 'Lists and watches that had to begin again, by reason.', [
@@ -104,7 +110,7 @@ export class StoreMetrics {
 
   /** `now` in milliseconds since the epoch; null when the store could not be read. */
   setFacts(facts: StoreFacts | null, now: number): void {
-    for (const each of [this.#phase, this.#objects, this.#synced, this.#age, this.#restarts]) each.reset();
+    for (const each of [this.#phase, this.#objects, this.#synced, this.#age, this.#stale, this.#restarts]) each.reset();
     this.#up.set(facts === null ? 0 : 1);
     if (facts === null) {
       this.#revision.remove();
@@ -119,6 +125,8 @@ export class StoreMetrics {
       this.#objects.set(labels, objects);
       this.#synced.set(labels, synced ? 1 : 0);
       if (status.lastEventAt !== null) this.#age.set(labels, Math.max(0, now - status.lastEventAt) / 1000);
+      if (status.staleSince !== null) this.#stale.set(labels, Math.max(0, now - status.staleSince) / 1000);
+      else if (status.lastSignAt !== null) this.#stale.set(labels, 0);
       for (const [reason, count] of Object.entries(status.restarts)) this.#restarts.inc({ ...labels, reason }, count);
     }
   }

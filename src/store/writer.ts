@@ -170,6 +170,7 @@ class SqliteWriter implements StoreWriter {
       closed: () => this.#closed,
     };
     this.#savedAt = this.#clock.monotonic();
+    this.#noteInterrupted();
     this.#checkpointer =
       options.checkpoints === 'inline'
         ? null
@@ -183,6 +184,16 @@ class SqliteWriter implements StoreWriter {
       if (!this.#closed) database.pragma('wal_autocheckpoint = 1000');
     };
     return start({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
+  }
+
+  /** What a process that died said of itself is no longer so; saved with the first commit. */
+  #noteInterrupted(): void {
+    for (const resource of this.#resources.all()) {
+      const { status } = resource;
+      if (status.phase === 'STOPPED' || status.phase === 'IDLE') continue;
+      resource.status = { ...status, phase: 'STOPPED', staleSince: status.staleSince ?? status.lastSignAt };
+      this.#unsaved.add(resource.handle.id);
+    }
   }
 
   revision(): number {
@@ -360,7 +371,8 @@ class SqliteWriter implements StoreWriter {
     resource.status = status;
     this.#unsaved.add(handle.id);
     // What people look at is saved at once, what only ticks on goes with the next commit.
-    if (before.phase !== status.phase || before.error !== status.error) this.#session.run(() => {});
+    const freshness = (before.staleSince === null) !== (status.staleSince === null);
+    if (before.phase !== status.phase || before.error !== status.error || freshness) this.#session.run(() => {});
   }
 
   retain(handle: ResourceHandle, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): number {
