@@ -41,6 +41,7 @@ export type GatewayConfig = Pick<
   | 'exclude'
   | 'namespaces'
   | 'data'
+  | 'maxDisk'
   | 'eventsMax'
   | 'eventsMaxAge'
   | 'readers'
@@ -76,6 +77,7 @@ export async function startGateway(
       namespaces: config.namespaces,
       events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
       logLevel: config.logLevel,
+      ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     });
     undo.push(() => ingest.close());
     const reader = await openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });

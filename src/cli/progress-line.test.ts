@@ -16,7 +16,16 @@ function line(isTTY: boolean): ProgressLine {
 
 function progress(resourcesDone: number, failing: IngestProgress['failing'] = []): IngestProgress {
   const clusters: IngestProgress['clusters'] = [];
-  return { ready: false, catalogKnown: true, resourcesDone, resourcesTotal: 3, objects: 10, failing, clusters };
+  return {
+    ready: false,
+    catalogKnown: true,
+    resourcesDone,
+    resourcesTotal: 3,
+    objects: 10,
+    failing,
+    clusters,
+    disk: null,
+  };
 }
 
 test('on a terminal one line is written over', () => {

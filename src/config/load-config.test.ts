@@ -96,6 +96,15 @@ describe('values', () => {
   });
 
   test.each([
+    ['256Mi', 256 * 2 ** 20],
+    ['10Gi', 10 * 2 ** 30],
+    ['10GiB', 10 * 2 ** 30],
+    ['1Ti', 2 ** 40],
+  ])('%s of disk are %d bytes', (maxDisk, bytes) => {
+    expect(load({ maxDisk })).toMatchObject({ maxDisk: bytes });
+  });
+
+  test.each([
     [true, true],
     ['true', true],
     ['false', false],
@@ -113,6 +122,10 @@ describe('refusals name what, where and why', () => {
     [{ port: '-1' }, '--port is "-1" but must be a whole number from 0 to 65535.'],
     [{ port: '0x10' }, '--port is "0x10" but must be a whole number from 0 to 65535.'],
     [{ eventsMaxAge: '6' }, '--events-max-age is "6" but must be a whole number with ms, s, m, h or d, such as 6h.'],
+    ...['10', '10GB', '255Mi', '1.5Gi', '-1Gi'].map((maxDisk): [Record<string, string>, string] => [
+      { maxDisk },
+      `--max-disk is "${maxDisk}" but must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least 256Mi.`,
+    ]),
     [{ logLevel: 'loud' }, '--log-level is "loud" but must be debug, info, warn, error or silent.'],
     [{ host: '' }, '--host is "" but must not be empty.'],
   ])('the flag %j', (flags, message) => expect(refusal(flags)).toBe(message));

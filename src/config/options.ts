@@ -42,6 +42,15 @@ const duration = z
   .regex(/^\d+(ms|s|m|h|d)$/, wantedDuration)
   .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1));
 
+const sizes: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+const leastDisk = 256 * 2 ** 20;
+const wantedSize = 'must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least 256Mi';
+const diskSize = z
+  .string({ error: wantedSize })
+  .regex(/^\d+[MGT]iB?$/, wantedSize)
+  .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
+  .refine((bytes) => bytes >= leastDisk, wantedSize);
+
 const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
 const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 
@@ -116,6 +125,13 @@ export const optionTable = {
     help: 'SQLite file. serve keeps it and goes on from it; without it the data lives in a temporary folder.',
     commands: running,
     schema: text.optional(),
+  },
+  maxDisk: {
+    key: 'maxDisk',
+    value: 'size',
+    help: 'The most that the files of the store may take together: 512Mi, 10Gi. Without it they take what they need.',
+    commands: running,
+    schema: diskSize.optional(),
   },
   eventsMax: {
     key: 'eventsMax',

@@ -95,7 +95,11 @@ export class IngestHost {
   }
 
   progress(): IngestProgress {
-    return sumProgress(this.#supervisors.map((supervisor) => supervisor.progress()));
+    const { writer } = this.#context;
+    return sumProgress(
+      this.#supervisors.map((supervisor) => supervisor.progress()),
+      writer.disk(),
+    );
   }
 
   /** Ends everything within about a second. */
@@ -184,7 +188,8 @@ export class IngestHost {
         }
         const idle = now - this.#committedAt >= idleMs;
         let wait = idleMs;
-        if (idle || now - restedAt >= restMs) {
+        // Where room is short, whoever fills it must not keep housekeeping from its turn.
+        if (idle || now - restedAt >= (writer.disk().tight ? idleMs : restMs)) {
           const committed = this.#committedAt;
           wait = writer.maintain() ? 1 : Math.min(restMs, retainMs);
           restedAt = now;

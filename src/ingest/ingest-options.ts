@@ -15,6 +15,8 @@ export interface IngestOptions extends Selection {
   readonly events?: { readonly maxObjects: number; readonly maxAgeMs: number };
   /** Milliseconds between two looks at that bound; default 10,000. */
   readonly retainEveryMs?: number;
+  /** Bytes that all files of the store together may take; default no bound. */
+  readonly maxDiskBytes?: number;
   /** Default: warn. */
   readonly logLevel?: LogLevel;
   readonly supervisor?: Partial<SupervisorSettings>;

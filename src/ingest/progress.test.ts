@@ -37,3 +37,9 @@ test('not ready: something is not done, not tried, or nothing was ever reached',
   expect(sumProgress([down])).toMatchObject({ ready: false, catalogKnown: true });
   expect(sumProgress([]).ready).toBe(false);
 });
+
+test('room on the disk is told in steps, so that not every commit is news', () => {
+  const disk = { usedBytes: 5_000_001, maxBytes: null, tight: false, shed: { changes: 0, events: 0 } };
+  expect(sumProgress([], disk).disk).toEqual({ ...disk, usedBytes: 5 * 2 ** 20 });
+  expect(sumProgress([]).disk).toBeNull();
+});

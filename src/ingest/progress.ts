@@ -2,6 +2,10 @@
  * How far ingest is. Ready means: every started resource has synced or is reported as failing, and there is something started:
  * at least one cluster was reached, or the store remembers one.
  */
+import type { DiskUse } from '../store/disk-budget.ts';
+
+/** Finer than this, progress would be told at every commit. */
+const mebibyte = 2 ** 20;
 
 export interface FailingResource {
   readonly cluster: string;
@@ -35,10 +39,12 @@ export type IngestProgress = {
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   readonly clusters: readonly ClusterProgress[];
+  /** Room on the disk, in steps of a MiB; null before the store is open. */
+  readonly disk: DiskUse | null;
 };
 
 /** The sum over clusters. */
-export function sumProgress(clusters: readonly ClusterProgress[]): IngestProgress {
+export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse | null = null): IngestProgress {
   const sum = (of: (cluster: ClusterProgress) => number): number =>
     clusters.reduce((total, cluster) => total + of(cluster), 0);
   const catalogKnown = clusters.every(({ known, tried }) => known || tried);
@@ -52,5 +58,6 @@ export function sumProgress(clusters: readonly ClusterProgress[]): IngestProgres
     objects: sum((cluster) => cluster.objects),
     failing: clusters.flatMap(({ failing }) => failing),
     clusters,
+    disk: disk === null ? null : { ...disk, usedBytes: Math.ceil(disk.usedBytes / mebibyte) * mebibyte },
   };
 }

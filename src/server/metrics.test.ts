@@ -6,6 +6,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { ask } from '../../test/support/graphql-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
+import type { DiskUse } from '../store/disk-budget.ts';
 import { idleStatus } from '../store/idle-status.ts';
 import { type OpenLease, openReader } from '../store/reader.ts';
 import { storeFile } from '../store/test-support.ts';
@@ -129,6 +130,24 @@ describe('resources', () => {
     const second = await scrape();
     expect(sampleOf(second, 'portolan_ready')).toBe(1);
     expect(second).not.toContain('portolan_failing{');
+  });
+
+  test('room on the disk, and what was given up for it', async () => {
+    const disk: DiskUse = { usedBytes: 7, maxBytes: 9, tight: true, shed: { changes: 5, events: 3 } };
+    let progress: { ready: boolean; failing: []; disk: DiskUse | null } = { ready: true, failing: [], disk };
+    const { scrape } = await overStore(engineFixture(), { progress: () => progress });
+    const first = await scrape();
+    expect(sampleOf(first, 'portolan_store_bytes')).toBe(7);
+    expect(sampleOf(first, 'portolan_store_max_bytes')).toBe(9);
+    expect(sampleOf(first, 'portolan_store_tight')).toBe(1);
+    expect(sampleOf(first, 'portolan_store_shed_total', { what: 'changes' })).toBe(5);
+    expect(sampleOf(first, 'portolan_store_shed_total', { what: 'events' })).toBe(3);
+    progress = { ...progress, disk: { ...disk, maxBytes: null, tight: false } };
+    const second = await scrape();
+    expect(sampleOf(second, 'portolan_store_max_bytes')).toBeUndefined();
+    expect(sampleOf(second, 'portolan_store_tight')).toBe(0);
+    progress = { ...progress, disk: null };
+    expect(sampleOf(await scrape(), 'portolan_store_bytes')).toBeUndefined();
   });
 });
 

@@ -107,8 +107,9 @@ class MetricsRegistry implements Metrics {
     this.#part('store', () => this.#store.setFacts(facts, clock.now()));
     this.#part('readers', () => this.#store.setReaders(reader.stats()));
     this.#part('readiness', () => {
-      const { ready, failing } = progress();
+      const { disk, failing, ready } = progress();
       this.#store.setReadiness(ready, failing);
+      this.#store.setDisk(disk ?? null);
     });
     this.#part('feed', () => {
       this.#held.set(source.feed.held);

@@ -4,6 +4,7 @@
  * The failures come from ingest's progress, their phases from the store. A probe is answered although the store is busy or not there:
  * then the phases are null.
  */
+import type { DiskUse } from '../store/disk-budget.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
 import type { IngestStatus, Reader } from '../store/types.ts';
 
@@ -17,6 +18,8 @@ export interface Readiness {
 export interface Progress {
   readonly ready: boolean;
   readonly failing: readonly Failing[];
+  /** Room on the disk, where the store is open. */
+  readonly disk?: DiskUse | null;
   readonly [detail: string]: unknown;
 }
 

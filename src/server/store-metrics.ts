@@ -6,6 +6,7 @@
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readLogFloor } from '../store/changes.ts';
+import type { DiskUse } from '../store/disk-budget.ts';
 import type { ReaderStats } from '../store/reader.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
 import type { Lease, ResourceProgress } from '../store/types.ts';
@@ -42,6 +43,10 @@ export class StoreMetrics {
   readonly #revision: Gauge;
   readonly #floor: Gauge;
   readonly #wal: Gauge;
+  readonly #bytes: Gauge;
+  readonly #maxBytes: Gauge;
+  readonly #tight: Gauge;
+  readonly #shed: Counter<'what'>;
   readonly #readers: Gauge;
   readonly #leases: Gauge<'state'>;
   readonly #cut: Counter;
@@ -85,6 +90,15 @@ export class StoreMetrics {
     this.#revision = gauge('store_revision', 'Sequence number of the newest committed change.');
     this.#floor = gauge('store_log_floor', 'The change log holds what is after this sequence number.');
     this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log.");
+    this.#bytes = gauge('store_bytes', 'Of the database file, without pages that are free.');
+    this.#maxBytes = gauge(
+      'store_max_bytes',
+      'What the database file may have of the disk budget; no series without one.',
+    );
+    this.#tight = gauge('store_tight', '1 while something is given up for room on the disk.');
+    this.#shed = counter('store_shed_total', 'Entries of the change log and Events that were given up for room.', [
+      'what',
+    ]);
     this.#readers = gauge('store_readers', 'Reader threads.');
     this.#leases = gauge('store_leases', 'Read leases: running, and waiting for a reader.', ['state']);
     this.#cut = counter('store_leases_cut_total', 'Leases that were cut because the write-ahead log was too long.');
@@ -95,6 +109,17 @@ export class StoreMetrics {
     this.#ready.set(ready ? 1 : 0);
     this.#failing.reset();
     for (const { cluster, resource } of failing) this.#failing.set({ cluster, resource }, 1);
+  }
+
+  /** Null before the store is open. */
+  setDisk(disk: DiskUse | null): void {
+    this.#shed.reset();
+    for (const each of [this.#bytes, this.#maxBytes, this.#tight]) each.remove();
+    if (disk === null) return;
+    this.#bytes.set(disk.usedBytes);
+    if (disk.maxBytes !== null) this.#maxBytes.set(disk.maxBytes);
+    this.#tight.set(disk.tight ? 1 : 0);
+    for (const [what, count] of Object.entries(disk.shed)) this.#shed.inc({ what }, count);
   }
 
   setReaders({ readers, active, waiting, walBytes, cutForWal, restarts }: ReaderStats): void {
