@@ -32,7 +32,7 @@ function driven() {
   const give = (name: string, refreshIn: number, expiresIn = Number.POSITIVE_INFINITY): Credentials => {
     const credentials: Credentials = {
       headers: { authorization: name },
-      transport: { type: 'none' },
+      transport: { type: 'agent', connect: {} },
       transportFingerprint: 'same',
       refreshAt: clock.time + refreshIn,
       expiresAt: clock.time + expiresIn,
@@ -193,4 +193,11 @@ describe('a token file', () => {
     const loaded = await loadCredentials(readClusterConfig({ env: {}, kubeconfig }), { env: {}, clock: movingClock() });
     expect(loaded.headers['authorization']).toBe('Bearer from-file');
   });
+});
+
+it('the provider of old that gcloud wrote gives its token', async () => {
+  const provider = { name: 'gcp', config: { 'access-token': 'a-token', expiry: '2999-01-01T00:00:00Z' } };
+  const kubeconfig = folder.write({ server: 'https://a' }, { 'auth-provider': provider });
+  const loaded = await loadCredentials(readClusterConfig({ env: {}, kubeconfig }), { env: {}, clock: movingClock() });
+  expect(loaded.headers).toEqual({ authorization: 'Bearer a-token' });
 });

@@ -6,26 +6,25 @@
  *
  * The life of credentials: fetched on first use; fetched again once `refreshAt` has passed (files are read again each
  * minute, a plugin's credential is renewed a minute before it ends); if that fails they are used until `expiresAt`.
- * A 401 drops them at once. Each fetch starts from a new KubeConfig, because client-node's own caches outlive a
- * refusal; token files, plugins and OIDC are read here, because client-node mixes up token files, runs a plugin once
- * for each of the requests that come at once, and cannot renew an OIDC token.
+ * A 401 drops them at once. Nothing is left to client-node but providers of old (auth-provider.ts): its caches outlive a
+ * refusal, it mixes up token files, runs a plugin once for each of the requests that come at once, and cannot renew an
+ * OIDC token.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
-import { createSecureContext } from 'node:tls';
-import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import { providerHeaders } from './auth-provider.ts';
+import type { Transport } from './dispatcher.ts';
 import { runExecPlugin } from './exec-credential.ts';
-import { record } from './json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 import { oidcCredential } from './oidc-credential.ts';
 
 /** What one request needs, apart from its own business. Times are wall-clock milliseconds. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
-  readonly transport: DispatcherOptions;
+  readonly transport: Transport;
   /** Equal exactly when connections made for the one may serve the other. */
   readonly transportFingerprint: string;
   readonly refreshAt: number;
@@ -84,14 +83,8 @@ export async function loadCredentials(
   options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
 ): Promise<Credentials> {
   const now = options.clock.now();
-  const { kubeConfig, material } = await loadMaterial(config, config.user);
-  const headers: Record<string, string | string[]> = {};
-  if (material.auth !== undefined && material.auth !== null) {
-    headers['authorization'] = `Basic ${Buffer.from(material.auth).toString('base64')}`;
-  }
-  for (const [name, value] of Object.entries(record(material.headers) ?? {})) {
-    if (typeof value === 'string') headers[name.toLowerCase()] = value;
-  }
+  const material = await readMaterial(config);
+  const headers = await headersOf(config);
   if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${await readToken(config.tokenFile, config)}`;
   let expiresAt = Number.POSITIVE_INFINITY;
   let refreshAt = now + refreshMs;
@@ -102,8 +95,7 @@ export async function loadCredentials(
     refreshAt = Math.min(refreshAt, expiresAt);
   }
   if (config.exec !== undefined) {
-    const ca = Buffer.isBuffer(material.ca) ? material.ca : undefined;
-    const plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca });
+    const plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca: material.ca });
     if (plugin.token !== undefined) headers['authorization'] = `Bearer ${plugin.token}`;
     if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
     if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
@@ -112,7 +104,7 @@ export async function loadCredentials(
     refreshAt = Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2);
   }
   impersonate(config, headers);
-  const transport = transportOf(kubeConfig, material);
+  const transport = transportOf(config, material);
   return {
     headers,
     transport,
@@ -124,17 +116,15 @@ export async function loadCredentials(
 
 /** The TLS material that needs no network and no plugin, read once so that a broken file shows at the start. */
 export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
-  const { authProvider: _authProvider, ...user } = config.user;
-  const { kubeConfig, material } = await loadMaterial(config, user);
+  const { ca, cert, key } = await readMaterial(config);
   try {
     // Without this, a CA that is no certificate would only show as a server nobody trusts.
-    if (Buffer.isBuffer(material.ca)) new X509Certificate(material.ca);
+    if (ca !== undefined) new X509Certificate(ca);
     createSecureContext({
-      ...(material.ca === undefined ? {} : { ca: material.ca }),
-      ...(material.cert === undefined ? {} : { cert: material.cert }),
-      ...(material.key === undefined ? {} : { key: material.key }),
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
     });
-    transportOf(kubeConfig, material);
   } catch (error) {
     throw new PortolanError(
       'CONFIGURATION',
@@ -144,33 +134,50 @@ export async function checkStaticMaterial(config: ClusterConfig): Promise<void> 
   }
 }
 
-async function loadMaterial(
-  config: ClusterConfig,
-  user: ClusterConfig['user'],
-): Promise<{ kubeConfig: KubeConfig; material: RequestOptions }> {
-  const kubeConfig = new KubeConfig();
-  // client-node refuses http: servers unless TLS verification is off; there is none to verify.
-  const plain = config.cluster.server.startsWith('http:');
-  kubeConfig.loadFromClusterAndUser(plain ? { ...config.cluster, skipTLSVerify: true } : config.cluster, user);
-  const material: RequestOptions = {};
+/** What TLS needs, from files or from the kubeconfig itself; a plugin may give others for `cert` and `key`. */
+interface Material {
+  readonly ca: Buffer | undefined;
+  cert: Buffer | string | undefined;
+  key: Buffer | string | undefined;
+}
+
+async function readMaterial(config: ClusterConfig): Promise<Material> {
+  const { cluster, user } = config;
+  const read = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> => {
+    if (file !== undefined) return readFile(file);
+    return data === undefined ? undefined : Buffer.from(data, 'base64');
+  };
   try {
-    await kubeConfig.applyToHTTPSOptions(material);
+    const [ca, cert, key] = await Promise.all([
+      read(cluster.caFile, cluster.caData),
+      read(user.certFile, user.certData),
+      read(user.keyFile, user.keyData),
+    ]);
+    return { ca, cert, key };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') {
-      throw new PortolanError(
-        'CONFIGURATION',
-        `A file that context ${config.context} in ${config.source} names cannot be read (${messageOf(error)}): put it there, or correct the kubeconfig.`,
-        { cause: error },
-      );
-    }
     throw new PortolanError(
-      'UNAUTHENTICATED',
-      `The credentials of context ${config.context} in ${config.source} could not be renewed (${messageOf(error)}): log in again.`,
+      'CONFIGURATION',
+      `A file that context ${config.context} in ${config.source} names cannot be read (${messageOf(error)}): put it there, or correct the kubeconfig.`,
       { cause: error },
     );
   }
-  return { kubeConfig, material };
+}
+
+/** The headers that the kubeconfig itself has; a token wins over a password, and over what a provider says. */
+async function headersOf(config: ClusterConfig): Promise<Record<string, string | string[]>> {
+  const { authProvider, impersonateUser, password, token, username } = config.user;
+  const headers: Record<string, string | string[]> = {};
+  if (username !== undefined) {
+    headers['authorization'] = `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
+  }
+  if (authProvider !== undefined) {
+    for (const [name, value] of Object.entries(await providerHeaders(config))) {
+      if (typeof value === 'string') headers[name.toLowerCase()] = value;
+    }
+  }
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+  if (impersonateUser !== undefined) headers['impersonate-user'] = impersonateUser;
+  return headers;
 }
 
 async function readToken(path: string, config: ClusterConfig): Promise<string> {
@@ -196,16 +203,19 @@ function impersonate(config: ClusterConfig, headers: Record<string, string | str
   for (const [key, values] of as.extra) headers[`impersonate-extra-${encodeURIComponent(key)}`] = [...values];
 }
 
-function transportOf(kubeConfig: KubeConfig, material: RequestOptions): DispatcherOptions {
-  return kubeConfig.createDispatcherOptions(kubeConfig.getCurrentCluster(), {
-    ...(material.ca === undefined ? {} : { ca: material.ca }),
-    ...(material.cert === undefined ? {} : { cert: material.cert }),
-    ...(material.key === undefined ? {} : { key: material.key }),
-    ...(material.rejectUnauthorized === undefined ? {} : { rejectUnauthorized: material.rejectUnauthorized }),
-    ...(material.servername === undefined ? {} : { servername: material.servername }),
-  });
+function transportOf({ cluster }: ClusterConfig, { ca, cert, key }: Material): Transport {
+  const tls: ConnectionOptions = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
+    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+  };
+  const { proxyUrl } = cluster;
+  if (proxyUrl === undefined) return { type: 'agent', connect: tls };
+  return { type: proxyUrl.startsWith('socks') ? 'socks' : 'proxy', uri: proxyUrl, requestTls: tls };
 }
 
-function fingerprint(transport: DispatcherOptions): string {
+function fingerprint(transport: Transport): string {
   return createHash('sha256').update(JSON.stringify(transport)).digest('hex');
 }

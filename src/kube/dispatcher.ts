@@ -5,8 +5,12 @@
  * running watch has a connection of its own, and there is no limit on their number.
  */
 import type { ConnectionOptions } from 'node:tls';
-import type { DispatcherOptions } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+
+/** How a server is reached: by itself, or through a proxy. The TLS options are those of the server. */
+export type Transport =
+  | { readonly type: 'agent'; readonly connect: ConnectionOptions }
+  | { readonly type: 'proxy' | 'socks'; readonly uri: string; readonly requestTls: ConnectionOptions };
 
 /** Milliseconds to establish a connection, TLS included. */
 const connectTimeoutMs = 10_000;
@@ -16,7 +20,7 @@ const idleMs = 30_000;
 const probeMs = 30_000;
 
 /** One long-lived dispatcher for this transport. The caller closes it. */
-export function createDispatcher(transport: DispatcherOptions): Dispatcher {
+export function createDispatcher(transport: Transport): Dispatcher {
   const common = { allowH2: false, connectTimeout: connectTimeoutMs, keepAliveTimeout: idleMs };
   const socket = { keepAlive: true, keepAliveInitialDelay: probeMs, allowH2: false, timeout: connectTimeoutMs };
   // Both sides hand these to tls.connect; only their declarations differ on what an absent option is.
@@ -25,8 +29,6 @@ export function createDispatcher(transport: DispatcherOptions): Dispatcher {
   switch (transport.type) {
     case 'agent':
       return new Agent({ ...common, connect: withTls(transport.connect) });
-    case 'none':
-      return new Agent({ ...common, connect: withTls({}) });
     case 'proxy':
       return new ProxyAgent({ ...common, uri: transport.uri, requestTls: withTls(transport.requestTls) });
     case 'socks':

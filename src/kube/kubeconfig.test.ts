@@ -149,6 +149,23 @@ describe('a user', () => {
     expect(userOf({}).config.impersonation).toBeUndefined();
   });
 
+  it('may have numbers for texts, and share sections by a merge key, as kubectl reads YAML', () => {
+    const folder = fresh();
+    const kubeconfig = folder.file(
+      'config',
+      `clusters: [{ name: 1, cluster: { server: 'https://a' } }]
+base: &base { username: 2 }
+users: [{ name: u, user: { <<: *base, password: 3 } }]
+contexts: [{ name: 4, context: { cluster: 1, user: u } }]
+current-context: 4`,
+    );
+    expect(readClusterConfig({ env: {}, kubeconfig })).toMatchObject({
+      context: '4',
+      cluster: { name: '1' },
+      user: { username: '2', password: '3' },
+    });
+  });
+
   it('may be missing from the context', () => {
     const folder = fresh();
     const kubeconfig = folder.write({ server: 'https://a' }, null);

@@ -4,16 +4,16 @@
  * Owns: which files are read, in which order they win, and what is said when nothing usable is found.
  * Never: talks to the network, runs a plugin, or falls back to an address nobody asked for.
  *
- * client-node parses; read beside it are the fields it drops (token files, groups and extras to impersonate). Several
- * files merge as kubectl merges them: the first to name a thing wins, missing files are skipped.
+ * Several files merge as kubectl merges them: the first to name a thing wins, missing files are skipped.
  */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node';
+import type { Cluster, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { record, strings, text } from './json.ts';
+import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
 
 /** Where to look. */
 export interface KubeconfigOptions {
@@ -69,11 +69,9 @@ export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
   );
 }
 
-/** One parsed file, with what client-node leaves out. */
 interface LoadedFile {
   readonly path: string;
-  readonly config: KubeConfig;
-  readonly users: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  readonly config: KubeconfigEntries;
 }
 
 function kubeconfigFiles(options: KubeconfigOptions): { paths: readonly string[]; explicit: boolean } {
@@ -92,13 +90,10 @@ function readFile(path: string, explicit: boolean): LoadedFile[] {
     if (!explicit && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw configuration(`The kubeconfig ${path} cannot be read (${messageOf(error)}): name a file that can.`, error);
   }
-  const config = new KubeConfig();
   try {
-    const raw: unknown = parse(content);
-    if (record(raw) === undefined) throw new Error('it is not a YAML mapping');
-    config.loadFromString(content);
-    config.makePathsAbsolute(dirname(path));
-    return [{ path, config, users: rawUsers(raw) }];
+    const raw = record(parse(content, { merge: true }));
+    if (raw === undefined) throw new Error('it is not a YAML mapping');
+    return [{ path, config: kubeconfigEntries(raw, dirname(path)) }];
   } catch (error) {
     throw configuration(
       `The kubeconfig ${path} cannot be understood (${firstLine(messageOf(error))}): repair the file.`,
@@ -107,25 +102,15 @@ function readFile(path: string, explicit: boolean): LoadedFile[] {
   }
 }
 
-function rawUsers(raw: unknown): Map<string, Record<string, unknown>> {
-  const users = new Map<string, Record<string, unknown>>();
-  const list = record(raw)?.['users'];
-  for (const entry of Array.isArray(list) ? list : []) {
-    const name: unknown = record(entry)?.['name'];
-    if (typeof name === 'string' && !users.has(name)) users.set(name, record(record(entry)?.['user']) ?? {});
-  }
-  return users;
-}
-
 function pick(files: readonly LoadedFile[], wanted: string | undefined): ClusterConfig {
   const source = files.map((file) => file.path).join(', ');
-  const name = wanted ?? files.map((file) => file.config.currentContext).find((current) => (current ?? '') !== '');
+  const name = wanted ?? files.map((file) => file.config.currentContext).find((current) => current !== undefined);
   const contexts = files.flatMap((file) => file.config.contexts);
   const known = contexts.length === 0 ? 'it has none' : `it has ${contexts.map((each) => each.name).join(', ')}`;
   if (name === undefined) {
     throw configuration(`${source} names no current context: choose one with --context (${known}).`);
   }
-  const context: Context | undefined = contexts.find((each) => each.name === name);
+  const context = contexts.find((each) => each.name === name);
   if (context === undefined) {
     throw configuration(`${source} has no context ${name}: choose one with --context (${known}).`);
   }
@@ -142,34 +127,34 @@ function pick(files: readonly LoadedFile[], wanted: string | undefined): Cluster
     throw configuration(`Context ${name} means the user ${userName}, which ${source} does not have: repair the file.`);
   }
   const directory = dirname(home?.path ?? files[0]?.path ?? '.');
-  const raw = home?.users.get(userName) ?? {};
-  // client-node applies no CA and no TLS option when a context has no user, so there is always one.
-  return splitUser({ name, source, cluster, user: user ?? { name: 'anonymous' }, raw, directory });
+  return splitUser({ name, source, cluster, found: user ?? anonymous, directory });
 }
+
+const anonymous: KubeconfigUser = { name: 'anonymous', user: { name: 'anonymous' }, raw: {} };
 
 function splitUser(of: {
   name: string;
   source: string;
   cluster: Cluster;
-  user: User;
-  raw: Readonly<Record<string, unknown>>;
+  found: KubeconfigUser;
   directory: string;
 }): ClusterConfig {
-  const provider = record(record(of.raw['auth-provider'])?.['config']);
-  const tokenFile = text(of.raw['tokenFile']) ?? text(provider?.['tokenFile']);
-  const exec = record(of.user.exec) ?? record(provider?.['exec']);
-  const { exec: _exec, authProvider, ...rest } = of.user;
-  const oidc = record(of.raw['auth-provider'])?.['name'] === 'oidc' ? { ...provider } : undefined;
+  const { user, raw } = of.found;
+  const authProvider = record(raw['auth-provider']);
+  const provider = record(authProvider?.['config']);
+  const tokenFile = text(raw['tokenFile']) ?? text(provider?.['tokenFile']);
+  const exec = record(raw['exec']) ?? record(provider?.['exec']);
+  const oidc = authProvider?.['name'] === 'oidc' ? { ...provider } : undefined;
   const apart = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
   return {
     context: of.name,
     source: of.source,
     cluster: of.cluster,
-    user: apart || record(authProvider) === undefined ? rest : { ...rest, authProvider },
+    user: apart || authProvider === undefined ? user : { ...user, authProvider },
     tokenFile: tokenFile === undefined || isAbsolute(tokenFile) ? tokenFile : join(of.directory, tokenFile),
     exec,
     oidc,
-    impersonation: impersonationOf(of.raw),
+    impersonation: impersonationOf(raw),
     directory: of.directory,
   };
 }

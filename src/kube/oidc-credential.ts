@@ -117,7 +117,7 @@ async function dispatcherFor(
   const tls = ca === undefined ? {} : { ca };
   const proxy = proxyFromEnvironment(issuer, env);
   return createDispatcher(
-    proxy === undefined ? { type: 'agent', connect: tls } : { type: 'proxy', uri: proxy, requestTls: tls, connect: {} },
+    proxy === undefined ? { type: 'agent', connect: tls } : { type: 'proxy', uri: proxy, requestTls: tls },
   );
 }
 
