@@ -10,11 +10,14 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../src/base/clock.ts';
+import { silentLogger } from '../src/base/log.ts';
 import { openAcknowledged } from '../src/server/testing/raw-socket.ts';
+import { openWriter } from '../src/store/writer.ts';
 import { eventually } from './support/eventually.ts';
 import { data } from './support/graphql-client.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../src/portolan.js', import.meta.url));
 
 /** Working directory, home and temporary folder of every process of a test. */
 let folder: string;
@@ -35,7 +38,7 @@ afterEach(async () => {
 });
 
 function portolan(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [entry, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -134,6 +137,22 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(sentence);
     expect(err.toLowerCase()).toContain(part.toLowerCase());
+  });
+
+  test('a kubeconfig that is not there, beside a store that is', async () => {
+    openWriter(join(folder, 'kept.db'), { log: silentLogger, clock: systemClock }).close();
+    const { code, out, err } = await run([
+      'serve',
+      '--kubeconfig',
+      'none.yaml',
+      '--data',
+      'kept.db',
+      '--log-level',
+      'silent',
+    ]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(sentence);
+    expect(err).toContain('none.yaml');
   });
 
   test('a kubeconfig that is not YAML', async () => {

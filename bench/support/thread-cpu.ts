@@ -1,4 +1,4 @@
-/** What one thread of this process has used of a processor; Linux counts it in hundredths of a second. */
+/** What a thread or a process has used of a processor; Linux counts it in hundredths of a second. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
@@ -8,9 +8,14 @@ export function threadCpuSeconds(name: string): number {
   for (const task of readdirSync('/proc/self/task')) {
     const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
     if (!stat.includes(`(${name})`)) continue;
-    // The name may hold anything, so fields count from its bracket: utime and stime are the 12th and 13th behind it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    return cpuSecondsIn(stat);
   }
   throw new Error(`there is no thread called ${name} to be seen: run this on Linux`);
+}
+
+/** Seconds of processor time, the kernel's included, in the text of a `stat` file of /proc. */
+export function cpuSecondsIn(stat: string): number {
+  // The name may hold anything, so fields count from its bracket: utime and stime are the 12th and 13th behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

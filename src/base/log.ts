@@ -2,8 +2,6 @@
  * The one logger interface. A logger is handed down and narrowed with `child`; no room reaches for a global one.
  * Never logged: bodies of objects, tokens, Secret data.
  */
-import pino from 'pino';
-
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -13,11 +11,6 @@ export interface Logger {
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-/** A logger of JSON lines on standard error. */
-export function createLogger(level: LogLevel): Logger {
-  return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
-}
 
 /** A logger that says nothing. */
 export const silentLogger: Logger = {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../base/create-logger.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { startGateway } from './gateway.ts';

@@ -1,8 +1,11 @@
 /**
  * The composition: store, ingest, engine and server as one running gateway.
  *
- *   startGateway -> ingest thread opens the store and reaches the clusters -> first catalog -> first generation -> listening
+ *   startGateway -> the ingest thread opens the store and reads kubeconfigs, the readers' threads start, and this one loads what
+ *                   serves -> a catalog: remembered, or from the clusters -> first generation -> listening
  *   close        -> server and ingest, then engine and readers
+ *
+ * What serves is imported only when the other threads have been started, because loading it is most of a warm start.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,14 +14,9 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
-import { createEngine } from '../graphql/engine.ts';
 import type { ClusterOptions } from '../ingest/cluster-options.ts';
 import type { IngestProgress } from '../ingest/progress.ts';
 import { startIngest } from '../ingest/start-ingest.ts';
-import { type RunningServer, startServer } from '../server/http-server.ts';
-import { createMetrics } from '../server/metrics.ts';
-import { readPlaygroundTabs } from '../server/playground-tabs.ts';
-import { readinessOf } from '../server/readiness.ts';
 import { openReader } from '../store/reader.ts';
 import { version } from './version.ts';
 
@@ -69,7 +67,7 @@ export async function startGateway(
   };
 
   try {
-    const ingest = await startIngest({
+    const opening = startIngest({
       file,
       clusters,
       include: config.kinds,
@@ -79,12 +77,20 @@ export async function startGateway(
       logLevel: config.logLevel,
       ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     });
-    undo.push(() => ingest.close());
-    const reader = await openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });
+    undo.push(() =>
+      opening.then(
+        (started) => started.close(),
+        () => {},
+      ),
+    );
+    const reader = openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });
     undo.push(() => reader.close());
+    const [ingest, { createEngine, createMetrics, readinessOf, readPlaygroundTabs, startServer }] = await Promise.all([
+      opening,
+      import('./serving.ts'),
+    ]);
     const engine = createEngine({ reader, log, clock: systemClock, maxPageSize: config.maxPageSize });
     undo.push(() => engine.close());
-    await engine.refreshCatalog();
 
     ingest.onWake(() => engine.wake());
     ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
@@ -99,7 +105,7 @@ export async function startGateway(
       clock: systemClock,
       log,
     });
-    const server: RunningServer = await startServer({
+    const server = await startServer({
       host: config.host,
       port: config.port,
       source: engine.source,

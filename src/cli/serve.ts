@@ -1,16 +1,18 @@
 /**
- * `portolan serve`: the gateway over real clusters. The first contact with a single cluster is made here, so that a wrong kubeconfig,
- * an unreachable server or refused credentials end the command with one sentence; later failures are retried by ingest.
+ * `portolan serve`: the gateway over real clusters.
+ *
+ * Before a store is made, the clusters are asked here, so that a wrong kubeconfig, an unreachable server or refused credentials end
+ * the command with one sentence. A store that is there is served at once, and ingest makes the first contact: a gateway that is
+ * started again while an API server is down goes on with what it has, and failures are retried.
  */
+import { existsSync } from 'node:fs';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
+import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { createLogger, type Logger } from '../base/log.ts';
+import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../ingest/cluster-options.ts';
-import { connect } from '../kube/connection.ts';
-import { explainConnectionFailure } from '../kube/explain.ts';
-import { RestClient } from '../kube/rest-client.ts';
-import { startGateway } from './gateway.ts';
+import { type Gateway, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /** Runs until a signal; gives the exit code. Throws when no cluster can be reached at the start. */
@@ -19,9 +21,27 @@ export async function serve(config: Config): Promise<number> {
   const clusters = clustersOf(config);
   refuseUnlessLoopback(config.host);
   return runUntilSignal(async () => {
+    if (config.data !== undefined && existsSync(config.data)) {
+      return refuseUnknown(await startGateway(config, clusters, log));
+    }
     await firstContact(clusters, log);
     return startGateway(config, clusters, log);
   });
+}
+
+/** What is in a store of other clusters is nothing to go on with. */
+async function refuseUnknown(gateway: Gateway): Promise<Gateway> {
+  const { clusters, failing } = gateway.progress();
+  const failed = failing.filter(({ resource }) => resource === 'everything');
+  const [first] = failed;
+  if (
+    first === undefined ||
+    failed.length < clusters.length ||
+    clusters.some(({ known, remembered }) => known || remembered)
+  )
+    return gateway;
+  await gateway.close();
+  throw new PortolanError('UPSTREAM_UNAVAILABLE', first.error);
 }
 
 /** The clusters that the options name: one for each context, or the one that kubeconfig and environment mean. */
@@ -42,6 +62,11 @@ export function clustersOf({
 }
 
 async function firstContact(clusters: readonly ClusterOptions[], log: Logger): Promise<void> {
+  const [{ connect }, { explainConnectionFailure }, { RestClient }] = await Promise.all([
+    import('../kube/connection.ts'),
+    import('../kube/explain.ts'),
+    import('../kube/rest-client.ts'),
+  ]);
   const failures: { readonly cluster: string; readonly failure: PortolanError }[] = [];
   for (const options of clusters) {
     const connection = await connect(options);

@@ -4,8 +4,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/create-logger.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
-import { createLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Connection } from '../kube/connection.ts';
 import { openWriter } from '../store/writer.ts';

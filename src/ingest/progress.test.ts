@@ -4,6 +4,7 @@ import { type ClusterProgress, sumProgress } from './progress.ts';
 const east: ClusterProgress = {
   cluster: 'east',
   known: true,
+  remembered: false,
   tried: true,
   resourcesDone: 3,
   resourcesTotal: 3,
@@ -42,4 +43,11 @@ test('room on the disk is told in steps, so that not every commit is news', () =
   const disk = { usedBytes: 5_000_001, maxBytes: null, tight: false, shed: { changes: 0, events: 0 } };
   expect(sumProgress([], disk).disk).toEqual({ ...disk, usedBytes: 5 * 2 ** 20 });
   expect(sumProgress([]).disk).toBeNull();
+});
+
+test('a cluster that the store remembers can be read before it is reached, and is not ready before', () => {
+  const remembered = { ...down, remembered: true, tried: false, failing: [] };
+  expect(sumProgress([remembered])).toMatchObject({ catalogKnown: true, ready: false });
+  expect(sumProgress([east, remembered])).toMatchObject({ catalogKnown: true, ready: false });
+  expect(sumProgress([remembered, { ...remembered, remembered: false }]).catalogKnown).toBe(false);
 });

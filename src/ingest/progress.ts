@@ -18,8 +18,10 @@ export interface FailingResource {
 
 export interface ClusterProgress {
   readonly cluster: string;
-  /** Its resources are known, from discovery or from the store. */
+  /** Its resources are known, from discovery or, once it has said who it is, from the store. */
   readonly known: boolean;
+  /** The store holds what is selected of it, and nothing else of it: that can be read before it is reached. */
+  readonly remembered: boolean;
   /** The first attempt to know them is over, however it went. */
   readonly tried: boolean;
   /** Started resources that have synced, or are failing. */
@@ -32,7 +34,7 @@ export interface ClusterProgress {
 /** Plain data; a type alias, so that it can be handed on as a record. */
 export type IngestProgress = {
   readonly ready: boolean;
-  /** What there is of a catalog can be read: every cluster is known, or has been tried. */
+  /** What there is of a catalog can be read: every cluster is remembered or known, or has been tried. */
   readonly catalogKnown: boolean;
   readonly resourcesDone: number;
   readonly resourcesTotal: number;
@@ -47,11 +49,12 @@ export type IngestProgress = {
 export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse | null = null): IngestProgress {
   const sum = (of: (cluster: ClusterProgress) => number): number =>
     clusters.reduce((total, cluster) => total + of(cluster), 0);
-  const catalogKnown = clusters.every(({ known, tried }) => known || tried);
+  const catalogKnown = clusters.every(({ remembered, known, tried }) => remembered || known || tried);
+  const reached = clusters.every(({ known, tried }) => known || tried);
   const resourcesDone = sum((cluster) => cluster.resourcesDone);
   const resourcesTotal = sum((cluster) => cluster.resourcesTotal);
   return {
-    ready: catalogKnown && clusters.some(({ known }) => known) && resourcesDone === resourcesTotal,
+    ready: reached && clusters.some(({ known }) => known) && resourcesDone === resourcesTotal,
     catalogKnown,
     resourcesDone,
     resourcesTotal,

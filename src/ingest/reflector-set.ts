@@ -20,6 +20,7 @@ import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
 import { RequestBudget } from './request-budget.ts';
 import type { KnownVersion } from './rewind-guard.ts';
+import { collectionsOf } from './selection.ts';
 import { StreamingLists } from './streaming-lists.ts';
 
 /** Lists, and watches being opened, that run at a time in a cluster. */
@@ -93,8 +94,7 @@ export class ReflectorSet {
 
   /** The namespaces of its collections: the empty one stands for all. */
   namespacesOf({ namespaced }: Resource): readonly string[] {
-    const { namespaces } = this.#context;
-    return namespaced && namespaces.length > 0 ? namespaces : [''];
+    return collectionsOf({ namespaced }, this.#context.namespaces);
   }
 
   /** Declares a resource and starts its reflectors. A collection that the store refuses costs itself alone. */

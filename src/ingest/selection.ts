@@ -22,6 +22,14 @@ export function selects(resource: Named, { include = [], exclude = [] }: Selecti
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
 }
 
+/** The namespaces of a resource's collections, of those that are asked for: the empty one stands for all. */
+export function collectionsOf(
+  { namespaced }: Pick<Resource, 'namespaced'>,
+  asked: readonly string[],
+): readonly string[] {
+  return namespaced && asked.length > 0 ? asked : [''];
+}
+
 function matches(resource: Named, pattern: string): boolean {
   const expression = new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`, 'i');
   const names = [resource.plural, resourceKey(resource), `${resource.plural}.${resource.group}`, resource.kind];

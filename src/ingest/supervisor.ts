@@ -1,7 +1,7 @@
 /**
  * Keeps one cluster: its connection and identity, what it serves, and a reflector for each resource of it.
  *
- *   connect -> uid -> resources that the store remembers start at once -> rounds, as long as it lives
+ *   connect -> the store's catalog may be read -> uid -> resources that the store remembers start at once -> rounds, as long as it lives
  *   a round: identity -> has its storage gone back? -> discovery -> new and changed kinds are described and declared -> reflectors start, restart, or end
  *
  * A round comes every minute or so, and about a second after a CustomResourceDefinition, an APIService or a rule of access control
@@ -32,7 +32,7 @@ import type { ClusterProgress } from './progress.ts';
 import type { ReflectorSettings, SeenObject } from './reflector-context.ts';
 import { ReflectorSet } from './reflector-set.ts';
 import { RewindGuard } from './rewind-guard.ts';
-import { type Selection, selects } from './selection.ts';
+import { collectionsOf, type Selection, selects } from './selection.ts';
 
 export interface SupervisorSettings {
   /** Milliseconds between rounds; each is up to a fifth shorter or longer. */
@@ -94,6 +94,7 @@ export class ClusterSupervisor {
   #error: string | null = null;
   #problems: readonly Problem[] = [];
   #known = false;
+  #remembered = false;
   #tried = false;
   /** Changing what is declared right now: the catalog is in motion. */
   #declaring = false;
@@ -149,6 +150,7 @@ export class ClusterSupervisor {
     return {
       cluster: this.#name,
       known: this.#known,
+      remembered: this.#remembered,
       tried: this.#tried,
       resourcesDone: set.done,
       resourcesTotal: set.total,
@@ -169,6 +171,7 @@ export class ClusterSupervisor {
       try {
         connection = await this.#context.open(this.#context.cluster);
         this.#claim(connection.cluster);
+        this.#remember();
         await this.#keep(connection, new RestClient(connection), stop);
       } catch (error) {
         if (stop.aborted) break;
@@ -180,6 +183,21 @@ export class ClusterSupervisor {
         await connection?.close().catch(() => {});
       }
     }
+  }
+
+  /** Nobody need wait for a cluster that is in the store, as long as the same of it is wanted. */
+  #remember(): void {
+    const { namespaces, selection, writer } = this.#context;
+    const states = writer.states(this.#name);
+    const held = new Set(states.map(({ handle }) => `${handle.key} ${handle.namespace}`));
+    this.#remembered =
+      states.length > 0 &&
+      states.every(({ described: { resource }, handle }) => {
+        const wanted = collectionsOf(resource, namespaces);
+        const kept = wanted.every((namespace) => held.has(`${handle.key} ${namespace}`));
+        return selects(resource, selection) && wanted.includes(handle.namespace) && kept;
+      });
+    this.#context.changed();
   }
 
   /** Rounds on one connection, until the stop, or until another cluster answers. */

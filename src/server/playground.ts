@@ -1,21 +1,35 @@
 /**
  * The playground: GraphiQL with everything it needs in one page, so that it works where nothing else can be reached.
  */
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { PlaygroundTab } from './playground-tabs.ts';
 
 const placeOfTabs = 'the tabs stand here';
 
-/** A function that gives the page; it is put together once, when it is first asked for. Without tabs GraphiQL welcomes in its own words. */
-export function playground(tabs: readonly PlaygroundTab[]): () => string {
-  let page: string | null = null;
-  return () => {
-    page ??= render(tabs);
-    return page;
+export interface Playground {
+  /** Makes the page; Yoga waits for it before it renders. */
+  graphiql(): Promise<true>;
+  renderGraphiQL(): string;
+}
+
+/**
+ * What Yoga shows to browsers. The page is put together once, when it is first asked for: GraphiQL's source takes 9 MB, which no
+ * start should wait for. Without tabs GraphiQL welcomes in its own words.
+ */
+export function playground(tabs: readonly PlaygroundTab[]): Playground {
+  let rendering: Promise<string> | null = null;
+  let page = '';
+  return {
+    async graphiql() {
+      rendering ??= render(tabs);
+      page = await rendering;
+      return true;
+    },
+    renderGraphiQL: () => page,
   };
 }
 
-function render(tabs: readonly PlaygroundTab[]): string {
+async function render(tabs: readonly PlaygroundTab[]): Promise<string> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const html = renderGraphiQL({
     title: 'Portolan',
     subscriptionsProtocol: 'WS',

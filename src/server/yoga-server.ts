@@ -46,8 +46,7 @@ export function createYogaServer({ source, log, tabs, metrics, clock = systemClo
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // A cached parse error is thrown before any other plugin hears of it, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
-    graphiql: true,
-    renderGraphiQL: playground(tabs),
+    ...playground(tabs),
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
     multipart: false,

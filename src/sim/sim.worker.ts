@@ -5,8 +5,8 @@
  * posted once -> the parent posts 'close' -> the cluster closes and the thread ends by itself.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { createLogger } from '../base/create-logger.ts';
 import { messageOf } from '../base/errors.ts';
-import { createLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { startSimCluster } from './sim-cluster.ts';
 import type { SpawnedSimOptions } from './spawn-sim.ts';

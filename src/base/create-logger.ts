@@ -1,0 +1,8 @@
+/** The logger of a process or thread: pino, which those who are handed a logger need not load. */
+import pino from 'pino';
+import type { Logger, LogLevel } from './log.ts';
+
+/** A logger of JSON lines on standard error. */
+export function createLogger(level: LogLevel): Logger {
+  return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
+}
