@@ -45,6 +45,7 @@ export type GatewayConfig = Pick<
   | 'readers'
   | 'leaseMs'
   | 'maxPageSize'
+  | 'searchPaths'
 > & { readonly logLevel: LogLevel };
 
 /** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
@@ -74,6 +75,7 @@ export async function startGateway(
       exclude: config.exclude,
       namespaces: config.namespaces,
       events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
+      searchPaths: config.searchPaths,
       logLevel: config.logLevel,
       ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     });
@@ -89,7 +91,13 @@ export async function startGateway(
       opening,
       import('./serving.ts'),
     ]);
-    const engine = createEngine({ reader, log, clock: systemClock, maxPageSize: config.maxPageSize });
+    const engine = createEngine({
+      reader,
+      log,
+      clock: systemClock,
+      maxPageSize: config.maxPageSize,
+      searchPaths: config.searchPaths,
+    });
     undo.push(() => engine.close());
 
     ingest.onWake(() => engine.wake());

@@ -169,6 +169,14 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 10_000).default(500),
   },
+  searchPaths: {
+    key: 'searchPaths',
+    value: 'paths',
+    list: true,
+    help: 'Paths that search looks at beside names, labels and images, such as spec.host or spec.rules[].host.',
+    commands: running,
+    schema: names.default([]),
+  },
   pods: {
     key: 'pods',
     value: 'number',

@@ -129,7 +129,7 @@ export function changesRoot(
       },
     },
     subscribe: (_root, args, { portolan }, info) => {
-      const asked = filterFrom(filter, args['filter'], [kind.tree]);
+      const asked = filterFrom(filter, args['filter'], portolan.filterContext([kind]));
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: asked,

@@ -7,7 +7,8 @@ import { encodeLiveCursor } from '../live/live-cursor.ts';
 import { countMatches } from '../query/count.ts';
 import { listPage } from '../query/list.ts';
 import type { ListPlan, ListResult, ListRow } from '../query/plan.ts';
-import { requireReady } from '../query/readiness.ts';
+import { readiness, requireReady } from '../query/readiness.ts';
+import { requireSearchable } from '../query/search.ts';
 import type { Lease } from '../store/types.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';
@@ -52,21 +53,29 @@ export class ListConnection implements ConnectionSource {
   readonly #operation: Operation;
   readonly #plan: ListPlan;
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
+  /** Keys of kinds that may be missing. */
+  readonly #optional: ReadonlySet<string>;
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
 
-  constructor(operation: Operation, plan: ListPlan, kinds: readonly CatalogKind[]) {
+  constructor(
+    operation: Operation,
+    plan: ListPlan,
+    kinds: readonly CatalogKind[],
+    optional: ReadonlySet<string> = new Set(),
+  ) {
     this.#operation = operation;
+    this.#optional = optional;
     this.#plan = plan;
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
   }
 
   /**
-   * Refuses with CACHE_NOT_READY when one of the kinds has not been synced in any cluster that was asked for; called before the
-   * field is answered.
+   * Refuses with CACHE_NOT_READY when one of the kinds has not been synced in any cluster that was asked for, or none of the optional
+   * ones; called before the field is answered.
    */
   async ready(): Promise<this> {
-    this.#ready ??= this.#operation.read((lease) => this.#checkReady(lease));
+    this.#ready ??= this.#operation.read((lease, layouts) => this.#checkReady(lease, layouts));
     await this.#ready;
     return this;
   }
@@ -102,10 +111,20 @@ export class ListConnection implements ConnectionSource {
     return this.#operation.read(work);
   }
 
-  async #checkReady(lease: Lease): Promise<void> {
+  async #checkReady(lease: Lease, layouts: Layouts): Promise<void> {
+    const optional = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
+    const found = await readiness(
+      lease,
+      optional.map(({ key }) => key),
+    );
+    const some = found.some(({ synced }) => synced);
+    if (some) this.#operation.noteMissing(found.filter(({ synced }) => !synced));
     for (const kind of this.#kinds.values()) {
+      if (some && this.#optional.has(kind.key)) continue;
       const clusters = servingClusters(this.#operation.generation, kind, this.#plan.filter);
       if (clusters.length > 0) this.#operation.noteMissing(await requireReady(lease, [kind.key], clusters));
     }
+    const ids = [...this.#kinds.keys()].map((key) => layouts.get(key)?.kindId).filter((id) => id !== undefined);
+    await requireSearchable(lease, ids, this.#plan.filter);
   }
 }

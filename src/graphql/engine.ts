@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
+import { searchPaths } from '../catalog/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
 import { readDescribed } from '../store/catalog-rows.ts';
 import type { Reader } from '../store/types.ts';
@@ -30,10 +31,12 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** The most objects that one page may have. */
   readonly maxPageSize: number;
+  /** Paths that `search` looks at beside names, labels and images: those of the writer. */
+  readonly searchPaths?: readonly string[];
 }
 
 /** An engine without a generation; the first `refreshCatalog` gives it one. */
-export function createEngine({ reader, log, clock, maxPageSize }: EngineOptions): Engine {
+export function createEngine({ reader, log, clock, maxPageSize, searchPaths: searched = [] }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   let current: Generation | null = null;
   let running: Promise<void> | null = null;
@@ -44,6 +47,7 @@ export function createEngine({ reader, log, clock, maxPageSize }: EngineOptions)
     feed,
     log,
     limits: { maxPageSize },
+    searchPaths: searchPaths(searched),
     now: () => clock.now(),
     generation() {
       if (current !== null) return current;

@@ -4,7 +4,8 @@
  */
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import type { FieldTree } from '../catalog/field-tree.ts';
-import { type PathStep, pathOf } from '../catalog/path.ts';
+import { type Path, type PathStep, pathOf } from '../catalog/path.ts';
+import { mostTerms, searchTerms } from '../catalog/search-text.ts';
 import { conjunction, existence, negation } from '../query/comparison.ts';
 import { everything, type Filter } from '../query/filter.ts';
 import { parseLabelSelector } from '../query/label-selector.ts';
@@ -15,20 +16,28 @@ import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, tru
 import { leafConditions } from './leaf-conditions.ts';
 import { pathConditions } from './path-conditions.ts';
 
+/** What a filter is read against. */
+export interface FilterContext {
+  /** Of the kinds that are asked. */
+  readonly trees: readonly FieldTree[];
+  /** What `search` looks at beside names and labels. */
+  readonly searchPaths: readonly Path[];
+}
+
 /**
- * The filter that an input of `type` stands for, on kinds with these field trees.
+ * The filter that an input of `type` stands for.
  * @throws PortolanError BAD_USER_INPUT with the place in the message.
  */
-export function filterFrom(type: GraphQLInputObjectType, value: unknown, trees: readonly FieldTree[]): Filter {
+export function filterFrom(type: GraphQLInputObjectType, value: unknown, context: FilterContext): Filter {
   if (value === null || value === undefined || Object.keys(value).length === 0) return everything;
-  return new FilterReader(trees).fields(type, value, 'filter', []);
+  return new FilterReader(context).fields(type, value, 'filter', []);
 }
 
 class FilterReader {
-  readonly #trees: readonly FieldTree[];
+  readonly #context: FilterContext;
 
-  constructor(trees: readonly FieldTree[]) {
-    this.#trees = trees;
+  constructor(context: FilterContext) {
+    this.#context = context;
   }
 
   /** `base` is where the fields of `type` stand, relative to the object or to the element of a list. */
@@ -60,11 +69,13 @@ class FilterReader {
       case 'labelSelector':
         return { kind: 'labels', requirements: parseLabelSelector(text(value, place)) };
       case 'fieldSelector':
-        return fieldConditions(text(value, place), place, this.#trees);
+        return fieldConditions(text(value, place), place, this.#context.trees);
+      case 'search':
+        return search(text(value, place), place, this.#context.searchPaths);
       case 'conditions':
         return this.#each(value, place, (item, here) => this.#condition(inputOf(field), item, here));
       case 'paths':
-        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees));
+        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.trees));
       case 'and':
       case 'or':
         return {
@@ -169,6 +180,12 @@ class FilterReader {
       }),
     );
   }
+}
+
+function search(written: string, place: string, paths: readonly Path[]): Filter {
+  const terms = searchTerms(written);
+  if (terms.length > mostTerms) refuse(place, `has ${terms.length} words; at most ${mostTerms} are searched`);
+  return terms.length === 0 ? everything : { kind: 'search', terms, paths };
 }
 
 function presence(steps: readonly PathStep[], value: unknown, place: string): Filter {

@@ -30,7 +30,7 @@ import { inputList } from './wrap.ts';
 /** What an input field means. */
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
-  | { readonly role: 'conditions' | 'paths' }
+  | { readonly role: 'conditions' | 'paths' | 'search' }
   | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'object'; readonly name: string }
@@ -106,6 +106,12 @@ export class FilterInputs {
         description:
           "The API server's own grammar, on any value: status.phase!=Running,spec.nodeName=. No value counts as '', false or 0.",
         ...role({ role: 'fieldSelector' }),
+      },
+      search: {
+        type: GraphQLString,
+        description:
+          'Words, or parts of words, that all occur in the name, in labels as key=value, in images or in other searched paths. Letter case of ASCII counts as nothing. Without orderBy the best matches of the name come first.',
+        ...role({ role: 'search' }),
       },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },
       condition: { type: inputList(this.#condition), ...role({ role: 'conditions' }) },

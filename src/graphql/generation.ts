@@ -37,7 +37,10 @@ export interface Generation {
   readonly clusters: ReadonlySet<string>;
   /** The kind of a resourceKey, if it is in this generation. */
   kind(key: string): CatalogKind | undefined;
-  /** The kinds that a caller's words name: a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has. */
+  /**
+   * The kinds that a caller's words name: a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has. With `*`, which
+   * stands for any text, all whose type, list or key it fits.
+   */
   kinds(words: readonly string[]): readonly CatalogKind[];
 }
 
@@ -97,7 +100,8 @@ export function buildGeneration(catalog: Catalog): Generation {
       directives: specifiedDirectives,
     }),
     kind: (key) => kinds.get(key),
-    kinds: (words) => words.map((word) => kindOfWord(byWord, word)),
+    kinds: (words) =>
+      words.flatMap((word) => (word.includes('*') ? kindsOfPattern(kinds, word) : kindOfWord(byWord, word))),
   };
   return generation;
 }
@@ -121,6 +125,16 @@ function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly Ca
     else if (!known.includes(kind) && known.every((other) => other.names.type !== name)) known.push(kind);
   }
   return words;
+}
+
+function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const fits = new RegExp(`^${parts.join('.*')}$`);
+  const found = [...kinds.values()].filter(({ key, names }) =>
+    [names.type, names.list, key].some((name) => fits.test(name)),
+  );
+  if (found.length > 0) return found;
+  throw new PortolanError('BAD_USER_INPUT', `No kind fits ${JSON.stringify(pattern)}.`);
 }
 
 function kindOfWord(words: ReadonlyMap<string, readonly CatalogKind[]>, word: string): CatalogKind {

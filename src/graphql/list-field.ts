@@ -13,9 +13,11 @@ import {
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
+import { parsePath } from '../catalog/path.ts';
 import { checkPage } from '../query/check-page.ts';
 import type { Filter } from '../query/filter.ts';
 import type { ListPlan, OrderTerm, Projection } from '../query/plan.ts';
+import { searchesIn } from '../query/search.ts';
 import { ListConnection } from './connection-source.ts';
 import { filterFrom } from './filter-input.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
@@ -71,29 +73,40 @@ export function listRoot(
       list(
         portolan,
         [kind],
-        filterFrom(filter, args['filter'], [kind.tree]),
+        filterFrom(filter, args['filter'], portolan.filterContext([kind])),
         args as ListArguments,
         projectionOfNodes(info),
       ),
   };
 }
 
-/** A connection over one or several kinds, refused when nothing of it has been synced. */
+/**
+ * A connection over one or several kinds, refused when one of them has not been synced; `optional` ones (keys) may be missing as long
+ * as there are others.
+ */
 export function list(
   operation: Operation,
   kinds: readonly CatalogKind[],
   filter: Filter,
   args: ListArguments,
   projection: Projection,
+  optional: ReadonlySet<string> = new Set(),
 ): Promise<ListConnection> {
   const plan: ListPlan = {
     kinds: kinds.map(({ key, tree }) => ({ key, tree })),
     filter,
-    orderBy: (args.orderBy ?? []).map((term) => orderTerm(kinds, term)),
+    orderBy: ordersOf(kinds, filter, args.orderBy ?? []),
     page: checkPage(args, { maximum: operation.source.limits.maxPageSize }),
     projection,
   };
-  return new ListConnection(operation, plan, kinds).ready();
+  return new ListConnection(operation, plan, kinds, optional).ready();
+}
+
+/** What the caller says; a search without an order is ranked. */
+function ordersOf(kinds: readonly CatalogKind[], filter: Filter, given: readonly OrderArgument[]): OrderTerm[] {
+  const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
+  if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));
+  return [{ path: parsePath('metadata.name'), type: 'Int', direction: 'ASC', nulls: 'LAST', rank: terms }];
 }
 
 function orderTerm(

@@ -41,20 +41,20 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       args: {
         kinds: {
           type: required(inputList(GraphQLString)),
-          description: 'Each by its type (Pod), its list (pods) or plural.group (deployments.apps).',
+          description:
+            'Each by its type (Pod), its list (pods) or plural.group (deployments.apps); * stands for any text. Kinds that only a * names may be missing while they are not synced.',
         },
         filter: { type: shared.filters.object },
         ...pageArguments(shared.type('Order')),
       },
       resolve: (_root, args, { portolan }, info) => {
-        const kinds = [...new Set(portolan.generation.kinds(args['kinds']))];
+        const words = args['kinds'] as readonly string[];
+        const kinds = [...new Set(portolan.generation.kinds(words))];
+        const named = portolan.generation.kinds(words.filter((word) => !word.includes('*')));
+        const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
         if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
-        const filter = filterFrom(
-          shared.filters.object,
-          args['filter'],
-          kinds.map(({ tree }) => tree),
-        );
-        return list(portolan, kinds, filter, args as ListArguments, projectionOfNodes(info));
+        const filter = filterFrom(shared.filters.object, args['filter'], portolan.filterContext(kinds));
+        return list(portolan, kinds, filter, args as ListArguments, projectionOfNodes(info), optional);
       },
     },
   };

@@ -10,10 +10,13 @@
 import type { Caller } from '../access/caller.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { CatalogKind } from '../catalog/catalog.ts';
+import type { Path } from '../catalog/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { readLayouts } from '../store/layout.ts';
 import type { KindLayout, Lease, LeaseOptions, Reader } from '../store/types.ts';
+import type { FilterContext } from './filter-input.ts';
 import type { Generation } from './generation.ts';
 
 /** What operations are made from: the parts of a running gateway. */
@@ -23,6 +26,8 @@ export interface OperationSource {
   readonly reader: Reader;
   readonly feed: ChangeFeed;
   readonly limits: { readonly maxPageSize: number };
+  /** What `search` looks at beside names and labels; the same as the writer's. */
+  readonly searchPaths: readonly Path[];
   /** Milliseconds since the epoch. */
   now(): number;
   readonly log: Logger;
@@ -101,6 +106,11 @@ export class Operation {
   movedOn(liveStart: LiveStart): Operation {
     const { source, caller, signal } = this;
     return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
+  }
+
+  /** What a filter on these kinds is read against. */
+  filterContext(kinds: readonly CatalogKind[]): FilterContext {
+    return { trees: kinds.map(({ tree }) => tree), searchPaths: this.source.searchPaths };
   }
 
   /** The loader of that name, made once in an operation. */

@@ -17,6 +17,8 @@ export interface IngestOptions extends Selection {
   readonly retainEveryMs?: number;
   /** Bytes that all files of the store together may take; default no bound. */
   readonly maxDiskBytes?: number;
+  /** Paths that `search` looks at beside names, labels and images. */
+  readonly searchPaths?: readonly string[];
   /** Default: warn. */
   readonly logLevel?: LogLevel;
   readonly supervisor?: Partial<SupervisorSettings>;

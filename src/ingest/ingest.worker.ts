@@ -23,7 +23,12 @@ const open = async (cluster: ClusterOptions): Promise<Connection> =>
 
 try {
   const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
-  const writer = openWriter(options.file, { log, clock: systemClock, maxDiskBytes: options.maxDiskBytes ?? null });
+  const writer = openWriter(options.file, {
+    log,
+    clock: systemClock,
+    maxDiskBytes: options.maxDiskBytes ?? null,
+    searchPaths: options.searchPaths ?? [],
+  });
   const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
   port.on('message', (message: ParentMessage) => {
     if (message !== 'close') return;

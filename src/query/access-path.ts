@@ -9,9 +9,10 @@
 import { publishedRowsets } from '../store/tables.ts';
 import type { KindLayout, Lease } from '../store/types.ts';
 import type { Filter, LabelRequirement } from './filter.ts';
-import { everything } from './filter.ts';
+import { conjuncts, everything } from './filter.ts';
 import { isCreated, KindScope, readySlot } from './kind-scope.ts';
 import { foldable } from './matches.ts';
+import { type Search, searchCandidates } from './search.ts';
 import { all, Fragment, isIn, join, raw, sql } from './sql.ts';
 import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
 
@@ -27,11 +28,6 @@ export interface AccessPath {
 
 /** Rows that a survey counts at most behind one path. */
 export const surveyBound = 2000;
-
-/** The conditions that all hold for every match. */
-export function conjuncts(filter: Filter): readonly Filter[] {
-  return filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
-}
 
 /** The ways into a kind's rows that a filter offers. */
 export function accessPaths(key: string, layout: KindLayout, filter: Filter): readonly AccessPath[] {
@@ -75,6 +71,8 @@ export function accessPaths(key: string, layout: KindLayout, filter: Filter): re
             rest: restWith(),
           },
         ];
+      case 'search':
+        return searchPath(key, layout, part, restWith(part));
       case 'compare':
         return comparisonPath(key, layout, part, restWith());
       default:
@@ -104,6 +102,20 @@ function labelPath(
       requirement.operator === 'Exists' ? ofKind : sql`${ofKind} AND ${isIn(raw('d.value'), requirement.values)}`,
     rest,
   };
+}
+
+/** Terms of three characters and more are found by the index; whether an object has them is looked up in the rest. */
+function searchPath(key: string, layout: KindLayout, search: Search, rest: Filter): readonly AccessPath[] {
+  const candidates = searchCandidates(search);
+  if (candidates === null) return [];
+  return [
+    {
+      scope: () => new KindScope(key, layout, 'o'),
+      from: () => sql`(${candidates}) AS d CROSS JOIN object AS o ON o.id = d.id`,
+      where: () => sql`+o.kind = ${BigInt(layout.kindId)}`,
+      rest,
+    },
+  ];
 }
 
 /** A comparison is a way in where an index has the leaf's keys as they are. */

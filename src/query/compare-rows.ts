@@ -3,6 +3,7 @@
  * sql-order.ts is measured against it.
  */
 import { naturalKey } from '../catalog/natural.ts';
+import { searchRank } from '../catalog/search-text.ts';
 import { valuesAt } from '../catalog/value-at.ts';
 import { compareKeys, type OrderKey, orderKey } from '../catalog/values.ts';
 import type { Identity } from './filter.ts';
@@ -18,12 +19,15 @@ export interface Position {
   readonly identity: Identity;
 }
 
+type Ordered = Pick<Identity, 'name'> & { readonly body: unknown };
+
 /** The order keys of an object; `body` is as parseExact gives it. */
-export function orderKeysOf(orderBy: readonly OrderTerm[], object: { readonly body: unknown }): (OrderKey | null)[] {
-  return orderBy.map((term) => orderKeyOf(term, object.body));
+export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (OrderKey | null)[] {
+  return orderBy.map((term) => orderKeyOf(term, object));
 }
 
-function orderKeyOf({ path, type, direction, natural }: OrderTerm, body: unknown): OrderKey | null {
+function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, { name, body }: Ordered): OrderKey | null {
+  if (rank !== undefined) return searchRank(name, rank);
   const keys = valuesAt(body, path)
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)

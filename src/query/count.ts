@@ -1,8 +1,9 @@
 /** How many objects a list has in all. */
 import type { KindLayout, Lease } from '../store/types.ts';
-import { accessPaths, conjuncts, narrowest, survey } from './access-path.ts';
-import type { Filter } from './filter.ts';
+import { accessPaths, narrowest, survey } from './access-path.ts';
+import { conjuncts, type Filter } from './filter.ts';
 import type { ListPlan } from './plan.ts';
+import { populatedKinds } from './populated-kinds.ts';
 import { isIn, raw, sql } from './sql.ts';
 import { countStatement } from './sql-list.ts';
 
@@ -14,7 +15,8 @@ export async function countMatches(
   limit: number | null,
 ): Promise<number> {
   let count = 0;
-  for (const key of new Set(plan.kinds.map((kind) => kind.key))) {
+  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
     const layout = layouts.get(key);
     if (layout === undefined) continue;
     if (limit !== null && count >= limit) break;

@@ -53,9 +53,16 @@ export type Filter =
   /** Some element of the list at `path` matches. `every` and `none` are written with `not`. An absent list has no elements. */
   | { readonly kind: 'some'; readonly path: Path; readonly of: Filter }
   | { readonly kind: 'labels'; readonly requirements: readonly LabelRequirement[] }
+  /** All terms (src/catalog/search-text.ts) occur in the object's search text, which has what stands at `paths`. */
+  | { readonly kind: 'search'; readonly terms: readonly string[]; readonly paths: readonly Path[] }
   | { readonly kind: 'namespaces'; readonly in: readonly string[] }
   | { readonly kind: 'clusters'; readonly in: readonly string[] }
   | { readonly kind: 'ids'; readonly in: readonly Identity[] };
 
 /** Matches everything. */
 export const everything: Filter = Object.freeze({ kind: 'and', of: Object.freeze([]) });
+
+/** The conditions that all hold for every match. */
+export function conjuncts(filter: Filter): readonly Filter[] {
+  return filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
+}

@@ -15,6 +15,7 @@ import type { Identity } from './filter.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { objectRow, objectsById } from './object-rows.ts';
 import type { ListPlan, ListResult, ListRow, ObjectRow } from './plan.ts';
+import { populatedKinds } from './populated-kinds.ts';
 import { chooseRoute } from './route.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from './sql-list.ts';
 
@@ -35,7 +36,8 @@ export async function listPage(
   const limit = page.limit + 1;
 
   const lists: KindList[] = [];
-  for (const key of new Set(plan.kinds.map((kind) => kind.key))) {
+  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
     const layout = layouts.get(key);
     if (layout === undefined) continue;
     const route = await chooseRoute(lease, key, layout, plan.filter, plan.orderBy, limit);

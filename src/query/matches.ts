@@ -4,6 +4,7 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { patternMatches } from '../catalog/pattern.ts';
+import { searchText } from '../catalog/search-text.ts';
 import { valueAt } from '../catalog/value-at.ts';
 import { compareKeys, foldCase, type OrderKey, orderKey } from '../catalog/values.ts';
 import type { CompareOperator, Filter, Identity, LabelRequirement } from './filter.ts';
@@ -38,6 +39,10 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boole
     }
     case 'labels':
       return filter.requirements.every((requirement) => meets(requirement, object.body));
+    case 'search': {
+      const text = searchText(object.body, filter.paths);
+      return filter.terms.every((term) => text.includes(term));
+    }
     case 'namespaces':
       return object.namespace !== null && filter.in.includes(object.namespace);
     case 'clusters':

@@ -13,6 +13,8 @@ export interface OrderTerm {
   readonly nulls: 'FIRST' | 'LAST';
   /** Runs of digits count by their value (src/catalog/natural.ts); for the type String. */
   readonly natural?: true;
+  /** Instead of what stands at the path: how well the name answers these terms (src/catalog/search-text.ts); with the type Int. */
+  readonly rank?: readonly string[];
 }
 
 /** Relay's arguments after validation: exactly one direction. Cursors are opaque texts of src/query/cursor.ts. */

@@ -10,8 +10,8 @@
  * values differ by orders of magnitude), so a bounded count in the same snapshot does.
  */
 import type { KindLayout, Lease } from '../store/types.ts';
-import { type AccessPath, accessPaths, conjuncts, narrowest, survey, surveyBound } from './access-path.ts';
-import type { Filter } from './filter.ts';
+import { type AccessPath, accessPaths, narrowest, survey, surveyBound } from './access-path.ts';
+import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, readySlot } from './kind-scope.ts';
 import type { OrderTerm } from './plan.ts';
 
@@ -59,7 +59,7 @@ export async function chooseRoute(
 function hasIndex(layout: KindLayout, orderBy: readonly OrderTerm[]): boolean {
   const [first] = orderBy;
   if (first === undefined) return true;
-  if (first.natural === true) return false;
+  if (first.natural === true || first.rank !== undefined) return false;
   return isCreated(first.path, first.type) || readySlot(layout, first.path, first.type) !== null;
 }
 

@@ -15,6 +15,7 @@ import { isThere, type JsonNode, someElement, withPlace } from './json-node.ts';
 import type { KindScope } from './kind-scope.ts';
 import { bindKey, keyOf, textOf } from './leaf-key.ts';
 import { foldable } from './matches.ts';
+import { searchCondition } from './search.ts';
 import { all, any, type Fragment, isIn, raw, sql } from './sql.ts';
 
 export type Comparison = Extract<Filter, { kind: 'compare' }>;
@@ -43,6 +44,8 @@ function condition(scope: KindScope, filter: Filter, element: JsonNode | null): 
       );
     case 'labels':
       return all(filter.requirements.map((requirement) => labelCondition(scope, requirement)));
+    case 'search':
+      return searchCondition(scope, filter);
     case 'namespaces':
       return isIn(
         sql`+${scope.column('namespace')}`,

@@ -6,9 +6,9 @@
  * until the page is full. Every scan loop can be cancelled by its tick.
  */
 import type { KindLayout, Row } from '../store/types.ts';
-import { type AccessPath, conjuncts } from './access-path.ts';
+import type { AccessPath } from './access-path.ts';
 import type { OrderKeys, Position } from './compare-rows.ts';
-import type { Filter } from './filter.ts';
+import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, KindScope } from './kind-scope.ts';
 import { keyColumn, readKey } from './leaf-key.ts';
 import type { OrderTerm, Projection } from './plan.ts';

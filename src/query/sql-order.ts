@@ -17,6 +17,7 @@ import { withExtreme } from './json-node.ts';
 import type { KindScope } from './kind-scope.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import type { OrderTerm } from './plan.ts';
+import { rankSql } from './search.ts';
 import { all, any, type Fragment, raw, sql } from './sql.ts';
 
 /** An order as it is travelled, in the columns of one scope. */
@@ -35,8 +36,9 @@ export interface TravelTerm {
 
 export function travelOrder(scope: KindScope, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
   const terms = orderBy.map(
-    ({ path, type, direction, nulls, natural }): TravelTerm => ({
+    ({ path, type, direction, nulls, natural, rank }): TravelTerm => ({
       expression:
+        (rank === undefined ? null : rankSql(scope, rank)) ??
         (natural === true ? null : scope.keyColumn(path, type)) ??
         withExtreme(scope.body(), path.steps, scope.aliases, direction === 'DESC' ? 'max' : 'min', (place) => {
           const key = sql`(${keyOf(place, type)})`;

@@ -1,12 +1,12 @@
 /**
  * The writer's housekeeping, in steps that each stay within the bounds of a transaction: old entries of the log, rows that no
- * longer count, staged rows of finished replaces, slots that wait for their values.
+ * longer count, staged rows of finished replaces, slots that wait for their values, the search index.
  *
  * Where room is short (disk-budget.ts) the order is that of what is lost by it:
  *   1. rows that no longer count, staged rows of finished replaces: nothing
  *   2. the change log, down to its least bytes: who was away for longer gets a new snapshot instead of the changes
  *   3. Events, the oldest first, down to a few, and only for what is published: their server drops them within hours anyway
- * and no backfill is begun. What does not fit then is refused, and served as it was.
+ * and neither backfill nor search index go on. What does not fit then is refused, and served as it was.
  */
 import type { Clock } from '../base/clock.ts';
 import { parseExact } from '../catalog/values.ts';
@@ -14,6 +14,7 @@ import type { ChangeLog } from './change-log.ts';
 import type { DiskBudget } from './disk-budget.ts';
 import type { Resources, StoredKind, StoredResource } from './resources.ts';
 import type { RowWriter } from './row-writer.ts';
+import type { SearchIndex } from './search-index.ts';
 import { type WriteBounds, WriteBudget } from './write-budget.ts';
 import type { WriteSession } from './write-session.ts';
 
@@ -27,6 +28,7 @@ export interface HousekeepingContext {
   readonly filling: ReadonlySet<number>;
   readonly unstaged: number[];
   readonly disk: DiskBudget;
+  readonly search: SearchIndex;
   /** Removes the oldest objects until so many are left, in one transaction; returns how many went. */
   readonly shed: (resource: StoredResource, maxObjects: number) => number;
 }
@@ -48,7 +50,13 @@ export class Housekeeping {
   step(): boolean {
     const { disk } = this.#context;
     if (disk.tight()) return this.purge() || this.#clearStaging() || this.#trim(true) || this.#shedEvents();
-    return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging();
+    return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging() || this.#search();
+  }
+
+  /** The index waits for first syncs: it would slow them down, and what they fill does not count yet. */
+  #search(): boolean {
+    const { filling, search } = this.#context;
+    return filling.size === 0 && search.advance(this.#budget);
   }
 
   #trim(tight: boolean): boolean {

@@ -82,6 +82,19 @@ export const schemaStatements: readonly string[] = [
      PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
   `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
 
+  // What search looks at of each object (search-index.ts): `text` is true while `seq` is the object's own. The full-text index holds
+  // runs of three characters, by object id, and no text. `search_pending`: objects up to `watermark` that changed since.
+  `CREATE TABLE search_state (one INTEGER PRIMARY KEY CHECK (one = 1), watermark INTEGER NOT NULL, paths TEXT NOT NULL)`,
+  `INSERT INTO search_state VALUES (1, 0, '')`,
+  `CREATE TABLE search_text (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, text TEXT NOT NULL)`,
+  `CREATE TABLE search_pending (id INTEGER PRIMARY KEY)`,
+  `CREATE VIRTUAL TABLE search_index USING fts5(
+     text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1')`,
+  `CREATE TRIGGER object_changed AFTER UPDATE OF seq ON object WHEN new.id <= (SELECT watermark FROM search_state)
+     BEGIN INSERT OR IGNORE INTO search_pending VALUES (new.id); END`,
+  `CREATE TRIGGER object_deleted AFTER DELETE ON object WHEN old.id <= (SELECT watermark FROM search_state)
+     BEGIN INSERT OR IGNORE INTO search_pending VALUES (old.id); END`,
+
   // The change log. `type`: ADDED, MODIFIED, DELETED, or RESET (object 0, name '': what was known of the kind in this cluster is
   // void, read the tables). `before`: the body before, JSONB or (typeof text) the text SQLite refused. `at`: milliseconds.
   `CREATE TABLE change (

@@ -7,7 +7,9 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { naturalKey } from '../catalog/natural.ts';
+import { type Path, parsePath } from '../catalog/path.ts';
 import { patternMatches } from '../catalog/pattern.ts';
+import { searchText } from '../catalog/search-text.ts';
 import { orderKey, parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './types.ts';
@@ -30,10 +32,26 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('matches_pattern', { deterministic: true, arity: 3 }, (pattern, ignoreCase, text) =>
     typeof text === 'string' ? BigInt(patternMatches(String(pattern), Number(ignoreCase) === 1, text)) : null,
   );
+  // search_text(paths, json): what search looks at of an object; `paths` is a JSON list of written paths.
+  const pathsOf = remembered<readonly Path[]>((written) =>
+    (JSON.parse(written) as readonly string[]).map((text) => parsePath(text)),
+  );
+  database.define('search_text', { deterministic: true, arity: 2 }, (paths, json) =>
+    typeof json === 'string' ? searchText(parseExact(json), pathsOf(String(paths))) : null,
+  );
   // natural_key(text): what a text is ordered by where digits count by value.
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,
   );
+}
+
+/** What is parsed of one text is used for many rows. */
+function remembered<T>(make: (text: string) => T): (text: string) => T {
+  let known: { readonly text: string; readonly made: T } | null = null;
+  return (text) => {
+    if (known?.text !== text) known = { text, made: make(text) };
+    return known.made;
+  };
 }
 
 /** The key of a value as it is stored and bound: whole numbers as integers, which a JavaScript number would not be. */

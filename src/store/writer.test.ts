@@ -505,7 +505,7 @@ test('the log is cut by age and by bytes, and knows its floor', async () => {
   const handle = await synced(writer);
   const floor = () => read(file, 'SELECT log_floor, (SELECT min(seq) FROM change), log_bytes FROM state')[0];
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 11 })], '11');
-  expect(writer.maintain()).toBe(false);
+  while (writer.maintain());
   expect(floor()?.slice(0, 2)).toEqual([0, 1]);
   now += 500;
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 12 })], '12');

@@ -13,6 +13,7 @@ import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
+import { searchPaths } from '../catalog/search-text.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
@@ -27,6 +28,7 @@ import type { ReplaceContext } from './replace-context.ts';
 import { compareResourceVersions } from './resource-version.ts';
 import { Resources, type StoredResource } from './resources.ts';
 import { RowWriter } from './row-writer.ts';
+import { SearchIndex } from './search-index.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode, StoreFault } from './store-fault.ts';
 import type {
@@ -66,6 +68,8 @@ export interface WriterOptions {
   readonly walGateBytes?: number;
   /** Bytes that all files of the store together may take; default no bound of its own. */
   readonly maxDiskBytes?: number | null;
+  /** Paths that search looks at beside names, labels and images. */
+  readonly searchPaths?: readonly string[];
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
 }
@@ -158,6 +162,7 @@ class SqliteWriter implements StoreWriter {
     };
     this.#housekeeping = new Housekeeping({
       ...shared,
+      search: new SearchIndex(this.#session, searchPaths(options.searchPaths ?? [])),
       shed: (resource, maxObjects) => this.#retainSome(resource, maxObjects, 0n),
     });
     this.#replaceContext = {

@@ -55,6 +55,7 @@ export function handMadeSource(): HandMade {
     reader,
     feed,
     log,
+    searchPaths: [],
     limits: { maxPageSize: 100 },
     now: () => 0,
     generation() {
