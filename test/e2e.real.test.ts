@@ -6,6 +6,7 @@ import { describeEndToEnd } from './support/end-to-end.ts';
 describe.skipIf(controlPlaneAssets() === null)('with KUBEBUILDER_ASSETS', () => {
   describeEndToEnd('kube-apiserver', async () => {
     const plane = await startControlPlane({ controllerManager: true });
-    return { customObjects: false, kubeconfig: plane.kubeconfigPath, close: () => plane.stop() };
+    const customObjects = await plane.takesCustomObjects();
+    return { customObjects, kubeconfig: plane.kubeconfigPath, close: () => plane.stop() };
   });
 });

@@ -9,6 +9,7 @@ import { stringify } from 'yaml';
 import { type Clock, type Random, systemClock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { builtinResources } from './api/builtin-resources.ts';
+import { Callers, type SimUser } from './api/callers.ts';
 import { GarbageCollector } from './api/garbage-collector.ts';
 import { Lister } from './api/list-objects.ts';
 import {
@@ -18,6 +19,7 @@ import {
   type PatchKind,
   type WriteOptions,
 } from './api/object-api.ts';
+import { Rbac } from './api/rbac.ts';
 import { ResourceRegistry } from './api/resource-registry.ts';
 import type { ServedResource } from './api/served-resource.ts';
 import { CrdManager } from './crd/crd-manager.ts';
@@ -40,6 +42,8 @@ export interface SimFeatures {
   readonly watchList?: boolean;
   /** A bearer token that every request must carry; anybody is let in without. */
   readonly token?: string;
+  /** Who is known by a token: RBAC decides what they may do. Without users, everybody who is let in may do everything. */
+  readonly users?: readonly SimUser[];
   /** Milliseconds between bookmarks; 5000 by default. */
   readonly bookmarkMs?: number;
   /** Answers a watch from an expired version with HTTP 410 instead of an ERROR event. */
@@ -123,11 +127,14 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const crds = new CrdManager(api, registry);
   const collector = new GarbageCollector(api, registry);
   const faults = new Faults();
+  const callers = new Callers(features.token, features.users);
+  const rbac = new Rbac(store);
   const served = {
     watchList: features.watchList ?? true,
     bookmarkMs: features.bookmarkMs ?? 5000,
     expiredAsHttp: features.expiredAsHttp ?? false,
-    token: features.token,
+    callers,
+    rbac,
   };
   const handlers = new ResourceHandlers(api, lister, clock, served, faults);
   registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
@@ -189,11 +196,12 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     faults,
     aggregatedDiscovery: features.aggregatedDiscovery ?? true,
     openapiV3: features.openapiV3 ?? true,
-    token: features.token,
+    callers,
+    rbac,
   });
   const port = await server.listen(options.port ?? 0, host);
   const url = `http://${host}:${port}`;
-  const token = features.token ?? 'simulated';
+  const token = features.token ?? features.users?.[0]?.token ?? 'simulated';
   log.info({ url }, 'the simulated cluster listens');
   let closing: Promise<void> | undefined;
 

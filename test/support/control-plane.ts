@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../src/base/must.ts';
+import { eventually } from './eventually.ts';
 
 export interface ControlPlane {
   /** `https://127.0.0.1:<port>`. */
@@ -28,15 +29,38 @@ export interface ControlPlane {
   readonly kubeconfigPath: string;
   /** The folder of logs, keys and etcd's data. */
   readonly dir: string;
+  /** Of the administrator, who is in system:masters. */
+  readonly token: string;
+  /** Of the user `nobody`, who has no groups and no rights. */
+  readonly nobodyToken: string;
   /** PEM of the API server's own certificate. */
   caPem(): string;
   /** A kubeconfig of another token, for a user without groups; `user` without one gives a token nobody knows. */
   kubeconfigFor(user: 'nobody' | 'unknown'): string;
   /** Standard output of kubectl as the administrator. Rejects with its standard error. */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
+  /** A kubeconfig of any user, at the API server or at what stands before it. */
+  writeKubeconfig(name: string, user: object, server?: string): string;
+  /** Who is known by a token beside the administrator; takes effect when the API server is started. */
+  setTokens(users: readonly TokenUser[]): void;
   killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  startApiServer(): Promise<void>;
+  startApiServer(options?: ApiServerOptions): Promise<void>;
+  /** Whether objects of CRDs can be created: API servers before 1.23, built with Go 1.18 or later, crash on them. Starts it anew then. */
+  takesCustomObjects(): Promise<boolean>;
+  /** Forgets everything in etcd but the present: what asks for an earlier revision gets 410 from there. Gives the present revision. */
+  compactEtcd(): Promise<number>;
   stop(): Promise<void>;
+}
+
+export interface TokenUser {
+  readonly token: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+export interface ApiServerOptions {
+  /** False lets watches and lists go to etcd, which remembers until it is compacted; true by default. */
+  readonly watchCache?: boolean;
 }
 
 /** The folder of the binaries in envtest's layout, or null when the environment names none. */
@@ -87,8 +111,8 @@ class Plane implements ControlPlane {
   readonly #assets: string;
   readonly #ports: { readonly client: number; readonly peer: number; readonly secure: number };
   readonly #ownsDir: boolean;
-  readonly #token = randomBytes(16).toString('hex');
-  readonly #nobody = randomBytes(16).toString('hex');
+  readonly token = randomBytes(16).toString('hex');
+  readonly nobodyToken = randomBytes(16).toString('hex');
   readonly #processes = new Map<string, ChildProcess>();
   constructor(assets: string, dir: string, ports: readonly number[], ownsDir: boolean) {
     this.#assets = assets;
@@ -108,8 +132,7 @@ class Plane implements ControlPlane {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(this.dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     writeFileSync(join(this.dir, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
-    const tokens = [`${this.#token},admin,admin,"system:masters"`, `${this.#nobody},nobody,nobody,""`];
-    writeFileSync(join(this.dir, 'tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 });
+    this.setTokens([]);
     const { client, peer } = this.#ports;
     this.#spawn('etcd', [
       `--data-dir=${join(this.dir, 'etcd')}`,
@@ -121,7 +144,7 @@ class Plane implements ControlPlane {
       '--unsafe-no-fsync',
     ]);
     await this.startApiServer();
-    this.#writeKubeconfig(this.kubeconfigPath, this.#token);
+    this.writeKubeconfig('admin', { token: this.token });
     if (controllerManager) {
       this.#spawn('kube-controller-manager', [
         `--kubeconfig=${this.kubeconfigPath}`,
@@ -136,7 +159,17 @@ class Plane implements ControlPlane {
     }
   }
 
-  async startApiServer(): Promise<void> {
+  setTokens(users: readonly TokenUser[]): void {
+    const known = [
+      { token: this.token, user: 'admin', groups: ['system:masters'] },
+      { token: this.nobodyToken, user: 'nobody', groups: [] },
+      ...users,
+    ];
+    const lines = known.map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`);
+    writeFileSync(join(this.dir, 'tokens.csv'), lines.join(''), { mode: 0o600 });
+  }
+
+  async startApiServer(options: ApiServerOptions = {}): Promise<void> {
     this.#spawn('kube-apiserver', [
       `--etcd-servers=http://127.0.0.1:${this.#ports.client}`,
       `--secure-port=${this.#ports.secure}`,
@@ -151,6 +184,7 @@ class Plane implements ControlPlane {
       '--service-cluster-ip-range=10.0.0.0/24',
       '--disable-admission-plugins=ServiceAccount',
       '--allow-privileged',
+      `--watch-cache=${options.watchCache ?? true}`,
     ]);
     const deadline = Date.now() + readyWithinMs;
     while (!(await this.#ready())) {
@@ -167,6 +201,40 @@ class Plane implements ControlPlane {
     await this.#end('kube-apiserver', signal);
   }
 
+  async takesCustomObjects(): Promise<boolean> {
+    const group = 'probe.portolan.example';
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `probes.${group}` },
+      spec: {
+        group,
+        scope: 'Cluster',
+        names: { plural: 'probes', singular: 'probe', kind: 'Probe' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    const probe = JSON.stringify({ apiVersion: `${group}/v1`, kind: 'Probe', metadata: { name: 'probe' } });
+    await this.kubectl(['create', '-f', '-'], JSON.stringify(definition));
+    await this.kubectl(['wait', `crd/probes.${group}`, '--for=condition=Established', '--timeout=20s']);
+    const server = must(this.#processes.get('kube-apiserver'), 'kube-apiserver was started');
+    const crashed = once(server, 'exit').then(() => false);
+    // What is just established may not be found for a moment yet.
+    const created = eventually(() => this.kubectl(['create', '-f', '-'], probe)).then(() => true);
+    created.catch(() => {});
+    const taken = await Promise.race([created, crashed]);
+    if (!taken) await this.startApiServer();
+    await this.kubectl(['delete', `crd/probes.${group}`]);
+    return taken;
+  }
+
+  async compactEtcd(): Promise<number> {
+    const revision = Number((await this.#etcd('range', { key: btoa('/') })).header?.revision);
+    await this.#etcd('compaction', { revision, physical: true });
+    return revision;
+  }
+
   async stop(): Promise<void> {
     for (const name of ['kube-controller-manager', 'kube-apiserver', 'etcd']) await this.#end(name, 'SIGKILL');
     if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
@@ -177,9 +245,7 @@ class Plane implements ControlPlane {
   }
 
   kubeconfigFor(user: 'nobody' | 'unknown'): string {
-    const path = join(this.dir, `${user}.yaml`);
-    this.#writeKubeconfig(path, user === 'nobody' ? this.#nobody : 'no-such-token');
-    return path;
+    return this.writeKubeconfig(user, { token: user === 'nobody' ? this.nobodyToken : 'no-such-token' });
   }
 
   kubectl(args: readonly string[], stdin?: string): Promise<string> {
@@ -225,7 +291,7 @@ class Plane implements ControlPlane {
     return new Promise((resolve) => {
       const asked = request(
         `${this.server}/readyz`,
-        { rejectUnauthorized: false, agent: false, timeout: 5000, headers: { authorization: `Bearer ${this.#token}` } },
+        { rejectUnauthorized: false, agent: false, timeout: 5000, headers: { authorization: `Bearer ${this.token}` } },
         (answer) => {
           answer.resume();
           answer.on('end', () => resolve(answer.statusCode === 200));
@@ -243,25 +309,28 @@ class Plane implements ControlPlane {
     return `${name} ${what}; its log ends with:\n${log.split('\n').slice(-15).join('\n')}`;
   }
 
-  #writeKubeconfig(path: string, token: string): void {
+  /** The JSON gateway of etcd. */
+  async #etcd(call: string, body: object): Promise<{ readonly header?: { readonly revision?: string } }> {
+    const url = `http://127.0.0.1:${this.#ports.client}/v3/kv/${call}`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd ${call}: ${await answer.text()}`);
+    return (await answer.json()) as { readonly header?: { readonly revision?: string } };
+  }
+
+  writeKubeconfig(name: string, user: object, server = this.server): string {
+    const path = join(this.dir, `${name}.yaml`);
+    const ca = Buffer.from(this.caPem()).toString('base64');
     const config = {
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'test',
-      clusters: [
-        {
-          name: 'test',
-          cluster: {
-            server: this.server,
-            'certificate-authority-data': Buffer.from(this.caPem()).toString('base64'),
-          },
-        },
-      ],
-      users: [{ name: 'test', user: { token } }],
+      clusters: [{ name: 'test', cluster: { server, 'certificate-authority-data': ca } }],
+      users: [{ name: 'test', user }],
       contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
     };
     // JSON is YAML.
     writeFileSync(path, JSON.stringify(config, null, 2), { mode: 0o600 });
+    return path;
   }
 }
 

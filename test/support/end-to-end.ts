@@ -15,7 +15,7 @@ import { differences } from './table-difference.ts';
 export interface World {
   /** Path of a kubeconfig that may do everything. */
   readonly kubeconfig: string;
-  /** Can objects of CRDs be created? A kube-apiserver 1.20 built with Go 1.18 or later crashes on them. */
+  /** Can objects of CRDs be created? */
   readonly customObjects: boolean;
   close(): Promise<void>;
 }

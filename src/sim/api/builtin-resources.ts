@@ -80,6 +80,7 @@ function resourceOf(kind: BuiltinKind): ServedResource {
     scale: kind.subresources.includes('scale') ? replicas : undefined,
     hasGeneration: withGeneration.has(kind.kind),
     selectableFields: new Map(fields),
+    printerColumns: undefined,
     schema: { root: schema.definitions[kind.definition] ?? {}, definitions: schema.definitions, open: true },
     definition: kind.definition,
   };

@@ -15,7 +15,7 @@ export function parseFieldSelector(text: string, resource: ServedResource): Fiel
   const tests: FieldPredicate[] = [];
   for (const part of text.split(/(?<!\\),/)) {
     if (part.trim() === '') continue;
-    const found = /^([^=!]+)(==|=|!=)(.*)$/s.exec(part.trim());
+    const found = /^([^=!]+)(==|=|!=)((?:[^\\=]|\\.)*)$/s.exec(part.trim());
     if (!found) throw statusErrors.badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     const [, field = '', operator, escaped = ''] = found;
     const value = escaped.replace(/\\([,=\\])/g, '$1');

@@ -1,12 +1,13 @@
 /** Label selectors, as text (`a=b,c in (d,e),!f`) and as objects (matchLabels, matchExpressions). */
 import { asArray, asObject, asString, type JsonObject } from '../json.ts';
-import { statusErrors } from '../status-error.ts';
+import { type StatusError, statusErrors } from '../status-error.ts';
+import { isLabelValue, isQualifiedName } from './qualified-name.ts';
 
 export type LabelPredicate = (labels: JsonObject) => boolean;
 
-const set = /^(\S+?)\s+(in|notin)\s*\(([^)]*)\)$/;
-const equality = /^([^\s=!]+)\s*(==|=|!=)\s*(\S*)$/;
-const existence = /^(!?)\s*([^\s=!()]+)$/;
+const set = /^(\S+?)\s+(in|notin)\s*\(([^()]*)\)$/;
+const comparison = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>()]*)$/;
+const existence = /^(!?)\s*([^\s=!()<>]+)$/;
 
 /** Splits at commas outside of parentheses. */
 function split(text: string): string[] {
@@ -22,35 +23,51 @@ function split(text: string): string[] {
       start = i + 1;
     }
   }
-  return parts.filter((part) => part !== '');
+  return parts;
+}
+
+/** Key, operator and operand; `?` and `!` ask for the key alone. */
+function partsOf(part: string): readonly [key: string, operator: string, operand?: string] {
+  const [, key, operator, operand] = set.exec(part) ?? comparison.exec(part) ?? [];
+  if (key !== undefined && operator !== undefined) return [key, operator, operand ?? ''];
+  const [, not, alone = ''] = existence.exec(part) ?? [];
+  return not === undefined ? ['', ''] : [alone, not === '!' ? '!' : '?'];
 }
 
 function requirement(part: string, whole: string): LabelPredicate {
-  const bySet = set.exec(part);
-  if (bySet) {
-    const [, key = '', operator, list = ''] = bySet;
-    const values = new Set(list.split(',').map((value) => value.trim()));
-    return operator === 'in'
-      ? (labels) => typeof labels[key] === 'string' && values.has(labels[key])
-      : (labels) => !(typeof labels[key] === 'string' && values.has(labels[key]));
+  const refuse = (why: string): StatusError =>
+    statusErrors.badRequest(`unable to parse requirement: ${why} in ${JSON.stringify(whole)}`);
+  const [key, operator, operand = ''] = partsOf(part);
+  if (operator === '') throw refuse(`${JSON.stringify(part)} is no requirement`);
+  if (!isQualifiedName(key)) throw refuse(`${JSON.stringify(key)} is no name of a label`);
+  const values = operator.endsWith('in') ? operand.split(',').map((value) => value.trim()) : [operand];
+  const wrong = values.find((value) => !isLabelValue(value));
+  if (wrong !== undefined) throw refuse(`${JSON.stringify(wrong)} is no value of a label`);
+  const among = (labels: JsonObject): boolean => typeof labels[key] === 'string' && values.includes(labels[key]);
+  switch (operator) {
+    case '?':
+      return (labels) => labels[key] !== undefined;
+    case '!':
+      return (labels) => labels[key] === undefined;
+    case 'notin':
+    case '!=':
+      return (labels) => !among(labels);
+    case '<':
+    case '>': {
+      if (!/^-?\d+$/.test(operand)) throw refuse(`${JSON.stringify(operand)} is no whole number`);
+      const sign = operator === '<' ? -1 : 1;
+      return (labels) => /^-?\d+$/.test(asString(labels[key])) && (Number(labels[key]) - Number(operand)) * sign > 0;
+    }
+    default:
+      return among;
   }
-  const byValue = equality.exec(part);
-  if (byValue) {
-    const [, key = '', operator, value = ''] = byValue;
-    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
-  }
-  const byKey = existence.exec(part);
-  if (byKey) {
-    const [, not, key = ''] = byKey;
-    return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
-  }
-  throw statusErrors.badRequest(`unable to parse requirement: ${JSON.stringify(whole)} is not a label selector`);
 }
 
 /** Reads a selector; undefined for an empty one. Throws a 400 Status for one that cannot be read. */
 export function parseLabelSelector(text: string): LabelPredicate | undefined {
+  if (text.trim() === '') return undefined;
   const parts = split(text).map((part) => requirement(part, text));
-  return parts.length === 0 ? undefined : (labels) => parts.every((part) => part(labels));
+  return (labels) => parts.every((part) => part(labels));
 }
 
 /** A LabelSelector object as a predicate; empty matches everything. */

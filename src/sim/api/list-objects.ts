@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { asObject, isObject, type JsonObject } from '../json.ts';
 import type { ObjectStore, Stored } from '../object-store.ts';
-import { type StatusError, statusErrors } from '../status-error.ts';
+import { StatusError, statusErrors } from '../status-error.ts';
 import type { FieldPredicate } from './field-selector.ts';
 import type { LabelPredicate } from './label-selector.ts';
 import { metadataOf, type ServedResource } from './served-resource.ts';
@@ -32,6 +32,7 @@ export interface ListPage {
 }
 
 interface Token {
+  /** -1 for the newest: of a token that an expired one was answered with. */
   readonly rv: number;
   readonly start: string;
 }
@@ -59,11 +60,17 @@ function invalidOption(field: string, message: string): StatusError {
   return statusErrors.invalid('meta.k8s.io', 'ListOptions', '', [{ reason, message, field }]);
 }
 
+/** A 500 for a version that is no number, as real servers have it. */
+export function checkResourceVersion(text: string): void {
+  if (/^\d*$/.test(text)) return;
+  const shown = JSON.stringify(text);
+  const message = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`;
+  throw new StatusError(500, '', message);
+}
+
 function checkOptions(query: ListQuery): number {
   const { resourceVersion, resourceVersionMatch: match } = query;
-  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
-    throw statusErrors.badRequest(`Invalid value: "${resourceVersion}": resourceVersion must be a number`);
-  }
+  checkResourceVersion(resourceVersion);
   if (match !== '') {
     const field = 'resourceVersionMatch';
     if (query.continue !== '') throw invalidOption(field, 'Forbidden: resourceVersionMatch is forbidden for continue');
@@ -110,6 +117,13 @@ export class Lister {
     this.#snapshots.clear();
   }
 
+  /** Waits until the store has reached a version that a client names; a 504 Status when it does not come. */
+  async reached(resourceVersion: string): Promise<void> {
+    checkResourceVersion(resourceVersion);
+    if (Number(resourceVersion) > this.#store.revision)
+      await awaitRevision(this.#store, this.#clock, Number(resourceVersion));
+  }
+
   /** One page; throws 400, 410, 422 or 504 Statuses as the server does. */
   async list(resource: ServedResource, query: ListQuery): Promise<ListPage> {
     const wanted = checkOptions(query);
@@ -118,7 +132,7 @@ export class Lister {
     let start = '';
     if (query.continue !== '') {
       const token = readToken(query.continue);
-      revision = token.rv;
+      revision = token.rv < 0 ? store.revision : token.rv;
       start = token.start;
     } else {
       const exact =
@@ -128,20 +142,21 @@ export class Lister {
     }
     const limit = query.resourceVersion === '0' && query.resourceVersionMatch === '' ? 0 : query.limit;
     const all = this.#at(resource, revision, query.namespace, limit > 0);
+    if (!all) throw expired(start);
     return cut(all, query, limit, start, revision);
   }
 
-  #at(resource: ServedResource, revision: number, namespace: string | undefined, keep: boolean): readonly Stored[] {
+  #at(
+    resource: ServedResource,
+    revision: number,
+    namespace: string | undefined,
+    keep: boolean,
+  ): readonly Stored[] | undefined {
     const id = `${resource.storage} ${namespace ?? '*'} ${revision}`;
     const known = this.#snapshots.get(id);
     if (known && this.#store.eventsSince(resource.storage, revision)) return known;
     const all = this.#store.snapshot(resource.storage, revision, namespace);
-    if (!all) {
-      throw statusErrors.expired(
-        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
-      );
-    }
-    if (keep) {
+    if (all && keep) {
       this.#snapshots.set(id, all);
       const [oldest] = this.#snapshots.keys();
       if (this.#snapshots.size > 8 && oldest !== undefined) this.#snapshots.delete(oldest);
@@ -185,6 +200,14 @@ function cut(all: readonly Stored[], query: ListQuery, limit: number, start: str
     items.push(stored);
   }
   return { items, revision, continue: '', remaining: undefined };
+}
+
+/** Behind a key there is a token to go on with, at the cost of one moment for all pages. */
+function expired(start: string): StatusError {
+  if (start === '') return statusErrors.expired('The provided resource version is too old.');
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  return new StatusError(410, 'Expired', message, undefined, { continue: tokenOf(-1, start) });
 }
 
 function tokenOf(revision: number, key: string): string {

@@ -46,13 +46,16 @@ export function itemKey(item: JsonObject, keys: readonly string[], itemType: Jso
   return `k:${JSON.stringify(Object.fromEntries(keys.map((key, i) => [key, values[i]])))}`;
 }
 
-function setOfValue(value: unknown, marked: JsonObject | undefined, types: TypedSchema): FieldSet {
+/** `dotted`: what is new as a whole is a member of its own, as it is for those who update; appliers own items only. */
+function setOfValue(value: unknown, marked: JsonObject | undefined, types: TypedSchema, dotted: boolean): FieldSet {
   const schema = resolveSchema(marked, types) ?? marked;
   if (isObject(value)) {
     if (schema?.['x-kubernetes-map-type'] === 'atomic') return {};
-    const out: FieldSet = {};
+    // Structs of built-in kinds are there, if empty, before anything is set in them; maps and custom objects are not.
+    const own = dotted && Object.keys(value).length > 0 && (!types.open || isObject(schema?.additionalProperties));
+    const out: FieldSet = own ? { '.': {} } : {};
     for (const [key, item] of Object.entries(value)) {
-      out[`f:${key}`] = setOfValue(item, markedField(schema, key) ?? fieldSchema(schema, key, types), types);
+      out[`f:${key}`] = setOfValue(item, markedField(schema, key) ?? fieldSchema(schema, key, types), types, dotted);
     }
     return out;
   }
@@ -62,21 +65,23 @@ function setOfValue(value: unknown, marked: JsonObject | undefined, types: Typed
   const out: FieldSet = {};
   if (keys) {
     for (const item of value) {
-      if (isObject(item)) out[itemKey(item, keys, itemType)] = { '.': {}, ...setOfValue(item, itemType, types) };
+      if (isObject(item))
+        out[itemKey(item, keys, itemType)] = { '.': {}, ...setOfValue(item, itemType, types, dotted) };
     }
   } else if (isSetList(marked)) for (const item of value) out[`v:${JSON.stringify(item)}`] = {};
   return out;
 }
 
-/** The fields of an object that have owners; without identity and system fields. */
-export function fieldSetOf(object: JsonObject, types: TypedSchema): FieldSet {
+/** The fields of an object that have owners; without identity and system fields. `operation`: how they came to be set. */
+export function fieldSetOf(object: JsonObject, types: TypedSchema, operation: 'Apply' | 'Update'): FieldSet {
+  const dotted = operation === 'Update';
   const { metadata, ...rest } = object;
   const out: FieldSet = {};
   const owned = Object.fromEntries(Object.entries(asObject(metadata)).filter(([key]) => !ignoredMetadata.has(key)));
-  const meta = setOfValue(owned, fieldSchema(types.root, 'metadata', types), types);
+  const { '.': _whole, ...meta } = setOfValue(owned, fieldSchema(types.root, 'metadata', types), types, dotted);
   if (Object.keys(meta).length > 0) out['f:metadata'] = meta;
   for (const [key, value] of Object.entries(rest)) {
-    if (!ignoredTop.has(key)) out[`f:${key}`] = setOfValue(value, markedField(types.root, key), types);
+    if (!ignoredTop.has(key)) out[`f:${key}`] = setOfValue(value, markedField(types.root, key), types, dotted);
   }
   return out;
 }
@@ -105,7 +110,7 @@ export function changedFields(next: JsonObject, previous: JsonObject, types: Typ
       }
       return Object.keys(out).length > 0 ? out : undefined;
     }
-    return setOfValue(value, marked, types);
+    return setOfValue(value, marked, types, true);
   };
   const strip = (object: JsonObject): JsonObject => {
     const { apiVersion: _v, kind: _k, metadata, ...rest } = object;
@@ -133,7 +138,10 @@ export function subtractSet(a: FieldSet, b: FieldSet): FieldSet | undefined {
       if (left) out[key] = left;
     }
   }
-  return Object.keys(out).length > 0 ? out : undefined;
+  const left = Object.keys(out);
+  // A member whose items are all gone is written without its mark.
+  if (left.length === 1 && left[0] === '.') return {};
+  return left.length > 0 ? out : undefined;
 }
 
 export interface ManagerEntry {
@@ -151,8 +159,16 @@ export function isEntryOf(entry: unknown, who: ManagerEntry): boolean {
   return manager === who.manager && operation === who.operation && asString(subresource) === who.subresource;
 }
 
-/** managedFields after `who` has set `fields`: its own entry grows (Update) or is replaced (Apply), others lose them. */
-export function recordManager(entries: unknown, who: ManagerEntry, fields: FieldSet): JsonObject[] {
+/**
+ * managedFields after `who` has set `fields`: its own entry grows (Update) or is replaced (Apply). The others lose `taken`: all of
+ * them to an update, to an applier what it changed by force.
+ */
+export function recordManager(
+  entries: unknown,
+  who: ManagerEntry,
+  fields: FieldSet,
+  taken: FieldSet = fields,
+): JsonObject[] {
   const out: JsonObject[] = [];
   let own: FieldSet = fields;
   for (const entry of asArray(entries).filter(isObject)) {
@@ -160,7 +176,7 @@ export function recordManager(entries: unknown, who: ManagerEntry, fields: Field
       if (who.operation === 'Update') own = unionSet(asObject(entry.fieldsV1), fields);
       continue;
     }
-    const left = who.operation === 'Apply' ? asObject(entry.fieldsV1) : subtractSet(asObject(entry.fieldsV1), fields);
+    const left = subtractSet(asObject(entry.fieldsV1), taken);
     if (left) out.push({ ...entry, fieldsV1: left });
   }
   if (Object.keys(own).length > 0) {

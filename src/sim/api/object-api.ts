@@ -22,6 +22,7 @@ import { applyDefaults, prunedPaths, pruneUnknown } from '../schema/prune.ts';
 import { validateValue } from '../schema/validate.ts';
 import { type StatusCause, StatusError, statusErrors } from '../status-error.ts';
 import { defaultBuiltin } from './builtin-defaults.ts';
+import { builtinCauses, metadataCauses } from './builtin-validation.ts';
 import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from './managed-fields.ts';
 import { nameCauses, nowText, randomSuffix, randomUid } from './object-metadata.ts';
 import { checkFinalizers, checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
@@ -61,6 +62,7 @@ export interface ObjectApiOptions {
   readonly gracefulPods: boolean;
 }
 
+const keptNamespaces = new Set(['default', 'kube-public', 'kube-system']);
 const foreground = 'foregroundDeletion';
 
 export class ObjectApi {
@@ -91,7 +93,7 @@ export class ObjectApi {
     if (asString(metadata.name) === '' && prefix !== '') metadata.name = this.#freshName(resource, namespace, prefix);
     const name = asString(metadata.name);
     if (!options.trusted) {
-      const causes = nameCauses(resource.kind, name);
+      const causes = [...nameCauses(resource.kind, name), ...metadataCauses(metadata)];
       if (causes.length > 0) throw statusErrors.invalid(resource.group, resource.kind, name, causes);
       if (asString(metadata.resourceVersion) !== '') {
         throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -114,7 +116,7 @@ export class ObjectApi {
     if (resource.statusSubresource && !options.trusted) delete object.status;
     object = this.#admit(resource, object, true, options);
     if (!(options.trusted && metadata.managedFields)) {
-      object = this.#manage(resource, object, fieldSetOf(object, resource.schema), 'Update', options);
+      object = this.#manage(resource, object, fieldSetOf(object, resource.schema, 'Update'), 'Update', options);
     }
     return this.#write(resource, object, options);
   }
@@ -186,6 +188,8 @@ export class ObjectApi {
   /** Deletes an object, or marks it as being deleted while finalizers or a grace period hold it. */
   delete(resource: ServedResource, namespace: string, name: string, request: DeleteRequest = {}): DeleteResult {
     const current = this.get(resource, namespace, name);
+    if (resource.storage === 'namespaces' && keptNamespaces.has(name))
+      throw statusErrors.forbidden(resource, name, 'this namespace may not be deleted');
     checkPreconditions(resource, current, request.preconditions ?? {});
     const metadata = { ...metadataOf(current.object) };
     const finalizers = asArray(metadata.finalizers).map(asString);
@@ -248,19 +252,19 @@ export class ObjectApi {
       const given = { ...applied, metadata: { ...metadataOf(applied), name } };
       const managed = {
         ...metadataOf(given),
-        managedFields: recordManager([], who, fieldSetOf(given, resource.schema)),
+        managedFields: recordManager([], who, fieldSetOf(given, resource.schema, 'Apply')),
       };
       return this.create(resource, namespace, { ...given, metadata: managed }, { ...options, subresource: '' });
     }
     checkPreconditions(resource, current, { resourceVersion: metadataString(applied, 'resourceVersion') });
-    const { merged, fields } = applyPatch({
+    const { merged, fields, taken } = applyPatch({
       live: resource.view.convert(current.object),
       applied,
       types: resource.schema,
       who,
       force: options.force === true,
     });
-    return this.#replace(resource, current, merged, options, { who, fields }).stored;
+    return this.#replace(resource, current, merged, options, { who, fields, taken }).stored;
   }
 
   #replace(
@@ -268,7 +272,7 @@ export class ObjectApi {
     current: Stored,
     given: JsonObject,
     options: WriteOptions,
-    applied?: { who: ManagerEntry; fields: JsonObject },
+    applied?: { who: ManagerEntry; fields: JsonObject; taken: JsonObject },
   ): DeleteResult {
     const old = resource.view.convert(current.object);
     const before = metadataOf(old);
@@ -298,14 +302,18 @@ export class ObjectApi {
       };
       next = withFields(next, { status: given.status });
     } else if (resource.statusSubresource && !options.trusted) next = withFields(next, { status: old.status });
-    if (!options.trusted) checkFinalizers(resource, next, old);
+    if (!options.trusted) {
+      checkFinalizers(resource, next, old);
+      const causes = metadataCauses(metadataOf(next));
+      if (causes.length > 0) throw statusErrors.invalid(resource.group, resource.kind, current.name, causes);
+    }
     next = this.#admit(resource, next, false, options, old);
     if (equalJson({ ...next, metadata: metadataOf(next) }, old) && !applied) return { stored: current, gone: false };
     if (this.#desiredStateChanged(resource, next, old)) {
       next = { ...next, metadata: { ...metadataOf(next), generation: Number(before.generation ?? 0) + 1 } };
     }
     if (applied) {
-      const managedFields = recordManager(before.managedFields, applied.who, applied.fields);
+      const managedFields = recordManager(before.managedFields, applied.who, applied.fields, applied.taken);
       if (equalJson(next, old) && sameManagers(managedFields, before.managedFields))
         return { stored: current, gone: false };
       next = { ...next, metadata: { ...metadataOf(next), managedFields } };
@@ -348,6 +356,8 @@ export class ObjectApi {
     if (!resource.custom) out = defaultBuiltin(resource.kind, out, creating);
     const causes = validateValue(out, types.root, types, '').filter((cause) => !isBlind(cause, resource));
     if (resource.kind === 'CustomResourceDefinition' && causes.length === 0) causes.push(...crdCauses(out));
+    if (!resource.custom && causes.length === 0 && options.subresource !== 'status')
+      causes.push(...builtinCauses(resource.kind, out));
     const unreadable = resource.custom ? undefined : causes.find((cause) => cause.reason === 'FieldValueTypeInvalid');
     if (unreadable) {
       const apiVersion = apiVersionOf(resource);

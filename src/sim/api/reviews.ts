@@ -1,39 +1,70 @@
-/**
- * Reviews: questions that are posted and answered at once, never stored. The simulated cluster knows one user, who may
- * do everything; what it is asked it answers in full shape, so that clients take the same path as with a real server.
- */
-import { asObject, asString, type JsonObject } from '../json.ts';
+/** Reviews: questions that are posted and answered at once, never stored: whose token is this, and who may do what. */
+import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts';
+import { type StatusCause, statusErrors } from '../status-error.ts';
+import type { Callers } from './callers.ts';
+import type { Attributes, Caller, Rbac } from './rbac.ts';
 import { apiVersionOf, type ServedResource } from './served-resource.ts';
 
-const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-
-/** The review with its answer in `status`. With `knownToken`, only that token is anybody's; else every token is. */
-export function answerReview(resource: ServedResource, review: JsonObject, knownToken?: string): JsonObject {
+/** The review with its answer in `status`; throws a 422 Status for one that asks nothing. */
+export function answerReview(
+  resource: ServedResource,
+  review: JsonObject,
+  caller: Caller,
+  { callers, rbac }: { readonly callers: Callers; readonly rbac: Rbac },
+): JsonObject {
   const head = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: asObject(review.metadata) };
   const spec = asObject(review.spec);
-  switch (resource.kind) {
-    case 'TokenReview': {
-      const token = asString(spec.token);
-      const user = {
-        username: 'portolan-demo',
-        uid: 'portolan-demo',
-        groups: ['system:masters', 'system:authenticated'],
-      };
-      const good = token !== '' && (knownToken === undefined || token === knownToken);
-      const status = good ? { authenticated: true, user } : { error: 'invalid bearer token', user: {} };
-      return { ...head, spec, status };
-    }
-    case 'SelfSubjectRulesReview':
-      return {
-        ...head,
-        spec,
-        status: {
-          incomplete: false,
-          resourceRules: [everything],
-          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-        },
-      };
-    default:
-      return { ...head, spec, status: { allowed: true, reason: 'the simulated cluster allows everything' } };
+  if (resource.kind === 'TokenReview')
+    return { ...head, spec, status: tokenStatus(callers.named(asString(spec.token))) };
+  if (resource.kind === 'SelfSubjectRulesReview') {
+    return { ...head, spec, status: rulesStatus(rbac.rulesOf(caller, asString(spec.namespace))) };
   }
+  const own = resource.kind === 'SelfSubjectAccessReview';
+  const causes = accessCauses(spec, own);
+  if (causes.length > 0) throw statusErrors.invalid(resource.group, resource.kind, '', causes);
+  const about: Caller = own ? caller : { user: asString(spec.user), groups: asArray(spec.groups).map(asString) };
+  return { ...head, spec, status: { allowed: rbac.allows(about, attributesOf(spec)) } };
+}
+
+function tokenStatus(caller: Caller | undefined): JsonObject {
+  if (!caller) return { error: 'invalid bearer token', user: {} };
+  return { authenticated: true, user: { username: caller.user, uid: caller.user, groups: caller.groups } };
+}
+
+function rulesStatus(rules: readonly JsonObject[]): JsonObject {
+  return {
+    incomplete: false,
+    resourceRules: rules.filter((rule) => rule.resources !== undefined),
+    nonResourceRules: rules.filter((rule) => rule.nonResourceURLs !== undefined),
+  };
+}
+
+function accessCauses(spec: JsonObject, own: boolean): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const both = isObject(spec.resourceAttributes) && isObject(spec.nonResourceAttributes);
+  if (both || (!isObject(spec.resourceAttributes) && !isObject(spec.nonResourceAttributes))) {
+    const message = 'Invalid value: exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    causes.push({ reason: 'FieldValueInvalid', message, field: 'spec.resourceAttributes' });
+  }
+  if (!own && asString(spec.user) === '' && asArray(spec.groups).length === 0) {
+    const message = 'Invalid value: "": at least one of user or group must be specified';
+    causes.push({ reason: 'FieldValueInvalid', message, field: 'spec.user' });
+  }
+  return causes;
+}
+
+function attributesOf(spec: JsonObject): Attributes {
+  if (isObject(spec.nonResourceAttributes)) {
+    const { path, verb } = spec.nonResourceAttributes;
+    return { path: asString(path), verb: asString(verb) };
+  }
+  const { verb, group, resource, subresource, namespace, name } = asObject(spec.resourceAttributes);
+  const sub = asString(subresource);
+  return {
+    verb: asString(verb),
+    group: asString(group),
+    resource: sub === '' ? asString(resource) : `${asString(resource)}/${sub}`,
+    namespace: asString(namespace),
+    name: asString(name),
+  };
 }

@@ -9,6 +9,13 @@ export interface ScalePaths {
   readonly selector: readonly string[] | undefined;
 }
 
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly priority: number;
+  readonly path: readonly string[];
+}
+
 export interface ServedResource {
   readonly group: string;
   readonly version: string;
@@ -36,6 +43,8 @@ export interface ServedResource {
   readonly hasGeneration: boolean;
   /** Field selectors beyond metadata.name and metadata.namespace, as key chains. */
   readonly selectableFields: ReadonlyMap<string, readonly string[]>;
+  /** What tables show of a custom kind beside its name; undefined for built-in kinds. */
+  readonly printerColumns: readonly PrinterColumn[] | undefined;
   readonly schema: TypedSchema;
   /** The name of its OpenAPI definition. */
   readonly definition: string;

@@ -1,5 +1,5 @@
 /** What a CustomResourceDefinition must fulfil before it is accepted: names, versions, and a structural schema. */
-import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts';
+import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../json.ts';
 import type { StatusCause } from '../status-error.ts';
 
 const forbidden = ['$ref', 'definitions', 'dependencies', 'patternProperties', 'additionalItems', 'id', '$schema'];
@@ -42,6 +42,7 @@ export function crdCauses(crd: JsonObject): StatusCause[] {
   if (versions.filter((version) => version.storage === true).length !== 1) {
     causes.push(invalid('spec.versions', versions.length, 'must have exactly one version marked as storage version'));
   }
+  const shared = versions.every((version) => equalJson(version.schema, versions[0]?.schema));
   const seen = new Set<string>();
   versions.forEach((version, i) => {
     const field = `spec.versions[${i}]`;
@@ -50,7 +51,10 @@ export function crdCauses(crd: JsonObject): StatusCause[] {
     if (seen.has(own)) causes.push(invalid('spec.versions', own, 'must contain unique version names'));
     seen.add(own);
     const schema = asObject(version.schema).openAPIV3Schema;
-    if (isObject(schema)) causes.push(...structuralCauses(schema, `${field}.schema.openAPIV3Schema`, true));
+    // A schema that all versions share is spoken of once, under the name of the old common one.
+    if (isObject(schema) && shared && i > 0) return;
+    const place = shared ? 'spec.validation' : `${field}.schema`;
+    if (isObject(schema)) causes.push(...structuralCauses(schema, `${place}.openAPIV3Schema`, true));
     else causes.push(required(`${field}.schema.openAPIV3Schema`, 'schemas are required'));
   });
   return causes;

@@ -66,7 +66,7 @@ describe('a definition', () => {
     const answer = await client.post(crds, untyped);
     expect(answer.body).toMatchObject({ code: 422, reason: 'Invalid' });
     expect(at(answer.body, 'details', 'causes')).toMatchObject([
-      { field: 'spec.versions[0].schema.openAPIV3Schema.properties[spec].type' },
+      { field: 'spec.validation.openAPIV3Schema.properties[spec].type' },
     ]);
     const misnamed = { ...cloneJson(fooCrd), metadata: { name: 'bars.samplecontroller.k8s.io' } };
     const refused = await client.post(crds, misnamed);

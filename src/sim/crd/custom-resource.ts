@@ -128,6 +128,14 @@ export function customResources(crd: JsonObject): ServedResource[] {
             return [path.join('.'), path] as const;
           }),
         ),
+        printerColumns: asArray(version.additionalPrinterColumns)
+          .filter(isObject)
+          .map((column) => ({
+            name: asString(column.name),
+            type: asString(column.type),
+            priority: Number(column.priority ?? 0),
+            path: simplePath(column.jsonPath),
+          })),
         schema: types,
         definition: definitionName(group, name, kind),
       };

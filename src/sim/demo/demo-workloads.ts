@@ -340,7 +340,7 @@ export class WorkloadBuilder {
       apiVersion: 'v1',
       time,
       fieldsType: 'FieldsV1',
-      fieldsV1: fieldSetOf(fields, types),
+      fieldsV1: fieldSetOf(fields, types, 'Update'),
       ...(subresource === undefined ? {} : { subresource }),
     });
     const fields = [entry(by, rest), entry('kubelet', { status }, 'status')];

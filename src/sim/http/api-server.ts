@@ -1,16 +1,19 @@
 /**
  * The HTTP side: one node:http server that finds out what a request is about and hands it on.
  *
- * Order, as in a real server: availability -> faults that were asked for -> authentication -> health and version -> discovery and OpenAPI -> the
+ * Order, as in a real server: availability -> faults that were asked for -> health -> authentication -> authorization -> version -> discovery and OpenAPI -> the
  * resource. Every failure is a Status. Never: keeps state of its own beside open sockets.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Callers } from '../api/callers.ts';
+import type { Rbac } from '../api/rbac.ts';
 import type { ResourceRegistry } from '../api/resource-registry.ts';
 import type { Faults } from '../faults.ts';
 import { statusErrors } from '../status-error.ts';
+import { authorize } from './authorize.ts';
 import { Discovery } from './discovery.ts';
 import { FaultAnswers } from './fault-answers.ts';
 import { OpenApi, type OpenApiDocument } from './openapi.ts';
@@ -25,8 +28,8 @@ export interface ApiServerOptions {
   readonly faults: Faults;
   readonly aggregatedDiscovery: boolean;
   readonly openapiV3: boolean;
-  /** The bearer token every request must carry; undefined lets everybody in. */
-  readonly token: string | undefined;
+  readonly callers: Callers;
+  readonly rbac: Rbac;
 }
 
 const versionInfo = {
@@ -113,10 +116,9 @@ export class ApiServer {
     if (this.#faults.answer(request, response, about, url.searchParams)) return;
     this.#faults.reveal(about, url.searchParams);
     const probe = /^\/(healthz|readyz|livez)(\/|$)/.test(path);
-    const { token } = this.#options;
-    if (token !== undefined && !probe && request.headers.authorization !== `Bearer ${token}`)
-      throw statusErrors.unauthorized();
     if (probe) return sendText(response, 200, 'ok', { 'Content-Type': 'text/plain; charset=utf-8' });
+    const caller = this.#options.callers.identify(request.headers.authorization);
+    authorize(this.#options.rbac, caller, { method: request.method ?? 'GET', path, about, params: url.searchParams });
     if (path === '/version') return sendJson(response, 200, versionInfo);
     if (path === '/openapi' || path.startsWith('/openapi/'))
       return this.#openapiAnswer(request, response, path, url.searchParams);
@@ -144,7 +146,7 @@ export class ApiServer {
       return;
     }
     if (!resource) throw statusErrors.noSuchPath();
-    await this.#options.handlers.handle(request, response, resource, about, url.searchParams);
+    await this.#options.handlers.handle(request, response, resource, about, url.searchParams, caller);
   }
 
   #openapiAnswer(request: IncomingMessage, response: ServerResponse, path: string, params: URLSearchParams): void {

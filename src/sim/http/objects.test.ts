@@ -104,6 +104,7 @@ describe('create', () => {
     const body = '{"metadata":{"name":"big"},"spec":{"holderIdentity":"x","leaseTransitions":9007199254740993}}';
     const answer = await fetch(`${cluster.url}/apis/coordination.k8s.io/v1/namespaces/default/leases`, {
       method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body,
     });
     expect(await answer.text()).toContain('"leaseTransitions":9007199254740993');

@@ -2,10 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import type { Clock } from '../../base/clock.ts';
+import type { Callers } from '../api/callers.ts';
 import { parseFieldSelector } from '../api/field-selector.ts';
 import { parseLabelSelector } from '../api/label-selector.ts';
-import type { Lister, ListQuery } from '../api/list-objects.ts';
+import { checkResourceVersion, type Lister, type ListQuery } from '../api/list-objects.ts';
 import type { DeleteRequest, ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
+import type { Caller, Rbac } from '../api/rbac.ts';
 import { answerReview } from '../api/reviews.ts';
 import { readScale, writeScale } from '../api/scale.ts';
 import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
@@ -13,19 +15,21 @@ import type { Faults } from '../faults.ts';
 import { asArray, asObject, asString, isObject, type JsonObject, parseJson } from '../json.ts';
 import type { Stored } from '../object-store.ts';
 import { type StatusError, statusErrors } from '../status-error.ts';
+import { acceptedShape } from './accepted-shape.ts';
 import { faultyList } from './faulty-list.ts';
 import { FaultyWire } from './faulty-wire.ts';
-import { metadataOnlyText, wantsMetadataOnly } from './partial-metadata.ts';
+import { metadataOnlyText } from './partial-metadata.ts';
 import type { ResourcePath } from './request-info.ts';
 import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond.ts';
+import { type IncludeObject, tableText } from './table.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface HandlerFeatures {
   readonly watchList: boolean;
   readonly bookmarkMs: number;
   readonly expiredAsHttp: boolean;
-  /** The one token that TokenReview knows; every token when undefined. */
-  readonly token: string | undefined;
+  readonly callers: Callers;
+  readonly rbac: Rbac;
 }
 
 const patchKinds: Readonly<Record<string, PatchKind>> = {
@@ -73,13 +77,14 @@ export class ResourceHandlers {
     resource: ServedResource,
     path: ResourcePath,
     params: URLSearchParams,
+    caller: Caller,
   ): Promise<void> {
     if (path.namespace !== undefined && !resource.namespaced) throw statusErrors.noSuchPath();
     const method = request.method ?? 'GET';
     if (resource.bare) {
       if (method !== 'POST') throw statusErrors.methodNotAllowed();
       const body = await this.#body(request);
-      sendJson(response, 201, answerReview(resource, body, this.#features.token));
+      sendJson(response, 201, answerReview(resource, body, caller, this.#features));
       return;
     }
     if (path.name === undefined) return this.#collection(method, request, response, resource, path, params);
@@ -99,9 +104,10 @@ export class ResourceHandlers {
     if (verb === undefined || !resource.verbs.includes(verb)) throw statusErrors.methodNotAllowed();
     if (method === 'GET') {
       if (isTrue(params.get('watch')) || path.watch) return this.#watch(request, response, resource, path, params);
-      return this.#list(request, response, resource, listQuery(resource, path.namespace, params));
+      return this.#list(request, response, resource, listQuery(resource, path.namespace, params), params);
     }
     if (method === 'DELETE') {
+      if (resource.namespaced && path.namespace === undefined) throw statusErrors.methodNotAllowed();
       const query = listQuery(resource, path.namespace, params);
       const options = deleteRequest(await this.#body(request, true), params);
       const page = await this.#lister.list(resource, query);
@@ -141,13 +147,13 @@ export class ResourceHandlers {
       throw statusErrors.methodNotAllowed();
     }
     if (method === 'GET') {
-      if (path.watch || isTrue(params.get('watch'))) {
+      if (path.watch) {
         params.append('fieldSelector', `metadata.name=${name}`);
         return this.#watch(request, response, resource, path, params);
       }
-      const stored = this.#api.get(resource, namespace, name);
-      const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadata');
-      return sendText(response, 200, partial ? metadataOnlyText(stored, resource) : stored.text(resource.view));
+      const textOf = this.#textOf(request, resource, params);
+      await this.#lister.reached(params.get('resourceVersion') ?? '');
+      return sendText(response, 200, textOf(this.#api.get(resource, namespace, name)));
     }
     if (method === 'PUT') {
       const body = await this.#body(request);
@@ -217,13 +223,19 @@ export class ResourceHandlers {
     response: ServerResponse,
     resource: ServedResource,
     query: ListQuery,
+    params: URLSearchParams,
   ): Promise<void> {
-    const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadataList');
+    const shape = acceptedShape(request.headers.accept, 'PartialObjectMetadataList');
+    const partial = shape === 'metadata';
     const page = await this.#lister.list(resource, query);
     const metadata: JsonObject = { resourceVersion: String(page.revision) };
     if (page.continue !== '') {
       metadata.continue = page.continue;
       if (page.remaining !== undefined) metadata.remainingItemCount = page.remaining;
+    }
+    if (shape === 'table') {
+      const options = { include: includeObject(params), clock: this.#clock };
+      return sendText(response, 200, tableText(resource, page.items, metadata, options));
     }
     const apiVersion = partial ? 'meta.k8s.io/v1' : apiVersionOf(resource);
     const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
@@ -244,10 +256,8 @@ export class ResourceHandlers {
     const sendInitialEvents = this.#initialEvents(params);
     const seconds = Number(params.get('timeoutSeconds') ?? 0);
     const resourceVersion = params.get('resourceVersion') ?? '';
-    if (!/^\d*$/.test(resourceVersion)) {
-      throw statusErrors.badRequest(`Invalid value: "${resourceVersion}": resourceVersion must be a number`);
-    }
-    const partial = wantsMetadataOnly(request.headers.accept, 'PartialObjectMetadata');
+    checkResourceVersion(resourceVersion);
+    const textOf = this.#textOf(request, resource, params);
     const watch = new WatchStream(
       response,
       resource,
@@ -266,7 +276,7 @@ export class ResourceHandlers {
         bookmarkMs: this.#features.bookmarkMs,
         expiredAsHttp: this.#features.expiredAsHttp,
         wire: new FaultyWire(this.#faults, resource.plural, response),
-        textOf: (stored) => (partial ? metadataOnlyText(stored, resource) : stored.text(resource.view)),
+        textOf,
       },
     );
     this.#watches.add(watch);
@@ -276,6 +286,15 @@ export class ResourceHandlers {
       this.#watches.delete(watch);
       throw error;
     }
+  }
+
+  /** How one object is written, by what is accepted. */
+  #textOf(request: IncomingMessage, resource: ServedResource, params: URLSearchParams): (stored: Stored) => string {
+    const shape = acceptedShape(request.headers.accept, 'PartialObjectMetadata');
+    if (shape === 'object') return (stored) => stored.text(resource.view);
+    if (shape === 'metadata') return (stored) => metadataOnlyText(stored, resource);
+    const options = { include: includeObject(params), clock: this.#clock };
+    return (stored) => tableText(resource, [stored], { resourceVersion: String(stored.revision) }, options);
   }
 
   #initialEvents(params: URLSearchParams): boolean | undefined {
@@ -304,7 +323,7 @@ export class ResourceHandlers {
 
   async #body(request: IncomingMessage, optional = false): Promise<JsonObject> {
     const type = request.headers['content-type'] ?? '';
-    if (/protobuf|cbor/.test(type)) {
+    if (type !== '' && !/json|yaml/.test(type)) {
       throw statusErrors.unsupportedMediaType(
         `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
       );
@@ -348,11 +367,34 @@ function listQuery(resource: ServedResource, namespace: string | undefined, para
     namespace,
     labels: parseLabelSelector(params.get('labelSelector') ?? ''),
     fields: parseFieldSelector(params.get('fieldSelector') ?? '', resource),
-    limit: Number(params.get('limit') ?? 0) || 0,
+    limit: limitOf(params),
     continue: params.get('continue') ?? '',
     resourceVersion: params.get('resourceVersion') ?? '',
     resourceVersionMatch: params.get('resourceVersionMatch') ?? '',
   };
+}
+
+function limitOf(params: URLSearchParams): number {
+  const text = params.get('limit') ?? '';
+  if (!/^-?\d*$/.test(text))
+    throw statusErrors.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Math.max(0, Number(text));
+}
+
+function includeObject(params: URLSearchParams): IncludeObject {
+  const given = params.get('includeObject') ?? 'Metadata';
+  if (given === 'None' || given === 'Metadata' || given === 'Object') return given;
+  throw statusErrors.badRequest(
+    `includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object' or 'None'`,
+  );
+}
+
+/** Whether nothing is to be written; a 422 Status for a value that means neither. */
+function isDryRun(given: readonly string[], kind: string): boolean {
+  const odd = given.find((value) => value !== 'All');
+  if (odd === undefined) return given.length > 0;
+  const message = `Unsupported value: ${JSON.stringify(odd)}: supported values: "All"`;
+  throw statusErrors.invalid('meta.k8s.io', kind, '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
 }
 
 function writeOptions(request: IncomingMessage, params: URLSearchParams, subresource: '' | 'status'): WriteOptions {
@@ -361,20 +403,33 @@ function writeOptions(request: IncomingMessage, params: URLSearchParams, subreso
   const isApply = (request.headers['content-type'] ?? '').startsWith('application/apply-patch');
   return {
     subresource,
-    dryRun: params.get('dryRun') === 'All',
+    dryRun: isDryRun(params.getAll('dryRun'), request.method === 'POST' ? 'CreateOptions' : 'UpdateOptions'),
     strict: params.get('fieldValidation') === 'Strict',
     ...(manager !== '' || isApply ? { fieldManager: manager } : { fieldManager: agent || 'unknown' }),
   };
+}
+
+function checkPropagation(policy: string, orphanDependents: boolean): void {
+  const refuse = (reason: string, message: string): StatusError =>
+    statusErrors.invalid('meta.k8s.io', 'DeleteOptions', '', [{ reason, message, field: 'propagationPolicy' }]);
+  if (policy !== '' && orphanDependents) {
+    throw refuse('FieldValueInvalid', 'Invalid value: orphanDependents and deletionPropagation cannot be both set');
+  }
+  if (policy !== '' && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
+    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan"`;
+    throw refuse('FieldValueNotSupported', message);
+  }
 }
 
 function deleteRequest(body: JsonObject, params: URLSearchParams): DeleteRequest {
   const policy = asString(body.propagationPolicy) || (params.get('propagationPolicy') ?? '');
   const grace = body.gracePeriodSeconds ?? params.get('gracePeriodSeconds') ?? undefined;
   const { uid, resourceVersion } = asObject(body.preconditions);
+  checkPropagation(policy, body.orphanDependents !== undefined || params.has('orphanDependents'));
   return {
     ...(policy === '' ? {} : { propagationPolicy: policy }),
     ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
     preconditions: { uid: asString(uid), resourceVersion: asString(resourceVersion) },
-    dryRun: params.get('dryRun') === 'All' || asArray(body.dryRun).includes('All'),
+    dryRun: isDryRun([...params.getAll('dryRun'), ...asArray(body.dryRun).map(asString)], 'DeleteOptions'),
   };
 }

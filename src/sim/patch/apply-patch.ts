@@ -33,46 +33,72 @@ interface ApplyRequest {
   readonly force: boolean;
 }
 
-/** The merged object, and what the manager now owns. Throws a 409 Status with one cause for each conflict. */
-export function applyPatch(request: ApplyRequest): { merged: JsonObject; fields: FieldSet } {
+/** The merged object, what the manager now owns, and what it took from others by force. Throws a 409 Status with a cause for each conflict. */
+export function applyPatch(request: ApplyRequest): { merged: JsonObject; fields: FieldSet; taken: FieldSet } {
   const { live, applied, types, who, force } = request;
-  const fields = fieldSetOf(applied, types);
+  const fields = fieldSetOf(applied, types, 'Apply');
   const entries = asArray(at(live, 'metadata', 'managedFields')).filter(isObject);
   const others = entries.filter((entry) => !isEntryOf(entry, who));
-  if (!force) refuseConflicts(others, fields, live, applied, types);
+  const conflicts = conflictsOf(others, fields, live, applied, types);
+  if (!force) refuseConflicts(conflicts);
+  const taken = conflicts.reduce<FieldSet>((all, { path }) => unionSet(all, setOfPath(path)), {});
   let merged = mergeApplied(live, applied, types.root, types) as JsonObject;
   const before = asObject(entries.find((entry) => isEntryOf(entry, who))?.fieldsV1);
   const dropped = subtractSet(before, fields);
   const foreign = others.reduce<FieldSet>((all, entry) => unionSet(all, asObject(entry.fieldsV1)), {});
   const gone = dropped ? subtractSet(dropped, foreign) : undefined;
   if (gone) merged = removeFields(merged, gone, types.root, types) as JsonObject;
-  return { merged, fields };
+  return { merged, fields, taken };
 }
 
-function refuseConflicts(
+interface FieldConflict {
+  readonly path: readonly string[];
+  readonly cause: StatusCause;
+}
+
+function setOfPath([step, ...rest]: readonly string[]): FieldSet {
+  return step === undefined ? {} : { [step]: setOfPath(rest) };
+}
+
+function conflictsOf(
   others: readonly JsonObject[],
   fields: FieldSet,
   live: JsonObject,
   applied: JsonObject,
   types: TypedSchema,
-): void {
-  const causes: StatusCause[] = [];
+): FieldConflict[] {
+  const conflicts: FieldConflict[] = [];
   for (const entry of others) {
     for (const path of sharedLeaves(fields, asObject(entry.fieldsV1))) {
       if (equalJson(valueAt(live, path, types.root, types), valueAt(applied, path, types.root, types))) continue;
-      const field = path.map((part) => (part.startsWith('f:') ? `.${part.slice(2)}` : `[${part.slice(2)}]`)).join('');
-      causes.push({
-        reason: 'FieldManagerConflict',
-        message: `conflict with ${JSON.stringify(asString(entry.manager))} using ${asString(entry.apiVersion)}`,
-        field,
-      });
+      const manager = JSON.stringify(asString(entry.manager));
+      const using = entry.operation === 'Update' ? ` using ${asString(entry.apiVersion)}` : '';
+      const field = path.map(shownStep).join('');
+      const cause = { reason: 'FieldManagerConflict', message: `conflict with ${manager}${using}`, field };
+      conflicts.push({ path, cause });
     }
   }
+  return conflicts;
+}
+
+function refuseConflicts(conflicts: readonly FieldConflict[]): void {
+  const causes = conflicts.map(({ cause }) => cause);
   const [first] = causes;
   if (!first) return;
-  const count = causes.length === 1 ? '1 conflict' : `${causes.length} conflicts`;
-  const where = causes.map((cause) => `${cause.message}: ${cause.field}`).join(', ');
-  throw new StatusError(409, 'Conflict', `Apply failed with ${count}: ${where}`, { causes });
+  const text =
+    causes.length === 1
+      ? `1 conflict: ${first.message}: ${first.field}`
+      : `${causes.length} conflicts: ${causes.map((cause) => `${cause.message}:\n- ${cause.field}`).join('\n')}`;
+  throw new StatusError(409, 'Conflict', `Apply failed with ${text}`, { causes });
+}
+
+/** `.field`, `[key="value"]` or `[="item"]`. */
+function shownStep(part: string): string {
+  const text = part.slice(2);
+  if (part.startsWith('f:')) return `.${text}`;
+  if (part.startsWith('v:')) return `[=${text}]`;
+  const keys = Object.entries(asObject(JSON.parse(text)));
+  return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
 }
 
 /** The leaves in both sets; a list or map that one of them holds as a whole and the other by its items is no conflict. */

@@ -33,8 +33,11 @@ function mergeObject(
       const marked = isObject(properties[key]) ? properties[key] : fieldSchema(schema, key, types);
       const resolved = resolveSchema(marked, types);
       if (isObject(value)) out[key] = mergeObject(isObject(out[key]) ? out[key] : {}, value, resolved, types);
-      else if (Array.isArray(value)) out[key] = mergeList(asArray(out[key]), value, marked, types);
-      else out[key] = value;
+      else if (Array.isArray(value)) {
+        const merged = mergeList(asArray(out[key]), value, marked, types);
+        const order = patch[`$setElementOrder/${key}`];
+        out[key] = Array.isArray(order) ? inOrder(merged, order, asArray(target[key]), marked) : merged;
+      } else out[key] = value;
     }
   }
   return out;
@@ -63,6 +66,31 @@ function mergeList(
     else out.push(mergeObject({}, item, itemType, types));
   }
   return out;
+}
+
+/** The listed items in the wanted order, the others where they stood among them. */
+function inOrder(
+  items: readonly unknown[],
+  order: readonly unknown[],
+  before: readonly unknown[],
+  marked: JsonObject | undefined,
+): unknown[] {
+  const mergeKey = asString(marked?.['x-kubernetes-patch-merge-key']);
+  const keyOf = (item: unknown): string => JSON.stringify(isObject(item) ? item[mergeKey] : item);
+  const wanted = order.map(keyOf);
+  const stood = before.map(keyOf);
+  const listed = items
+    .filter((item) => wanted.includes(keyOf(item)))
+    .sort((a, b) => wanted.indexOf(keyOf(a)) - wanted.indexOf(keyOf(b)));
+  const out: unknown[] = [];
+  for (const other of items.filter((item) => !wanted.includes(keyOf(item)))) {
+    for (let next = listed[0]; next !== undefined && stood.includes(keyOf(next)); next = listed[0]) {
+      if (stood.indexOf(keyOf(next)) > stood.indexOf(keyOf(other))) break;
+      out.push(listed.shift());
+    }
+    out.push(other);
+  }
+  return [...out, ...listed];
 }
 
 function withoutDirectives(patch: JsonObject): JsonObject {

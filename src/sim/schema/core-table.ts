@@ -57,7 +57,7 @@ type NodeSystemInfo -- Software and ids of a node.
   operatingSystem!: string -- The operating system.
   osImage!: string -- The image of the operating system.
   systemUUID!: string -- The id of the system.
-kind Namespace namespaces scope=cluster short=ns sub=status,finalize -- A space for names.
+kind Namespace namespaces scope=cluster short=ns verbs=create,delete,get,list,patch,update,watch sub=status,finalize -- A space for names.
   spec: NamespaceSpec -- The desired behaviour of the namespace.
   status: NamespaceStatus -- The state of the namespace.
 type NamespaceSpec -- The desired behaviour of a namespace.

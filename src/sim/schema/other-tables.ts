@@ -298,6 +298,9 @@ kind SelfSubjectAccessReview selfsubjectaccessreviews scope=cluster bare -- Asks
 kind SelfSubjectRulesReview selfsubjectrulesreviews scope=cluster bare -- Asks what the caller may do in a namespace.
   spec!: SelfSubjectRulesReviewSpec -- The question.
   status: SubjectRulesReviewStatus -- The answer.
+kind LocalSubjectAccessReview localsubjectaccessreviews scope=ns bare -- Asks whether a user may do something in a namespace.
+  spec!: SubjectAccessReviewSpec -- The question.
+  status: SubjectAccessReviewStatus -- The answer.
 type SubjectAccessReviewSpec -- May this user do this?
   extra: map string[] -- More about the user.
   groups: string[] -- The groups of the user.

@@ -5,7 +5,7 @@
  */
 import { asArray, asString, equalJson, isBigInteger, isObject, type JsonObject } from '../json.ts';
 import type { StatusCause } from '../status-error.ts';
-import { resolveSchema, type TypedSchema } from './schema-walk.ts';
+import { isSetList, itemIdentity, listMapKeys, resolveSchema, type TypedSchema } from './schema-walk.ts';
 
 const patterns = new Map<string, RegExp | undefined>();
 
@@ -68,12 +68,32 @@ export function validateValue(
   if (Array.isArray(value)) {
     const items = resolveSchema(schema.items, types);
     causes.push(...sizeCauses(value.length, schema.minItems, schema.maxItems, 'items', field, value));
+    causes.push(...duplicateCauses(value, schema, items, field));
     value.forEach((item, i) => {
       causes.push(...validateValue(item, items, types, `${field}[${i}]`));
     });
   } else if (isObject(value)) causes.push(...objectCauses(value, schema, types, field));
   causes.push(...combinationCauses(value, schema, types, field));
   return causes;
+}
+
+function duplicateCauses(
+  value: readonly unknown[],
+  schema: JsonObject,
+  items: JsonObject | undefined,
+  field: string,
+): StatusCause[] {
+  const keys = listMapKeys(schema) ?? (isSetList(schema) ? [] : undefined);
+  if (keys === undefined) return [];
+  const seen = new Set<string>();
+  return value.flatMap((item, i) => {
+    const identity = keys.length === 0 ? JSON.stringify(item) : itemIdentity(item, keys, items);
+    if (!seen.has(identity)) {
+      seen.add(identity);
+      return [];
+    }
+    return [{ reason: 'FieldValueDuplicate', message: `Duplicate value: ${identity}`, field: `${field}[${i}]` }];
+  });
 }
 
 function isLenientQuantity(schema: JsonObject, actual: string): boolean {

@@ -1,0 +1,52 @@
+/** What a request asks to do, in the words of RBAC, and the 403 for a caller who may not. */
+import type { Attributes, Caller, Rbac } from '../api/rbac.ts';
+import { StatusError } from '../status-error.ts';
+import type { ResourcePath } from './request-info.ts';
+
+const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+function attributesOf(
+  method: string,
+  path: string,
+  about: ResourcePath | undefined,
+  params: URLSearchParams,
+): Attributes {
+  if (!about) return { verb: method.toLowerCase(), path };
+  const { group, plural, namespace = '', name = '', subresource } = about;
+  let verb = verbs[method] ?? 'get';
+  const watch = about.watch || params.get('watch') === 'true' || params.get('watch') === '1';
+  if (verb === 'get' && (about.watch || name === '')) verb = watch ? 'watch' : 'list';
+  else if (verb === 'delete' && name === '') verb = 'deletecollection';
+  const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+  // A Namespace is in itself.
+  return { verb, group, resource, namespace: plural === 'namespaces' && group === '' ? name : namespace, name };
+}
+
+/** Throws a 403 Status when the caller may not do what the request asks. */
+export function authorize(
+  rbac: Rbac,
+  { user, groups }: Caller,
+  request: {
+    readonly method: string;
+    readonly path: string;
+    readonly about: ResourcePath | undefined;
+    readonly params: URLSearchParams;
+  },
+): void {
+  const asked = attributesOf(request.method, request.path, request.about, request.params);
+  if (rbac.allows({ user, groups }, asked)) return;
+  if ('path' in asked) {
+    const message = `forbidden: User ${JSON.stringify(user)} cannot ${asked.verb} path ${JSON.stringify(asked.path)}`;
+    throw new StatusError(403, 'Forbidden', message, {});
+  }
+  const { verb, group, resource, namespace, name } = asked;
+  const plural = resource.split('/')[0] ?? resource;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const what = `${group === '' ? plural : `${plural}.${group}`}${name === '' ? '' : ` ${JSON.stringify(name)}`}`;
+  throw new StatusError(
+    403,
+    'Forbidden',
+    `${what} is forbidden: User ${JSON.stringify(user)} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${where}`,
+    { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural },
+  );
+}

@@ -1,0 +1,123 @@
+/** WATCH: order, beginnings, selectors, bookmarks, ends. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { at } from '../../src/sim/json.ts';
+import { type ConformanceClient, makeNamespace, query, versionOf, type WatchEvent } from './conformance-client.ts';
+
+const told = ({ type, object }: WatchEvent): unknown[] => [type, at(object, 'metadata', 'name')];
+
+export function watchCases(client: () => ConformanceClient): void {
+  describe('watches', () => {
+    let maps = '';
+    const labels = { watch: 'yes' };
+    const selected = { labelSelector: 'watch=yes' };
+    beforeAll(async () => {
+      maps = `${await makeNamespace(client(), 'c-watches')}/configmaps`;
+    });
+    const now = async (): Promise<string> => versionOf(await client().get(maps));
+    const make = (name: string) => client().post(maps, { metadata: { name, labels } });
+
+    it('tell what happens in order, each with its version', async () => {
+      const watch = await client().watch(
+        maps + query({ watch: '1', ...selected, resourceVersion: await now(), timeoutSeconds: '20' }),
+      );
+      await make('o1');
+      await client().patch(`${maps}/o1`, 'merge', { data: { a: '1' } });
+      await make('o2');
+      await client().delete(`${maps}/o1`);
+      await client().delete(`${maps}/o2`);
+      const events = await watch.take(5);
+      watch.close();
+      expect(events.map(told)).toEqual([
+        ['ADDED', 'o1'],
+        ['MODIFIED', 'o1'],
+        ['ADDED', 'o2'],
+        ['DELETED', 'o1'],
+        ['DELETED', 'o2'],
+      ]);
+      const versions = events.map((event) => Number(versionOf(event)));
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b));
+      expect(new Set(versions).size).toBe(5);
+      for (const { object } of events) expect(object).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+      expect(events[3]?.object.data).toEqual({ a: '1' });
+    });
+
+    it('begin with what there is, without a version or with 0', async () => {
+      await make('s1');
+      await make('s2');
+      for (const beginning of [{}, { resourceVersion: '0' }]) {
+        const events = await client().watched(
+          maps + query({ watch: 'true', ...selected, ...beginning, timeoutSeconds: '1' }),
+        );
+        expect(events.map(told).sort()).toEqual([
+          ['ADDED', 's1'],
+          ['ADDED', 's2'],
+        ]);
+      }
+    });
+
+    it('follow one object, by field selector and by the old path', async () => {
+      const from = { resourceVersion: await now(), timeoutSeconds: '1' };
+      await client().patch(`${maps}/s1`, 'merge', { data: { k: '1' } });
+      await client().patch(`${maps}/s2`, 'merge', { data: { k: '1' } });
+      for (const path of [
+        maps + query({ ...from, watch: '1', fieldSelector: 'metadata.name=s2' }),
+        `${maps.replace('/api/v1/', '/api/v1/watch/')}/s2${query(from)}`,
+      ])
+        expect((await client().watched(path)).map(told), path).toEqual([['MODIFIED', 's2']]);
+      // The path of an object is no collection, whatever is asked of it.
+      expect((await client().get(`${maps}/s2?watch=1`)).body).toMatchObject({ kind: 'ConfigMap' });
+    });
+
+    it('tell of selection: what comes to match is ADDED, what ceases is DELETED as it was', async () => {
+      const from = { resourceVersion: await now(), timeoutSeconds: '1' };
+      await client().post(maps, { metadata: { name: 'move' }, data: { n: '1' } });
+      await client().patch(`${maps}/move`, 'merge', { metadata: { labels: { watch: 'yes' } }, data: { n: '2' } });
+      await client().patch(`${maps}/move`, 'merge', { data: { n: '3' } });
+      const left = await client().patch(`${maps}/move`, 'merge', { metadata: { labels: null }, data: { n: '4' } });
+      await client().delete(`${maps}/move`);
+      const events = await client().watched(maps + query({ watch: '1', ...selected, ...from }));
+      expect(events.map(({ type, object }) => [type, at(object, 'data', 'n')])).toEqual([
+        ['ADDED', '2'],
+        ['MODIFIED', '3'],
+        ['DELETED', '3'],
+      ]);
+      expect(versionOf(events[2] ?? left)).toBe(versionOf(left));
+    });
+
+    it('end with their time; bookmarks, where they come, say how far they are', async () => {
+      const from = await now();
+      const made = await make('b1');
+      const events = await client().watched(
+        maps + query({ watch: '1', resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds: '4' }),
+      );
+      expect(told(events[0] ?? { type: '', object: {} })).toEqual(['ADDED', 'b1']);
+      const bookmarks = events.filter(({ type }) => type === 'BOOKMARK');
+      for (const bookmark of bookmarks) {
+        expect(bookmark.object).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+        expect(at(bookmark.object, 'metadata', 'name')).toBeUndefined();
+        expect(Number(versionOf(bookmark))).toBeGreaterThanOrEqual(Number(versionOf(made)));
+      }
+    });
+
+    it('from a version of the future are silent', async () => {
+      const events = await client().watched(
+        maps + query({ watch: '1', resourceVersion: '99999999', timeoutSeconds: '1' }),
+      );
+      expect(events).toEqual([]);
+    });
+
+    it.each([
+      ['a version that is no number', { resourceVersion: 'abc' }, 500],
+      ['a match', { resourceVersion: '1', resourceVersionMatch: 'NotOlderThan' }, 422],
+      ['a field nobody selects by', { fieldSelector: 'data.k=v' }, 400],
+      ['half a selector', { labelSelector: 'a in (' }, 400],
+    ])('refuse %s', async (_what, parameters, code) => {
+      const reply = await client().get(maps + query({ ...parameters, watch: '1', timeoutSeconds: '1' }));
+      expect(reply.code, reply.text).toBe(code);
+    });
+
+    it('are not for every resource', async () => {
+      expect((await client().get('/api/v1/componentstatuses?watch=1')).body).toMatchObject({ code: 405 });
+    });
+  });
+}
