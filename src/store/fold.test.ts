@@ -166,7 +166,7 @@ class Run {
     if (!this.writer.state(this.handle).synced) return;
     this.apply();
     const lease = leaseOn(this.file);
-    const table = await tableNow(lease, 'east');
+    const table = await tableNow(lease, 'east/');
     lease.end();
     const phases = [...table.values()].map(({ uid, body }) => [uid, JSON.parse(body).status.phase]);
     const expected = [...this.server.objects.values()].map(({ uid, phase }) => [uid, phase]);

@@ -1,6 +1,6 @@
 /**
  * Who follows a store's change log, for tests: whatever happened to the file, folding the log from where the follower stands (or
- * from the log's floor) must give the table. Knows clusters with one kind each.
+ * from the log's floor) must give the table.
  */
 import { expect } from 'vitest';
 import { readChanges, readLogFloor } from '../../src/store/changes.ts';
@@ -8,7 +8,7 @@ import { Database } from '../../src/store/database.ts';
 import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
 import type { Lease, LoggedChange, Row, Statement } from '../../src/store/types.ts';
 
-/** Identity to what is known of the object. */
+/** Identity (`cluster/kind/namespace/name`) to what is known of the object. */
 export type Table = Map<string, { readonly id: number; readonly uid: string; readonly body: string }>;
 
 /** A lease on a connection of its own, without threads. */
@@ -28,17 +28,18 @@ export function leaseOn(file: string): Lease & { end(): void } {
   };
 }
 
-export async function tableNow(lease: Lease, cluster?: string): Promise<Table> {
+/** All objects, or those whose identity begins so. */
+export async function tableNow(lease: Lease, beginning = ''): Promise<Table> {
   const rows = await lease.all({
-    sql: `SELECT o.cluster, o.namespace, o.name, o.id, o.uid, coalesce(b.text, json(b.body))
+    sql: `SELECT o.kind, o.cluster, o.namespace, o.name, o.id, o.uid, coalesce(b.text, json(b.body))
           FROM object o JOIN body b USING (id)
           WHERE o.rowset IN (SELECT rowset FROM resource r WHERE r.kind = o.kind AND r.cluster = o.cluster AND synced = 1)`,
     params: [],
   });
   const table: Table = new Map();
-  for (const [of, namespace, name, id, uid, body] of rows) {
-    if (cluster !== undefined && of !== cluster) continue;
-    table.set(`${of}/${namespace}/${name}`, { id: Number(id), uid: String(uid), body: String(body) });
+  for (const [kind, cluster, namespace, name, id, uid, body] of rows) {
+    const key = `${cluster}/${kind}/${namespace}/${name}`;
+    if (key.startsWith(beginning)) table.set(key, { id: Number(id), uid: String(uid), body: String(body) });
   }
   return table;
 }
@@ -62,11 +63,11 @@ export class Follower {
         const changes = await readChanges(lease, { after: this.at, limit: 1_000_000 });
         expect(changes.map((change) => change.seq)).toEqual(changes.map((_, index) => this.at + 1 + index));
         const lastReset = new Map<string, number>();
-        for (const change of changes) if (change.type === 'RESET') lastReset.set(change.cluster, change.seq);
+        for (const change of changes) if (change.type === 'RESET') lastReset.set(collectionOf(change), change.seq);
         for (const change of changes) {
-          const reset = lastReset.get(change.cluster) ?? 0;
+          const reset = lastReset.get(collectionOf(change)) ?? 0;
           if (change.seq < reset) continue;
-          if (change.seq === reset) await this.#readAnew(lease, change.cluster, change.seq);
+          if (change.seq === reset) await this.#readAnew(lease, collectionOf(change), change.seq);
           else fold(this.table, change);
         }
       }
@@ -77,18 +78,23 @@ export class Follower {
     }
   }
 
-  /** The cluster's objects as of the RESET: the present ones, with what happened since undone. */
-  async #readAnew(lease: Lease, cluster: string, seq: number): Promise<void> {
-    for (const key of [...this.table.keys()]) if (key.startsWith(`${cluster}/`)) this.table.delete(key);
-    const then = await tableNow(lease, cluster);
+  /** The collection's objects as of the RESET: the present ones, with what happened since undone. */
+  async #readAnew(lease: Lease, collection: string, seq: number): Promise<void> {
+    for (const key of [...this.table.keys()]) if (key.startsWith(collection)) this.table.delete(key);
+    const then = await tableNow(lease, collection);
     const since = await readChanges(lease, { after: seq, limit: 1_000_000 });
-    for (const change of [...since].reverse()) if (change.cluster === cluster) undo(then, change);
+    for (const change of [...since].reverse()) if (collectionOf(change) === collection) undo(then, change);
     for (const [key, object] of then) this.table.set(key, object);
   }
 }
 
+/** One kind in one cluster; what RESET is about. */
+function collectionOf(change: LoggedChange): string {
+  return `${change.cluster}/${change.kindId}/`;
+}
+
 function keyOf(change: LoggedChange): string {
-  return `${change.cluster}/${change.namespace ?? ''}/${change.name}`;
+  return `${collectionOf(change)}${change.namespace ?? ''}/${change.name}`;
 }
 
 function fold(table: Table, change: LoggedChange): void {
