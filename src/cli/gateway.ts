@@ -85,7 +85,17 @@ export async function startGateway(
         () => {},
       ),
     );
-    const reader = openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });
+    const reader = openReader(file, {
+      readers: config.readers,
+      leaseMs: config.leaseMs,
+      log,
+      onDamage: (damage) => {
+        opening.then(
+          (started) => started.reportDamage(damage),
+          () => {},
+        );
+      },
+    });
     undo.push(() => reader.close());
     const [ingest, { createEngine, createMetrics, readinessOf, readPlaygroundTabs, startServer }] = await Promise.all([
       opening,

@@ -2,12 +2,13 @@
  * What the ingest thread and its parent say to each other.
  *
  *   thread: opened | failed -> wake, progress, catalog, ... -> (the thread ends)
- *   parent: close
+ *   parent: close, damaged
  *
  * `wake` says only that there is something new: it is sent once for all commits of a turn of the event loop, and its revision is
  * never to be reported to anybody; whoever hears it reads the tables.
  */
 import type { ErrorCode } from '../base/errors.ts';
+import type { FileDamage } from '../store/reader-messages.ts';
 import type { IngestProgress } from './progress.ts';
 
 export type IngestMessage =
@@ -17,4 +18,7 @@ export type IngestMessage =
   | { readonly type: 'progress'; readonly progress: IngestProgress }
   | { readonly type: 'catalog' };
 
-export type ParentMessage = 'close';
+export type ParentMessage =
+  | { readonly type: 'close' }
+  /** A reader found the file with this inode damaged. */
+  | ({ readonly type: 'damaged' } & FileDamage);

@@ -1,14 +1,16 @@
 /**
- * The ingest thread. workerData is IngestOptions; what is said is in ingest-messages.ts. The thread ends by itself after `close`,
- * or when the store could not be opened.
+ * The ingest thread, which outlives a damaged store file. workerData is IngestOptions; what is said is in ingest-messages.ts. The
+ * thread ends by itself after `close`, or when the store could not be opened.
  */
+import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import type { Connection } from '../kube/connection.ts';
-import { openWriter } from '../store/writer.ts';
+import { openWriter, type StoreWriter } from '../store/writer.ts';
+import { Backoff } from './backoff.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import { IngestHost } from './ingest-host.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
@@ -21,8 +23,13 @@ const post = (message: IngestMessage): void => port.postMessage(message);
 const open = async (cluster: ClusterOptions): Promise<Connection> =>
   (await import('../kube/connection.ts')).connect(cluster);
 
-try {
-  const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
+const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
+const rebuilds = new Backoff(systemClock, Math.random);
+let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
+let closing = false;
+
+/** Opens the store, with all of ingest over it. */
+function opened(): IngestHost {
   const writer = openWriter(options.file, {
     log,
     clock: systemClock,
@@ -30,16 +37,53 @@ try {
     searchPaths: options.searchPaths ?? [],
   });
   const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
-  port.on('message', (message: ParentMessage) => {
-    if (message !== 'close') return;
-    host
-      .close()
-      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'ingest did not close in order'))
-      .finally(() => port.close());
-  });
+  writer.onDamage(() => void rebuild());
+  running = { host, writer };
+  return host;
+}
+
+/** The file is damaged: everything ends, the next opening makes it anew, and everything begins again. */
+async function rebuild(): Promise<void> {
+  const damaged = running;
+  running = null;
+  try {
+    await damaged?.host.close();
+    await systemClock.sleep(rebuilds.next());
+    if (closing) return;
+    opened().start();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fail(error: unknown): void {
+  post({ type: 'failed', code: codeOf(error), error: messageOf(error) });
+  port.close();
+}
+
+async function close(): Promise<void> {
+  closing = true;
+  try {
+    await running?.host.close();
+  } catch (error) {
+    log.error({ error: messageOf(error) }, 'ingest did not close in order');
+  } finally {
+    port.close();
+  }
+}
+
+port.on('message', (message: ParentMessage) => {
+  if (message.type === 'close') void close();
+  // Of a file that has been made anew since, this is no news.
+  else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {
+    running?.writer.reportDamage(message.reason);
+  }
+});
+
+try {
+  const host = opened();
   post({ type: 'opened' });
   host.start();
 } catch (error) {
-  post({ type: 'failed', code: codeOf(error), error: messageOf(error) });
-  port.close();
+  fail(error);
 }

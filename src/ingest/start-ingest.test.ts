@@ -1,23 +1,35 @@
 /** The ingest thread itself: what it says, and how it ends. */
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
 import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
+import { Database } from '../store/database.ts';
 import { type IngestHandle, startIngest } from './start-ingest.ts';
 import { storedObjects, temporaryDirectory } from './test-support.ts';
 
-async function started(): Promise<{ sim: SimCluster; ingest: IngestHandle; file: string }> {
+interface Started {
+  readonly sim: SimCluster;
+  readonly ingest: IngestHandle;
+  readonly file: string;
+  /** Another thread on the same file. */
+  again(): Promise<IngestHandle>;
+}
+
+async function started(include: readonly string[] = []): Promise<Started> {
   const sim = await startSimCluster();
   onTestFinished(() => sim.close());
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
   const file = join(temporaryDirectory(), 'store.db');
   const clusters = [{ name: 'east', kubeconfig: folder.file('config', sim.kubeconfig()) }];
-  const ingest = await startIngest({ file, clusters, logLevel: 'silent' });
-  onTestFinished(() => ingest.close());
-  return { sim, ingest, file };
+  const again = async (): Promise<IngestHandle> => {
+    const ingest = await startIngest({ file, clusters, include, logLevel: 'silent' });
+    onTestFinished(() => ingest.close());
+    return ingest;
+  };
+  return { sim, ingest: await again(), file, again };
 }
 
 test('opens the store, syncs, wakes the parent for each change, and ends when it is told', async () => {
@@ -37,6 +49,53 @@ test('opens the store, syncs, wakes the parent for each change, and ends when it
   await Promise.all([ingest.close(), ingest.close()]);
   await ingest.exited;
   await eventually(() => expect(sim.openWatches).toBe(0));
+});
+
+function epochOf(file: string): string {
+  const database = new Database(file, { readonly: true });
+  try {
+    return String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
+  } finally {
+    database.close();
+  }
+}
+
+const namespaces = (file: string): string[] =>
+  storedObjects(file).filter((line) => line.startsWith('east/namespaces/'));
+
+const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+test.each([
+  ['an event', (sim: SimCluster) => void sim.create(namespace('more'))],
+  [
+    'a reader',
+    (_sim: SimCluster, ingest: IngestHandle, file: string) =>
+      ingest.reportDamage({ inode: statSync(file).ino, reason: 'malformed' }),
+  ],
+])('F42: a store that %s finds damaged is made anew while the thread goes on', async (_who, find) => {
+  const { sim, ingest, file, again } = await started(['namespaces']);
+  await ingest.synced;
+  await ingest.close();
+  const epoch = epochOf(file);
+  const database = new Database(file, { readonly: true });
+  const page = Number(database.statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'body'`).get()?.[0]);
+  database.close();
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(4096, 0x5a), 0, 4096, (page - 1) * 4096);
+  closeSync(handle);
+  const second = await again();
+  await second.synced;
+  expect(epochOf(file)).toBe(epoch);
+  find(sim, second, file);
+  const served = sim.list('/api/v1/namespaces').length;
+  await eventually(() => {
+    expect(epochOf(file)).not.toBe(epoch);
+    expect(second.progress()).toMatchObject({ ready: true, failing: [] });
+    expect(namespaces(file)).toHaveLength(served);
+  });
+  second.reportDamage({ inode: 1, reason: 'of another file' });
+  sim.create(namespace('after'));
+  await eventually(() => expect(namespaces(file)).toHaveLength(served + 1));
 });
 
 test('a store that cannot be opened is said before anything starts', async () => {

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import type { FileDamage } from '../store/reader-messages.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 import { type IngestProgress, sumProgress } from './progress.ts';
@@ -27,6 +28,8 @@ export interface IngestHandle {
   readonly exited: Promise<void>;
   /** Ends the thread, the store closed in order, within 1.5 s. Idempotent. */
   close(): Promise<void>;
+  /** Says that a reader found the store's file damaged: it is made anew, and everything is listed again. */
+  reportDamage(damage: FileDamage): void;
 }
 
 /** Milliseconds that the thread is given to end by itself. */
@@ -114,13 +117,17 @@ class WorkerHandle implements IngestHandle {
     return this.#progress;
   }
 
+  reportDamage(damage: FileDamage): void {
+    this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    this.#worker.postMessage('close' satisfies ParentMessage);
+    this.#worker.postMessage({ type: 'close' } satisfies ParentMessage);
     const late = new AbortController();
     const timer = sleep(closeMs, undefined, { signal: late.signal }).then(
       () => this.#worker.terminate(),

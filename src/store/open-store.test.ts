@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Logger, silentLogger } from '../base/log.ts';
@@ -46,7 +46,8 @@ test('an unclean end is checked and said', () => {
 });
 
 test.each([
-  ['another format', (file: string) => change(file, 'PRAGMA user_version = 999')],
+  ['an older format', (file: string) => change(file, 'PRAGMA user_version = 0')],
+  ['a note of damage', (file: string) => writeFileSync(`${file}-damaged`, 'database disk image is malformed')],
   ['no state', (file: string) => change(file, 'DELETE FROM state')],
   ['missing pages', (file: string) => truncateSync(file, 8192)],
   [
@@ -67,6 +68,49 @@ test.each([
   expect(said.at(-1)).toMatch(/the store is rebuilt/);
   expect(store.database.statement('SELECT revision FROM state').get()).toEqual([0]);
   store.close();
+});
+
+test('a store of a newer format is set aside whole, and a new life begins, loudly', () => {
+  const file = storeFile();
+  abandoned(file);
+  change(file, 'PRAGMA user_version = 999');
+  const before = readFileSync(file);
+  const { log, said } = recorder();
+  const store = openStore(file, { log, newEpoch: () => 'second' });
+  expect([store.outcome, store.epoch]).toEqual(['rebuilt', 'second']);
+  expect(said.at(-1)).toMatch(/the store is rebuilt.*kept under another name/);
+  expect(readFileSync(`${file}.format-999`)).toEqual(before);
+  store.close();
+  const again = openStore(file, { log });
+  expect([again.outcome, again.epoch]).toEqual(['resumed', 'second']);
+  again.close();
+});
+
+test('a store that is left for damage is rebuilt once, though a check finds nothing', () => {
+  const file = storeFile();
+  const { log, said } = recorder();
+  openStore(file, { log, newEpoch: () => 'first' }).abandon('a page is not what it should be');
+  const second = openStore(file, { log, newEpoch: () => 'second' });
+  expect([second.outcome, second.epoch]).toEqual(['rebuilt', 'second']);
+  expect(said).toEqual([expect.stringContaining('the store is rebuilt')]);
+  second.close();
+  const third = openStore(file, { log });
+  expect([third.outcome, third.epoch]).toEqual(['resumed', 'second']);
+  third.close();
+});
+
+test.each([
+  ['a directory', (path: string) => mkdirSync(path), ''],
+  ['below a file', (path: string) => writeFileSync(path, ''), '/store.db'],
+])('a path that is %s is refused with what to do', (_what, make, more) => {
+  const path = `${storeFile()}-elsewhere`;
+  make(path);
+  expect(() => openStore(`${path}${more}`, { log: silentLogger })).toThrow(
+    expect.objectContaining({
+      code: 'CONFIGURATION',
+      message: expect.stringContaining('give --data the path of a file'),
+    }),
+  );
 });
 
 function change(file: string, sql: string): void {

@@ -1,15 +1,19 @@
 /**
  * Opens the store file for its one writer: makes it, checks it, or rebuilds it, and holds it exclusively.
  *
- *   lock -> look at the file -> (new | resume | unclean: check | other format or corrupt: rebuild, said loudly) -> tables
+ *   lock -> look at the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
  *
  * Never touches a file that is not ours: a foreign file is an error. A rebuild loses nothing but time, since the API server is
- * the truth; it starts a new epoch, so that old cursors are answered with GAP.
+ * the truth; it is said loudly and starts a new epoch, so that old cursors are answered with GAP. A file of a newer version is kept
+ * under another name, for whoever goes back to that version.
+ *
+ * A writer that meets a damaged page while it runs leaves a note beside the file, since a check does not find every damage: the
+ * next opening rebuilds for it.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PortolanError } from '../base/errors.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { Database, sqliteCodeOf } from './database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from './schema.ts';
@@ -29,26 +33,23 @@ export interface OpenedStore {
   readonly outcome: 'created' | 'resumed' | 'rebuilt';
   /** Marks the file as closed in order, and lets go of it. */
   close(): void;
+  /** Lets go of a damaged file, and notes that it is to be rebuilt. Never throws. */
+  abandon(reason: string): void;
 }
 
 /** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
 export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
-  mkdirSync(dirname(file), { recursive: true });
+  makeRoomFor(file);
   const lock = takeLock(file, options.lockWaitMs ?? 2000);
   let database: Database | null = null;
   try {
     let outcome: OpenedStore['outcome'] = 'created';
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = inspect(file, options.log);
+      const fault = noted(file) ?? inspect(file, options.log);
       outcome = fault === null ? 'resumed' : 'rebuilt';
-      if (fault !== null) {
-        options.log.warn(
-          { file, reason: fault },
-          'the store is rebuilt; everything is listed anew and cursors lose their place',
-        );
-        remove(file);
-      }
+      if (fault !== null) clear(file, fault, options.log);
     }
+    rmSync(noteOf(file), { force: true });
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
@@ -60,12 +61,31 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     const epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     options.log.info({ file, epoch, outcome }, 'the store is open');
     const opened = database;
-    return { database, epoch, outcome, close: () => close(opened, file, lock) };
+    return {
+      database,
+      epoch,
+      outcome,
+      close: () => close(opened, file, lock),
+      abandon: (reason) => abandon(opened, file, lock, reason, options.log),
+    };
   } catch (error) {
     database?.close();
     lock.close();
     throw error;
   }
+}
+
+function makeRoomFor(file: string): void {
+  const wrong = (why: string, cause?: unknown): PortolanError =>
+    new PortolanError('CONFIGURATION', `${file} cannot be the store: ${why}; give --data the path of a file.`, {
+      cause,
+    });
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+  } catch (error) {
+    throw wrong(messageOf(error), error);
+  }
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw wrong('it is a directory');
 }
 
 /** Held as an exclusive transaction on a file of its own: the kernel lets go of it however the process ends. */
@@ -87,24 +107,59 @@ function takeLock(file: string, waitMs: number): Database {
   }
 }
 
+/** Why a file cannot be used. */
+interface Fault {
+  readonly reason: string;
+  /** The format of a file that a newer version wrote: it is set aside. */
+  readonly newer?: number;
+}
+
+function noteOf(file: string): string {
+  return `${file}-damaged`;
+}
+
+/** What a writer that met a damaged page has left. */
+function noted(file: string): Fault | null {
+  return existsSync(noteOf(file)) ? { reason: readFileSync(noteOf(file), 'utf8') } : null;
+}
+
+function clear(file: string, { reason, newer }: Fault, log: Logger): void {
+  const what = 'the store is rebuilt; everything is listed anew and cursors lose their place';
+  if (newer === undefined) {
+    log.warn({ file, reason }, what);
+    remove(file);
+    return;
+  }
+  const aside = `${file}.format-${newer}`;
+  log.warn({ file, reason, aside }, `${what}; the file is kept under another name, and may be removed`);
+  for (const suffix of ['', '-wal']) {
+    rmSync(`${aside}${suffix}`, { force: true });
+    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+  }
+  remove(file);
+}
+
 /** Null when the file can be used as it is, otherwise why it must be rebuilt. Throws when it is not ours. */
-function inspect(file: string, log: Logger): string | null {
+function inspect(file: string, log: Logger): Fault | null {
   const database = new Database(file, { log, slowMs: Number.POSITIVE_INFINITY });
   try {
     const foreign = database.pragma('application_id') !== applicationId;
     if (foreign) {
-      if (database.statement('SELECT count(*) FROM sqlite_schema').get()?.[0] === 0) return 'it has no tables';
+      if (database.statement('SELECT count(*) FROM sqlite_schema').get()?.[0] === 0)
+        return { reason: 'it has no tables' };
       throw foreignFile(file);
     }
-    const format = database.pragma('user_version');
-    if (format !== formatVersion) return `its format is ${String(format)}, and this version writes ${formatVersion}`;
+    const format = Number(database.pragma('user_version'));
+    const reason = `its format is ${format}, and this version writes ${formatVersion}`;
+    if (format > formatVersion) return { reason, newer: format };
+    if (format !== formatVersion) return { reason };
     const clean = database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0] === 1;
     if (!clean) {
       log.warn({ file }, 'the store was not closed in order; checking it');
       const verdict = database.pragma('quick_check(1)');
-      if (verdict !== 'ok') return `the check found: ${String(verdict)}`;
+      if (verdict !== 'ok') return { reason: `the check found: ${String(verdict)}` };
     }
-    if (database.statement('SELECT revision FROM state').get() === undefined) return 'it has no state';
+    if (database.statement('SELECT revision FROM state').get() === undefined) return { reason: 'it has no state' };
     return null;
   } catch (error) {
     const code = sqliteCodeOf(error);
@@ -116,7 +171,7 @@ function inspect(file: string, log: Logger): string | null {
       code === 'SQLITE_CANTOPEN'
     )
       throw error;
-    return `reading it failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { reason: `reading it failed: ${messageOf(error)}` };
   } finally {
     database.close();
   }
@@ -176,5 +231,21 @@ function close(database: Database, file: string, lock: Database): void {
     database.close();
     removeStaging(file);
     lock.close();
+  }
+}
+
+function abandon(database: Database, file: string, lock: Database, reason: string, log: Logger): void {
+  const steps = [
+    () => writeFileSync(noteOf(file), reason),
+    () => database.close(),
+    () => removeStaging(file),
+    () => lock.close(),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      log.error({ file, error: messageOf(error) }, 'a damaged store could not be left in order');
+    }
   }
 }

@@ -30,7 +30,20 @@ export interface Snapshot {
 export type ReaderReply =
   | { readonly kind: 'begun'; readonly call: number; readonly snapshot: Snapshot }
   | { readonly kind: 'rows'; readonly call: number; readonly rows: readonly Row[] }
-  | { readonly kind: 'failed'; readonly call: number; readonly code: ErrorCode; readonly message: string };
+  | {
+      readonly kind: 'failed';
+      readonly call: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+      /** The file itself is to blame. */
+      readonly damage?: FileDamage;
+    };
+
+/** What a reader met in the file, and in which: another one may stand in its place by now. */
+export interface FileDamage {
+  readonly inode: number;
+  readonly reason: string;
+}
 
 /** Places in the shared memory of a thread (32-bit integers). */
 export const flags = {

@@ -5,7 +5,13 @@
  */
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { flags as places, type ReaderReply, type ReaderRequest, type ReaderWorkerData } from './reader-messages.ts';
+import {
+  type FileDamage,
+  flags as places,
+  type ReaderReply,
+  type ReaderRequest,
+  type ReaderWorkerData,
+} from './reader-messages.ts';
 
 type Unsent<T> = T extends { readonly call: number } ? Omit<T, 'call'> : never;
 
@@ -17,6 +23,8 @@ interface PendingCall {
 export interface ReaderThreadOptions extends Omit<ReaderWorkerData, 'flags'> {
   /** Megabytes of JavaScript heap that the thread may use before it is ended. */
   readonly heapMb: number;
+  /** Hears what a statement found wrong with the file. */
+  readonly onDamage: (damage: FileDamage) => void;
 }
 
 export class ReaderThread {
@@ -25,11 +33,13 @@ export class ReaderThread {
   readonly #worker: Worker;
   readonly #flags = new Int32Array(new SharedArrayBuffer(places.length * 4));
   readonly #pending = new Map<number, PendingCall>();
+  readonly #onDamage: (damage: FileDamage) => void;
   #calls = 0;
   #leases = 0;
 
   constructor(options: ReaderThreadOptions) {
-    const { heapMb, ...data } = options;
+    const { heapMb, onDamage, ...data } = options;
+    this.#onDamage = onDamage;
     this.#worker = new Worker(new URL('./reader.worker.ts', import.meta.url), {
       workerData: { ...data, flags: this.#flags } satisfies ReaderWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -99,7 +109,9 @@ export class ReaderThread {
     if (call === undefined) return;
     this.#pending.delete(reply.call);
     if (this.#pending.size === 0) this.#worker.unref();
-    if (reply.kind === 'failed') call.reject(new PortolanError(reply.code, reply.message));
-    else call.resolve(reply);
+    if (reply.kind === 'failed') {
+      if (reply.damage !== undefined) this.#onDamage(reply.damage);
+      call.reject(new PortolanError(reply.code, reply.message));
+    } else call.resolve(reply);
   }
 }

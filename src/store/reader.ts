@@ -10,7 +10,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
-import type { Snapshot } from './reader-messages.ts';
+import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts';
 import type { Lease, LeaseOptions, Reader, Row, Statement } from './types.ts';
 import { WalGate } from './wal-gate.ts';
@@ -36,6 +36,8 @@ export interface ReaderOptions {
   readonly heapMb?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Hears that a statement found the file damaged; only the writer can mend that. */
+  readonly onDamage?: (damage: FileDamage) => void;
 }
 
 export interface ReaderStats {
@@ -106,6 +108,7 @@ class ReaderPool implements PooledReader {
       cacheKib: options.cacheKib ?? 16 * 1024,
       maxRows: options.maxRows ?? 100_000,
       heapMb: options.heapMb ?? 256,
+      onDamage: options.onDamage ?? (() => {}),
     };
     for (let index = 0; index < options.readers; index += 1) this.#start();
   }

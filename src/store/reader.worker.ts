@@ -13,6 +13,7 @@ import { type ErrorCode, messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Database, sqliteCodeOf } from './database.ts';
 import {
+  type FileDamage,
   flags as places,
   type ReaderReply,
   type ReaderRequest,
@@ -21,6 +22,7 @@ import {
 } from './reader-messages.ts';
 import { applicationId, formatVersion } from './schema.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
+import { faultOfCode } from './store-fault.ts';
 import type { Row, Statement } from './types.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
@@ -65,18 +67,32 @@ function answer(call: number, work: () => ReaderReply): void {
   try {
     reply = work();
   } catch (error) {
-    reply = { kind: 'failed', call, code: codeFor(error), message: messageOf(error) };
+    const damage = damageIn(error);
+    reply = {
+      kind: 'failed',
+      call,
+      code: codeFor(error),
+      message:
+        damage === null ? messageOf(error) : 'The store is damaged and is being made anew; try again in a moment.',
+      ...(damage === null ? {} : { damage }),
+    };
   }
   port.postMessage(reply);
 }
 
 function codeFor(error: unknown): ErrorCode {
   if (error instanceof PortolanError) return error.code;
-  // SQLITE_SCHEMA and SQLITE_BUSY pass by themselves: the store is being rebuilt, or a table was made just now.
+  // These pass by themselves: the store is being rebuilt, or will be for this error, or a table was made just now.
   const code = sqliteCodeOf(error);
-  return code !== null && /^SQLITE_(BUSY|SCHEMA|CANTOPEN|NOTADB)/.test(code)
+  return code !== null && /^SQLITE_(BUSY|SCHEMA|CANTOPEN|NOTADB|CORRUPT)/.test(code)
     ? 'CACHE_NOT_READY'
     : 'INTERNAL_SERVER_ERROR';
+}
+
+function damageIn(error: unknown): FileDamage | null {
+  const code = sqliteCodeOf(error);
+  if (code === null || open === null || faultOfCode(code) !== 'corrupt') return null;
+  return { inode: open.inode, reason: messageOf(error) };
 }
 
 function begin(lease: number, timeoutMs: number): Snapshot {

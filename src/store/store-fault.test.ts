@@ -1,8 +1,11 @@
 /** F42: a store without room, on real files: what is rolled back, what is given up, and what goes on. */
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Logger } from '../base/log.ts';
 import { silentLogger } from '../base/log.ts';
 import { Database } from './database.ts';
+import { openReader } from './reader.ts';
+import type { FileDamage } from './reader-messages.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
 import type { ResourceHandle } from './types.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
@@ -162,4 +165,62 @@ test('Events go after the log, the oldest first, and no other object does', asyn
   expect(writer.state(pods).objects).toBe(objects);
   expect(writer.state(events).objects).toBe(1000);
   expect(read(file, `SELECT min(CAST(substr(name, 2) AS INTEGER)) FROM object WHERE kind = 2`)).toEqual([[300]]);
+});
+
+/** Scribbles over the root page of a table or an index. */
+function damage(file: string, name: string): void {
+  const [row] = read(file, `SELECT rootpage FROM sqlite_schema WHERE name = '${name}'`);
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(4096, 0x5a), 0, 4096, (Number(row?.[0]) - 1) * 4096);
+  closeSync(handle);
+}
+
+test('F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file', async () => {
+  const { writer, file } = small(10_000);
+  const handle = await synced(writer, 'pods', 5, 100);
+  const { epoch } = writer;
+  writer.close();
+  damage(file, 'body');
+  const { writer: second } = small(10_000, { file });
+  expect(second).toMatchObject({ outcome: 'resumed', epoch });
+  const noticed = new Promise<void>((resolve) => second.onDamage(resolve));
+  const events = [event('MODIFIED', { name: 'n1', rv: 11 })];
+  const corrupt = expect.objectContaining({ name: 'StoreFault', kind: 'corrupt' });
+  expect(() => second.apply(handle, events, '11')).toThrow(corrupt);
+  await noticed;
+  expect(second.state(handle).lastResourceVersion).toBe('10');
+  expect(() => second.bookmark(handle, '12')).not.toThrow();
+  expect(() => second.apply(handle, events, '11')).toThrow(corrupt);
+  second.close();
+  const { writer: third, said } = small(10_000, { file });
+  expect(third.outcome).toBe('rebuilt');
+  expect(third.epoch).not.toBe(epoch);
+  expect(third.states()).toEqual([]);
+  expect(said).toContainEqual(expect.stringContaining('the store is rebuilt'));
+});
+
+test('F42: a file whose tables cannot be read at the start is made anew at once, however it was closed', async () => {
+  const { writer, file } = small(10_000);
+  await synced(writer, 'pods', 5, 100);
+  writer.close();
+  damage(file, 'resource');
+  const { writer: second, said } = small(10_000, { file });
+  expect(second.outcome).toBe('rebuilt');
+  expect(said).toContainEqual(expect.stringContaining('the store is rebuilt'));
+});
+
+test('F42: a reader that meets a damaged page says so, with the file in which it was', async () => {
+  const { writer, file } = small(10_000);
+  await synced(writer, 'pods', 5, 100);
+  writer.close();
+  damage(file, 'body');
+  const heard: FileDamage[] = [];
+  const reader = openReader(file, { readers: 1, onDamage: (found) => heard.push(found) });
+  onTestFinished(() => reader.close());
+  const reading = reader.lease((lease) => lease.all({ sql: 'SELECT body FROM body', params: [] }));
+  await expect(reading).rejects.toMatchObject({
+    code: 'CACHE_NOT_READY',
+    message: expect.stringContaining('made anew'),
+  });
+  expect(heard).toEqual([{ inode: statSync(file).ino, reason: expect.stringContaining('malformed') }]);
 });

@@ -9,7 +9,7 @@
  * Every commit is whole: a crash between two leaves the tables, the log and lastResourceVersion of the earlier one.
  */
 import { type Clock, systemClock } from '../base/clock.ts';
-import { PortolanError } from '../base/errors.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
@@ -17,8 +17,9 @@ import { searchPaths } from '../catalog/search-text.ts';
 import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
-import type { DatabaseError } from './database.ts';
+import { sqliteCodeOf } from './database.ts';
 import { DiskBudget, type DiskUse } from './disk-budget.ts';
+import { FaultWatch } from './fault-watch.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
@@ -27,10 +28,11 @@ import { Relist } from './relist.ts';
 import type { ReplaceContext } from './replace-context.ts';
 import { compareResourceVersions } from './resource-version.ts';
 import { Resources, type StoredResource } from './resources.ts';
+import { retainSome } from './retention.ts';
 import { RowWriter } from './row-writer.ts';
 import { SearchIndex } from './search-index.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
-import { faultOfCode, StoreFault } from './store-fault.ts';
+import { faultOfCode } from './store-fault.ts';
 import type {
   ApplySummary,
   IncomingEvent,
@@ -77,6 +79,10 @@ export interface WriterOptions {
 /** A writer that also tells of its commits. */
 export interface StoreWriter extends Writer {
   readonly outcome: OpenedStore['outcome'];
+  /** Calls the listener once, in a turn of its own, when the file is found to be damaged: close the writer and open another one. */
+  onDamage(listener: () => void): void;
+  /** Somebody who reads the file found it damaged. */
+  reportDamage(reason: string): void;
   /** Calls the listener after each commit that moved the revision, the catalog or a layout; returns what removes it. */
   onCommit(listener: CommitListener): () => void;
 }
@@ -84,13 +90,28 @@ export interface StoreWriter extends Writer {
 /** Opens the store of `file` for writing; see open-store.ts for what happens to the file. */
 export function openWriter(file: string, options: WriterOptions = {}): StoreWriter {
   const log = options.log ?? silentLogger;
-  const store = openStore(file, { ...options, log });
+  const open = (): StoreWriter => {
+    const store = openStore(file, { ...options, log });
+    try {
+      return new SqliteWriter(store, log, options);
+    } catch (error) {
+      if (isDamage(error)) store.abandon(messageOf(error));
+      else store.close();
+      throw error;
+    }
+  };
   try {
-    return new SqliteWriter(store, log, options);
+    return open();
   } catch (error) {
-    store.close();
+    // Closed in order, so it was not checked: this time it is rebuilt.
+    if (isDamage(error)) return open();
     throw error;
   }
+}
+
+function isDamage(error: unknown): boolean {
+  const code = sqliteCodeOf(error);
+  return code !== null && faultOfCode(code) === 'corrupt';
 }
 
 const defaultWalGateBytes = 32 * 1024 * 1024;
@@ -109,6 +130,7 @@ class SqliteWriter implements StoreWriter {
   readonly #resources: Resources;
   readonly #applier: EventApplier;
   readonly #disk: DiskBudget;
+  readonly #faults: FaultWatch;
   readonly #housekeeping: Housekeeping;
   readonly #replaceContext: ReplaceContext;
   /** Ids of resources whose lastResourceVersion or status in memory is ahead of their row. */
@@ -138,9 +160,12 @@ class SqliteWriter implements StoreWriter {
       clock: this.#clock,
       log,
     });
-    store.database.onError((error) => this.#faultOf(error));
+    this.#faults = new FaultWatch(store.database, this.#disk, log);
     this.#session.atBegin(() => this.#saveUnsaved());
-    this.#session.beforeBegin(() => wal.hold());
+    this.#session.beforeBegin(() => {
+      this.#faults.refuseIfDamaged();
+      wal.hold();
+    });
     this.#log = new ChangeLog(this.#session, this.#clock, {
       maxBytes: options.changeLog?.maxBytes ?? 256 * 1024 * 1024,
       maxAgeMs: options.changeLog?.maxAgeMs ?? 3_600_000,
@@ -163,7 +188,7 @@ class SqliteWriter implements StoreWriter {
     this.#housekeeping = new Housekeeping({
       ...shared,
       search: new SearchIndex(this.#session, searchPaths(options.searchPaths ?? [])),
-      shed: (resource, maxObjects) => this.#retainSome(resource, maxObjects, 0n),
+      shed: (resource, maxObjects) => retainSome(this.#replaceContext, resource, { maxObjects, oldest: 0n }),
     });
     this.#replaceContext = {
       ...shared,
@@ -339,16 +364,12 @@ class SqliteWriter implements StoreWriter {
     if (tight) this.#disk.gaveUp('changes', removed);
   }
 
-  /** What to throw for an error of SQLite: what is wrong with the surroundings is told as that. */
-  #faultOf(error: DatabaseError): Error {
-    const kind = faultOfCode(error.sqliteCode);
-    if (kind === null || kind === 'busy') return error;
-    if (kind === 'full') return this.#disk.full(error);
-    return new StoreFault(
-      kind,
-      `The store file ${this.#store.database.file} cannot be written: ${error.sqliteCode}. Look after its disk.`,
-      error,
-    );
+  onDamage(listener: () => void): void {
+    this.#faults.onDamage(listener);
+  }
+
+  reportDamage(reason: string): void {
+    this.#faults.report(reason);
   }
 
   disk(): DiskUse {
@@ -386,40 +407,10 @@ class SqliteWriter implements StoreWriter {
     const oldest = BigInt(Math.floor(this.#clock.now() - bound.maxAgeMs)) * 1000n;
     let removed = 0;
     for (;;) {
-      const done = this.#retainSome(resource, bound.maxObjects, oldest);
+      const done = retainSome(this.#replaceContext, resource, { maxObjects: bound.maxObjects, oldest });
       removed += done;
       if (done === 0) return removed;
     }
-  }
-
-  /** Removes the oldest objects that are over the bound, in one transaction; those without a creation time go first. */
-  #retainSome(resource: StoredResource, maxObjects: number, oldest: bigint): number {
-    const { database } = this.#session;
-    const rowset = must(resource.rowset, 'the rowset of a synced resource');
-    const rows = database
-      .statement(
-        `SELECT namespace, name, created FROM object WHERE kind = ? AND cluster = ? AND rowset = ?
-         ORDER BY created, namespace, name LIMIT 200`,
-      )
-      .all(resource.kind.id, resource.handle.cluster, rowset)
-      .filter(([, , created], index) => resource.objects - index > maxObjects || BigInt(Number(created ?? 0)) < oldest);
-    if (rows.length === 0) return 0;
-    const tally = newTally();
-    const budget = new WriteBudget(this.#clock, this.#bounds);
-    this.#session.run(() => {
-      const target = this.#resources.target(resource, rowset);
-      for (const row of rows) {
-        const [namespace, name] = [String(row[0]), String(row[1])];
-        const stored = must(this.#rows.find(rowset, namespace, name), 'a stored object');
-        this.#applier.delete(target, stored, { namespace, name, resourceVersion: stored.resourceVersion }, tally);
-        if (budget.spend(0)) break;
-      }
-      database
-        .statement('UPDATE resource SET objects = objects - ? WHERE id = ?')
-        .run(tally.deleted, resource.handle.id);
-    });
-    resource.objects -= tally.deleted;
-    return tally.deleted;
   }
 
   maintain(): boolean {
@@ -432,12 +423,18 @@ class SqliteWriter implements StoreWriter {
     if (this.#closed) return;
     this.#closed = true;
     try {
-      this.#session.settle();
-      if (this.#unsaved.size > 0) this.#session.run(() => {});
+      if (this.#faults.damage === null) this.#saveAll();
     } finally {
       this.#checkpointer?.stop();
-      this.#store.close();
+      const { damage } = this.#faults;
+      if (damage === null) this.#store.close();
+      else this.#store.abandon(damage);
     }
+  }
+
+  #saveAll(): void {
+    this.#session.settle();
+    if (this.#unsaved.size > 0) this.#session.run(() => {});
   }
 
   /** Runs what removes resources; when it fails, memory is read anew. */

@@ -375,8 +375,22 @@ export const catalogue: readonly Fault[] = [
   {
     number: 42,
     title: 'The store is full, busy or broken',
-    holds: 'The version does not move; it is tried again, or the file is made anew.',
+    holds:
+      'The transaction is undone whole and the version does not move. Full: room is made in an order, and what does not fit is parked. Failing: tried again, then parked. Damaged: the file is made anew, as a new life.',
     tests: [
+      on('src/store/store-fault.test.ts')(
+        'F42: SQLITE_FULL rolls back whole; the log is given up down to its least, and the same event is taken then',
+      ),
+      on('src/store/store-fault.test.ts')(
+        'F42: wherever there is no room, memory and file agree, and the work is done when there is room',
+      ),
+      on('src/store/store-fault.test.ts')(
+        'F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file',
+      ),
+      on('src/ingest/start-ingest.test.ts')('F42: a store that %s finds damaged is made anew while the thread goes on'),
+      reflector(
+        'F42: a store without room parks what it refuses again and again; the old set stays, and it goes on when there is room',
+      ),
       reflector('F42: what the store refuses is tried again from the version that the store has'),
       on('src/store/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
     ],
@@ -386,6 +400,7 @@ export const catalogue: readonly Fault[] = [
     title: 'kill -9 at any moment',
     holds: 'What was committed is whole, and the next process goes on from it.',
     tests: [
+      reflector('a crash between a new shape and its list: the next run lists, and watches only from there'),
       on('src/store/crash.test.ts')('kill -9 during %s loses nothing that was committed and leaves nothing half done'),
       on('test/kill.test.ts')(`\${kills} kills at random moments`),
     ],
