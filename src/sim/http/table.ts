@@ -116,7 +116,7 @@ function columnsOf(resource: ServedResource): readonly TableColumn[] {
   return [name, ...(own.length > 0 ? own : [age])];
 }
 
-/** The table of these objects as JSON text. `head`: without rows' columns once they are known to the client (watches). */
+/** The table of these objects as JSON text; `metadata` is that of the list. */
 export function tableText(
   resource: ServedResource,
   objects: readonly Stored[],
