@@ -196,6 +196,15 @@ test('F4: a half-open connection is noticed once bookmarks were seen, and not be
   expect(bench.writer.state(bench.handle).status.restarts).toEqual({ idle: 1 });
 });
 
+test('F35: an old event that comes again behind a newer one does not take the version back', async () => {
+  const bench = reflectorBench();
+  await watching(bench);
+  const [newer, older] = [eventLine('MODIFIED', { name: 'a', rv: 13 }), eventLine('MODIFIED', { name: 'a', rv: 12 })];
+  bench.client.body.write(older + newer + older);
+  await settle();
+  expect(bench.version()).toBe('13');
+});
+
 test('F44: silence is believed at a second look: what waited in the socket while this thread was held up counts', async () => {
   const bench = reflectorBench();
   await watching(bench);

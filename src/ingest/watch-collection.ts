@@ -10,7 +10,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
 import { ApiError } from '../kube/api-error.ts';
-import { compareResourceVersions } from '../store/resource-version.ts';
+import { compareResourceVersions, laterResourceVersion } from '../store/resource-version.ts';
 import type { IncomingEvent } from '../store/types.ts';
 import { storeError } from './failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
@@ -121,7 +121,8 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
-        reached = message.resourceVersion;
+        // A replay behind a newer event does not take it back.
+        reached = laterResourceVersion(reached, message.resourceVersion);
         if (message.type === 'bookmark') this.#position.sawBookmark = true;
         else events.push(message.event);
         if (events.length < settings.batchEvents) continue;

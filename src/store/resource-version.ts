@@ -11,3 +11,9 @@ export function compareResourceVersions(a: string, b: string): number | null {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : 1;
 }
+
+/** The newer of two where that can be told, otherwise the one that came last. */
+export function laterResourceVersion(current: string | null, next: string): string {
+  if (current === null) return next;
+  return (compareResourceVersions(next, current) ?? 0) < 0 ? current : next;
+}

@@ -26,7 +26,7 @@ import { readIncoming } from './incoming.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { Relist } from './relist.ts';
 import type { ReplaceContext } from './replace-context.ts';
-import { compareResourceVersions } from './resource-version.ts';
+import { laterResourceVersion } from './resource-version.ts';
 import { Resources, type StoredResource } from './resources.ts';
 import { retainSome } from './retention.ts';
 import { RowWriter } from './row-writer.ts';
@@ -323,7 +323,7 @@ class SqliteWriter implements StoreWriter {
         try {
           const received = readIncoming(object, resource.names, resource.redaction);
           this.#applier.apply(target, type, received, done, compare);
-          reached = received.resourceVersion;
+          reached = laterResourceVersion(reached, received.resourceVersion);
         } catch (error) {
           if (!(error instanceof PortolanError && error.code === 'INVALID')) throw error;
           refused = error;
@@ -334,7 +334,7 @@ class SqliteWriter implements StoreWriter {
       }
       this.#payForTheLog(index - next);
       if (index === events.length) reached = resourceVersion;
-      const version = later(resource.lastResourceVersion, reached);
+      const version = laterResourceVersion(resource.lastResourceVersion, reached);
       this.#session.database
         .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
         .run(
@@ -386,7 +386,7 @@ class SqliteWriter implements StoreWriter {
   bookmark(handle: ResourceHandle, resourceVersion: string): void {
     const resource = this.#resources.of(handle);
     if (!resource.synced) return;
-    resource.lastResourceVersion = later(resource.lastResourceVersion, resourceVersion);
+    resource.lastResourceVersion = laterResourceVersion(resource.lastResourceVersion, resourceVersion);
     this.#unsaved.add(handle.id);
     this.#saveWhenDue();
   }
@@ -474,10 +474,4 @@ class SqliteWriter implements StoreWriter {
       this.#savedAt = this.#clock.monotonic();
     };
   }
-}
-
-/** The newer of two where that can be told, otherwise the one that came last. */
-function later(current: string | null, next: string): string {
-  if (current === null) return next;
-  return (compareResourceVersions(next, current) ?? 0) < 0 ? current : next;
 }
