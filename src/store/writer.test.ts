@@ -254,16 +254,6 @@ test('items of a list get their apiVersion and kind', async () => {
   ]);
 });
 
-test('an old event behind a newer one does not take the version back, where a batch breaks off either', async () => {
-  const { writer } = open();
-  const handle = await synced(writer, []);
-  const events = [12, 11].map((rv) => event('ADDED', { name: 'a', rv }));
-  expect(() => writer.apply(handle, [...events, { type: 'ADDED', object: { text: '{}' } }], '13')).toThrow(
-    expect.objectContaining({ code: 'INVALID', details: { index: 2, resourceVersion: '12' } }),
-  );
-  expect(writer.state(handle).lastResourceVersion).toBe('12');
-});
-
 test.each([
   ['no JSON', '{"metadata":'],
   ['no metadata', '{"kind":"Pod"}'],

@@ -19,12 +19,16 @@ export class ModelFaults {
   /** False: nothing goes wrong any more. */
   on = true;
   readonly #random: Random;
+  /** What happens more seldom than this, happens as often. */
+  readonly #rarest: number;
   readonly #chosen: ReadonlySet<FaultName>;
   readonly #struck: FaultName[] = [];
 
-  constructor(random: Random) {
+  /** With `only` the run has these and no others. */
+  constructor(random: Random, only?: readonly FaultName[]) {
     this.#random = random;
-    this.#chosen = new Set(allFaults.filter(() => random() < 0.4));
+    this.#rarest = only === undefined ? Number.POSITIVE_INFINITY : 4;
+    this.#chosen = new Set(only ?? allFaults.filter(() => random() < 0.4));
   }
 
   has(name: FaultName): boolean {
@@ -38,7 +42,7 @@ export class ModelFaults {
 
   /** One of these that this run has, once in `times`; null for none. */
   pick<N extends FaultName>(names: readonly N[], times: number): N | null {
-    if (!this.on || this.#random() * times >= 1) return null;
+    if (!this.on || this.#random() * Math.min(times, this.#rarest) >= 1) return null;
     const possible = names.filter((name) => this.#chosen.has(name));
     return possible[Math.floor(this.#random() * possible.length)] ?? null;
   }

@@ -31,15 +31,15 @@ const requests = { burst: 12, perSecond: 6 };
 /** Milliseconds of quiet after which all must be in step: two rounds of the supervisor, and the longest watch. */
 const patienceMs = 600_000;
 
-/** Plays a seed. Throws what does not hold, with how to play it alone. */
-export async function play(seed: number): Promise<void> {
+/** Plays a seed, with `only` these faults if they are given. Throws what does not hold, with how to play it alone. */
+export async function play(seed: number, only?: readonly FaultName[]): Promise<void> {
   const folder = mkdtempSync(join(memory, 'portolan-model-'));
-  const run = new Run(seed, folder);
+  const run = new Run(seed, folder, only);
   try {
     await run.play();
   } catch (error) {
     throw new Error(
-      `Seed ${seed} failed; PORTOLAN_SEED=${seed} npx vitest run test/model/seeds plays it alone. ${messageOf(error)}\nWhat happened: ${run.story}`,
+      `Seed ${seed} failed; PORTOLAN_SEED=${seed} npx vitest run test/model/${only === undefined ? 'seeds' : 'each-fault'} plays it alone. ${messageOf(error)}\nWhat happened: ${run.story}`,
       { cause: error },
     );
   } finally {
@@ -67,10 +67,10 @@ class Run {
   #host: IngestHost;
   #backup: Backup | null = null;
 
-  constructor(seed: number, folder: string) {
+  constructor(seed: number, folder: string, only: readonly FaultName[] | undefined) {
     this.#folder = folder;
     this.#random = seededRandom(seed);
-    this.#faults = new ModelFaults(this.#random);
+    this.#faults = new ModelFaults(this.#random, only);
     const second = this.#pick(3);
     this.#resources = modelResources.filter((_, index) => index === 0 || second === 0 || second === index);
     this.#judge = new RequestJudge(this.#clock, this.#random, requests);
@@ -97,7 +97,7 @@ class Run {
       maxLineBytes: 4096,
     };
     this.#store = { maxDifferences: this.#pick(3) === 0 ? 3 : 2000 };
-    for (let index = 0; index < 12; index += 1) this.#server.operate();
+    for (let operations = this.#pick(16); operations > 0; operations -= 1) this.#server.operate();
     this.#file = join(folder, 'store-0.db');
     this.#writer = this.#openWriter();
     this.#oracle = new TableOracle(this.#server, cluster, this.#file);

@@ -80,10 +80,10 @@ export function watchedWriter(context: WatchedWriterContext): StoreWriter {
   return overlaid(writer, {
     apply,
     replace,
-    declare: (described) => {
+    declare: (described, ...rest) => {
       // Whoever begins anew has not been asked to wait.
       context.judge.forget(resourceKey(described.resource));
-      return writer.declare(described);
+      return writer.declare(described, ...rest);
     },
     openCluster: (name, uid) => {
       writer.openCluster(name, uid);
