@@ -1,4 +1,5 @@
 /** docs/faults.md, printed from the catalogue. */
+import { allFaults } from '../model/model-faults.ts';
 import { catalogue, type Fault, type TestedBy } from './catalogue.ts';
 
 const head = `# Faults
@@ -12,6 +13,13 @@ the first sync leads to the tables entry by entry, and that no stored resourceVe
 operations and faults against the same by seed: \`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays many,
 \`PORTOLAN_SEED=17\` one again.
 
+\`test/model\` plays ten thousand seeds: all of ingest and a real store file against a server that is a model, without sockets and in a time of
+its own, so that a seed is the same run each time. Whenever something is committed, each table must be what the collection was at the
+table's resourceVersion, body by body, also for who reads a snapshot taken earlier; the log must tell each event of the server once and
+in order; requests must stay within their budget; and when the faults are over, all must be in step within bounded time, without another
+list, without a connection, a timer or a row left over. Where the table below says "model", the fault is among its faults, and is also
+played alone. \`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays fewer, \`PORTOLAN_SEED=17\` one again.
+
 The faults of the server are switches of the simulated cluster, for tests of your own:
 
 \`\`\`ts
@@ -23,7 +31,8 @@ sim.faults.clear();
 `;
 
 function row({ number, title, holds, tests, note }: Fault): string {
-  const where = [...(note === undefined ? [] : [note]), ...tests.map(tested)];
+  const model = allFaults.some((fault) => fault === `F${number}`) ? ['model'] : [];
+  const where = [...(note === undefined ? [] : [note]), ...tests.map(tested), ...model];
   return `| F${number} | ${title} | ${holds} | ${where.join('<br>')} |`;
 }
 
