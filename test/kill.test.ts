@@ -118,7 +118,7 @@ const storedRows = (file: string): readonly unknown[] =>
      WHERE rowset IN (SELECT rowset FROM resource WHERE synced = 1) ORDER BY 1`,
   );
 
-test(`${kills} kills at random moments`, { timeout: 60_000 + kills * 15_000 }, async () => {
+test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, async () => {
   const sim = await startSimCluster();
   onTestFinished(() => sim.close());
   const folder = kubeconfigFolder();
@@ -130,7 +130,8 @@ test(`${kills} kills at random moments`, { timeout: 60_000 + kills * 15_000 }, a
   const world = new World(sim);
   let child = await start(file, kubeconfig);
   onTestFinished(() => void child.kill('SIGKILL'));
-  const inStep = (): Promise<void> => eventually(() => expect(storedRows(file)).toEqual(world.rows()));
+  // However busy the machine is: what is slow is not wrong.
+  const inStep = (): Promise<void> => eventually(() => expect(storedRows(file)).toEqual(world.rows()), 300_000);
   await inStep();
   let follower = new Follower(file);
   // Of each work, how many kills there were, and how many of them left a set behind that was not whole.
