@@ -219,11 +219,15 @@ class Plane implements ControlPlane {
     await this.kubectl(['create', '-f', '-'], JSON.stringify(definition));
     await this.kubectl(['wait', `crd/probes.${group}`, '--for=condition=Established', '--timeout=20s']);
     const server = must(this.#processes.get('kube-apiserver'), 'kube-apiserver was started');
-    const crashed = once(server, 'exit').then(() => false);
+    let crashed = false;
+    server.once('exit', () => {
+      crashed = true;
+    });
     // What is just established may not be found for a moment yet.
-    const created = eventually(() => this.kubectl(['create', '-f', '-'], probe)).then(() => true);
-    created.catch(() => {});
-    const taken = await Promise.race([created, crashed]);
+    const taken = await eventually(async () => {
+      if (!crashed) await this.kubectl(['create', '-f', '-'], probe);
+      return !crashed;
+    });
     if (!taken) await this.startApiServer();
     await this.kubectl(['delete', `crd/probes.${group}`]);
     return taken;
