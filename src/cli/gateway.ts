@@ -45,6 +45,8 @@ export type GatewayConfig = Pick<
   | 'readers'
   | 'leaseMs'
   | 'maxPageSize'
+  | 'maxCost'
+  | 'maxReadBytes'
   | 'searchPaths'
 > & { readonly logLevel: LogLevel };
 
@@ -106,6 +108,8 @@ export async function startGateway(
       log,
       clock: systemClock,
       maxPageSize: config.maxPageSize,
+      maxCost: config.maxCost,
+      maxReadBytes: config.maxReadBytes,
       searchPaths: config.searchPaths,
     });
     undo.push(() => engine.close());

@@ -169,6 +169,20 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 10_000).default(500),
   },
+  maxCost: {
+    key: 'maxCost',
+    value: 'number',
+    help: 'The most values (fields, times the sizes of lists) that one operation may ask for.',
+    commands: running,
+    schema: whole(100, 1_000_000_000).default(500_000),
+  },
+  maxReadBytes: {
+    key: 'maxReadBytes',
+    value: 'bytes',
+    help: 'The most bytes of objects that one operation may read.',
+    commands: running,
+    schema: whole(100_000, 4_000_000_000).default(67_108_864),
+  },
   searchPaths: {
     key: 'searchPaths',
     value: 'paths',

@@ -48,13 +48,20 @@ export function pageOf(
   };
 }
 
+export interface ListSettings {
+  /** Values that are asked of each object. */
+  readonly objectCost: number;
+  /** Keys of kinds that may be missing as long as there are others; none without it. */
+  readonly optional?: ReadonlySet<string>;
+}
+
 /** A list plan as a connection. */
 export class ListConnection implements ConnectionSource {
   readonly #operation: Operation;
   readonly #plan: ListPlan;
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
-  /** Keys of kinds that may be missing. */
   readonly #optional: ReadonlySet<string>;
+  readonly #objectCost: number;
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
 
@@ -62,10 +69,11 @@ export class ListConnection implements ConnectionSource {
     operation: Operation,
     plan: ListPlan,
     kinds: readonly CatalogKind[],
-    optional: ReadonlySet<string> = new Set(),
+    { objectCost, optional = new Set() }: ListSettings,
   ) {
     this.#operation = operation;
     this.#optional = optional;
+    this.#objectCost = objectCost;
     this.#plan = plan;
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
   }
@@ -102,7 +110,11 @@ export class ListConnection implements ConnectionSource {
   }
 
   #page(): Promise<ListResult> {
-    this.#result ??= this.#read((lease, layouts) => listPage(lease, layouts, this.#plan));
+    this.#result ??= this.#read(async (lease, layouts) => {
+      const result = await listPage(lease, layouts, this.#plan);
+      this.#operation.cost.spent += result.rows.length * this.#objectCost;
+      return result;
+    });
     return this.#result;
   }
 
@@ -113,10 +125,8 @@ export class ListConnection implements ConnectionSource {
 
   async #checkReady(lease: Lease, layouts: Layouts): Promise<void> {
     const optional = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
-    const found = await readiness(
-      lease,
-      optional.map(({ key }) => key),
-    );
+    const keys = optional.map(({ key }) => key);
+    const found = keys.length === 0 ? [] : await readiness(lease, keys);
     const some = found.some(({ synced }) => synced);
     if (some) this.#operation.noteMissing(found.filter(({ synced }) => !synced));
     for (const kind of this.#kinds.values()) {

@@ -31,12 +31,24 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** The most objects that one page may have. */
   readonly maxPageSize: number;
+  /** Values that one operation may ask for; default 500,000. */
+  readonly maxCost?: number;
+  /** Bytes that one operation may read from the store; default 64 MiB. */
+  readonly maxReadBytes?: number;
   /** Paths that `search` looks at beside names, labels and images: those of the writer. */
   readonly searchPaths?: readonly string[];
 }
 
 /** An engine without a generation; the first `refreshCatalog` gives it one. */
-export function createEngine({ reader, log, clock, maxPageSize, searchPaths: searched = [] }: EngineOptions): Engine {
+export function createEngine({
+  reader,
+  log,
+  clock,
+  maxPageSize,
+  maxCost = 500_000,
+  maxReadBytes = 64 * 1024 * 1024,
+  searchPaths: searched = [],
+}: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   let current: Generation | null = null;
   let running: Promise<void> | null = null;
@@ -46,7 +58,7 @@ export function createEngine({ reader, log, clock, maxPageSize, searchPaths: sea
     reader,
     feed,
     log,
-    limits: { maxPageSize },
+    limits: { maxPageSize, maxCost, maxReadBytes },
     searchPaths: searchPaths(searched),
     now: () => clock.now(),
     generation() {

@@ -10,6 +10,7 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLString,
+  type SelectionSetNode,
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
@@ -19,6 +20,7 @@ import type { Filter } from '../query/filter.ts';
 import type { ListPlan, OrderTerm, Projection } from '../query/plan.ts';
 import { searchesIn } from '../query/search.ts';
 import { ListConnection } from './connection-source.ts';
+import { costOfObject } from './cost.ts';
 import { filterFrom } from './filter-input.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
 import { projectionOf, selectionsAt } from './needs.ts';
@@ -75,7 +77,7 @@ export function listRoot(
         [kind],
         filterFrom(filter, args['filter'], portolan.filterContext([kind])),
         args as ListArguments,
-        projectionOfNodes(info),
+        info,
       ),
   };
 }
@@ -89,7 +91,7 @@ export function list(
   kinds: readonly CatalogKind[],
   filter: Filter,
   args: ListArguments,
-  projection: Projection,
+  info: GraphQLResolveInfo,
   optional: ReadonlySet<string> = new Set(),
 ): Promise<ListConnection> {
   const plan: ListPlan = {
@@ -97,9 +99,10 @@ export function list(
     filter,
     orderBy: ordersOf(kinds, filter, args.orderBy ?? []),
     page: checkPage(args, { maximum: operation.source.limits.maxPageSize }),
-    projection,
+    projection: projectionOfNodes(info),
   };
-  return new ListConnection(operation, plan, kinds, optional).ready();
+  const objectCost = costOfNodes(info, operation.source.limits.maxPageSize);
+  return new ListConnection(operation, plan, kinds, { objectCost, optional }).ready();
 }
 
 /** What the caller says; a search without an order is ranked. */
@@ -134,13 +137,26 @@ function orderTerm(
 
 /** What the nodes of the connection resolved by `info` need of their bodies. */
 export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
-  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  return projectionOf({ schema: info.schema, fragments: fragmentsOf(info) }, nodeSelections(info), nodeType(info));
+}
+
+/** The values that are asked of each of those nodes. */
+function costOfNodes(info: GraphQLResolveInfo, maxPageSize: number): number {
+  const { schema, variableValues } = info;
+  const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
+  return costOfObject(costed, nodeSelections(info), nodeType(info));
+}
+
+function nodeSelections(info: GraphQLResolveInfo): readonly SelectionSetNode[] {
   const connection = info.fieldNodes.map((node) => node.selectionSet);
-  const sets = [
-    ...selectionsAt(fragments, connection, ['nodes']),
-    ...selectionsAt(fragments, connection, ['edges', 'node']),
+  return [
+    ...selectionsAt(fragmentsOf(info), connection, ['nodes']),
+    ...selectionsAt(fragmentsOf(info), connection, ['edges', 'node']),
   ];
-  return projectionOf({ schema: info.schema, fragments }, sets, nodeType(info));
+}
+
+function fragmentsOf(info: GraphQLResolveInfo): Readonly<Record<string, FragmentDefinitionNode>> {
+  return info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
 }
 
 /** The named type of the connection's nodes. */

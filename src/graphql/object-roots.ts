@@ -4,7 +4,7 @@ import { PortolanError } from '../base/errors.ts';
 import { decodeObjectId } from '../query/object-id.ts';
 import { filterFrom } from './filter-input.ts';
 import type { Shared } from './kind-types.ts';
-import { type ListArguments, list, pageArguments, projectionOfNodes } from './list-field.ts';
+import { type ListArguments, list, pageArguments } from './list-field.ts';
 import { projectionOfObject, readObject, readObjects } from './one-field.ts';
 import type { OperationContext } from './operation.ts';
 import { inputList, listOf, nonNull, required } from './wrap.ts';
@@ -54,7 +54,7 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
         const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
         if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
         const filter = filterFrom(shared.filters.object, args['filter'], portolan.filterContext(kinds));
-        return list(portolan, kinds, filter, args as ListArguments, projectionOfNodes(info), optional);
+        return list(portolan, kinds, filter, args as ListArguments, info, optional);
       },
     },
   };

@@ -15,7 +15,8 @@ import type { Path } from '../catalog/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { readLayouts } from '../store/layout.ts';
-import type { KindLayout, Lease, LeaseOptions, Reader } from '../store/types.ts';
+import type { KindLayout, Lease, LeaseOptions, Reader, Row } from '../store/types.ts';
+import { type CostLimits, OperationCost } from './cost.ts';
 import type { FilterContext } from './filter-input.ts';
 import type { Generation } from './generation.ts';
 
@@ -25,7 +26,7 @@ export interface OperationSource {
   generation(): Generation;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
-  readonly limits: { readonly maxPageSize: number };
+  readonly limits: { readonly maxPageSize: number } & CostLimits;
   /** What `search` looks at beside names and labels; the same as the writer's. */
   readonly searchPaths: readonly Path[];
   /** Milliseconds since the epoch. */
@@ -50,6 +51,7 @@ export class Operation {
   readonly signal: AbortSignal | undefined;
   /** Where a subscription that comes from another generation begins; null when its arguments say. */
   readonly liveStart: LiveStart | null;
+  readonly cost: OperationCost;
   readonly #detached: boolean;
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
@@ -69,6 +71,7 @@ export class Operation {
     this.caller = caller;
     this.signal = signal;
     this.liveStart = liveStart;
+    this.cost = new OperationCost(source.limits);
     this.#detached = detached;
   }
 
@@ -89,11 +92,27 @@ export class Operation {
     try {
       if (this.#ended) throw overError();
       this.#revision = lease.revision;
-      return { lease, layouts: await readLayouts(lease) };
+      return { lease: this.#metered(lease), layouts: await readLayouts(lease) };
     } catch (error) {
       lease.end();
       throw error;
     }
+  }
+
+  /** The same lease, which counts what is read. */
+  #metered(lease: OpenLease): OpenLease {
+    const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
+      const found = await rows;
+      this.cost.read(found);
+      return found;
+    };
+    return {
+      revision: lease.revision,
+      epoch: lease.epoch,
+      all: (statement) => counted(lease.all(statement)),
+      fill: (statements, limit) => counted(lease.fill(statements, limit)),
+      end: () => lease.end(),
+    };
   }
 
   /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
@@ -131,6 +150,9 @@ export class Operation {
   extensions(): Record<string, unknown> {
     return {
       generation: this.generation.id,
+      ...(this.cost.asked === null
+        ? {}
+        : { cost: { asked: this.cost.asked, allowed: this.cost.allowed, spent: this.cost.spent } }),
       ...(this.#revision === null ? {} : { revision: this.#revision }),
       ...(this.#missing.size === 0 ? {} : { notReady: [...this.#missing.values()] }),
     };

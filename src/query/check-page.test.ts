@@ -12,7 +12,7 @@ test('one direction, with a default size', () => {
   expect(checkPage({ first: 500, after: 'c' })).toEqual({ direction: 'forward', limit: 500, after: 'c' });
   expect(checkPage({ last: 7 })).toEqual({ direction: 'backward', limit: 7, before: null });
   expect(checkPage({ before: 'c' })).toEqual({ direction: 'backward', limit: 50, before: 'c' });
-  expect(checkPage({}, { size: 20, maximum: 10 })).toEqual({ direction: 'forward', limit: 10, after: null });
+  expect(checkPage({}, { maximum: 10 })).toEqual({ direction: 'forward', limit: 10, after: null });
 });
 
 test.each([

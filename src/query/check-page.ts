@@ -9,9 +9,10 @@ export interface PageArguments {
   readonly before?: string | null;
 }
 
+/** Objects on a page when the caller does not say. */
+export const defaultPageSize = 50;
+
 export interface PageLimits {
-  /** Size of a page when the caller does not say; default 50. */
-  readonly size?: number;
   /** Largest size that a caller may ask for; default 500. */
   readonly maximum?: number;
 }
@@ -32,7 +33,7 @@ export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
   if (first !== null && before !== null) throw refuse('`first` goes with `after`; use `last` with `before`');
   const backward = last !== null || before !== null;
   const name = backward ? 'last' : 'first';
-  const limit = (backward ? last : first) ?? Math.min(limits.size ?? 50, maximum);
+  const limit = (backward ? last : first) ?? Math.min(defaultPageSize, maximum);
   if (!Number.isInteger(limit) || limit < 0) throw refuse(`\`${name}\` is ${limit}; it must be 0 or more`);
   if (limit > maximum) throw refuse(`\`${name}\` is ${limit}; a page has at most ${maximum} objects`);
   return backward ? { direction: 'backward', limit, before } : { direction: 'forward', limit, after };

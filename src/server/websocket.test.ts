@@ -40,7 +40,7 @@ describe('operations', () => {
         type: 'next',
         payload: {
           data: { greeting: 'hello', revision: 7 },
-          extensions: { portolan: { generation: 'first', revision: 7 } },
+          extensions: { portolan: { generation: 'first', cost: expect.anything(), revision: 7 } },
         },
       },
       { id: '1', type: 'complete' },
@@ -92,7 +92,10 @@ describe('operations', () => {
     made.swap('renamed');
     subscribe(socket, '{ renamed }');
     expect(await socket.next()).toMatchObject({
-      payload: { data: { renamed: 'hello' }, extensions: { portolan: { generation: 'renamed' } } },
+      payload: {
+        data: { renamed: 'hello' },
+        extensions: { portolan: { generation: 'renamed', cost: expect.anything() } },
+      },
     });
   });
 });

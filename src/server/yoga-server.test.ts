@@ -23,7 +23,7 @@ describe('generations', () => {
     const { ask, swap } = endpoint();
     expect((await ask('{ greeting }')).body).toEqual({
       data: { greeting: 'hello' },
-      extensions: { portolan: { generation: 'first' } },
+      extensions: { portolan: { generation: 'first', cost: expect.anything() } },
     });
     swap('renamed');
     expect((await ask('{ greeting }')).body).toMatchObject({
@@ -31,7 +31,7 @@ describe('generations', () => {
     });
     expect((await ask('{ renamed }')).body).toMatchObject({
       data: { renamed: 'hello' },
-      extensions: { portolan: { generation: 'renamed' } },
+      extensions: { portolan: { generation: 'renamed', cost: expect.anything() } },
     });
   });
 
@@ -43,7 +43,7 @@ describe('generations', () => {
     release();
     expect((await answered).body).toEqual({
       data: { held: 'released', greeting: 'hello' },
-      extensions: { portolan: { generation: 'first', revision: 7 } },
+      extensions: { portolan: { generation: 'first', cost: expect.anything(), revision: 7 } },
     });
     expect(leases).toEqual({ opened: 1, ended: 1 });
   });

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { OperationContext, OperationSource } from '../graphql/operation.ts';
 import { codedError } from './coded-error.ts';
+import { useCost } from './cost-plugin.ts';
 import { useLimits } from './limits-plugin.ts';
 import type { Metrics } from './metrics.ts';
 import { useMetrics } from './metrics-plugin.ts';
@@ -36,6 +37,7 @@ export function createYogaServer({ source, log, tabs, metrics, clock = systemClo
   return createYoga<Record<string, unknown>, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
+      useCost(log),
       ...(metrics === undefined ? [] : [useMetrics(metrics.operations, source, clock)]),
       useOperation(source, log, metrics?.operations),
       useLimits(),

@@ -22,6 +22,8 @@ export interface FixtureOptions {
   readonly writer?: WriterOptions;
   readonly reader?: Partial<ReaderOptions>;
   readonly maxPageSize?: number;
+  readonly maxCost?: number;
+  readonly maxReadBytes?: number;
   readonly log?: Logger;
 }
 
@@ -68,6 +70,8 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
     log,
     clock: systemClock,
     maxPageSize: options.maxPageSize ?? 500,
+    ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
+    ...(options.maxReadBytes === undefined ? {} : { maxReadBytes: options.maxReadBytes }),
   });
   const listen = (): void => void writer.onCommit(() => engine.wake());
   listen();

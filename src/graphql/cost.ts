@@ -1,0 +1,196 @@
+/**
+ * What an operation may cost, in values: every field that an answer could have counts one, those below a list as often as the list may
+ * have objects. Counted from the document and its variables before anything is read, so that a few lines cannot ask for everything.
+ *
+ * Lists inside an object (the containers of a Pod) count as one: their size is bounded by the object, which is bounded by its API server.
+ */
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type VariableValues,
+} from 'graphql';
+import { PortolanError } from '../base/errors.ts';
+import { defaultPageSize } from '../query/check-page.ts';
+import type { Row } from '../store/types.ts';
+
+/** Fields that are worth more than one value: whole objects, and what counts or looks through many rows. */
+const weights: Readonly<Record<string, number>> = {
+  raw: 50,
+  yaml: 50,
+  columns: 5,
+  totalCount: 50,
+  sum: 100,
+  avg: 100,
+  min: 100,
+  max: 100,
+  count: 50,
+  resources: 500,
+};
+
+export interface Costed {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  /** As getVariableValues coerces them. */
+  readonly variableValues: VariableValues;
+  /** No list gives more on a page. */
+  readonly maxPageSize: number;
+}
+
+/** The most values that the operation could give. */
+export function costOf(costed: Costed, operation: OperationDefinitionNode): number {
+  const type = costed.schema.getRootType(operation.operation);
+  return type == null ? 0 : new CostWalk(costed, true).selection(operation.selectionSet, type);
+}
+
+/** The values of one object with these selections, without what further lists in it give: those are counted when they are answered. */
+export function costOfObject(costed: Costed, sets: readonly SelectionSetNode[], type: GraphQLNamedType): number {
+  const walk = new CostWalk(costed, false);
+  return sets.reduce((cost, set) => cost + walk.selection(set, type), 1);
+}
+
+export interface CostLimits {
+  /** Values that one operation may ask for. */
+  readonly maxCost: number;
+  /** Bytes that one operation may read from the store. */
+  readonly maxReadBytes: number;
+}
+
+/** What an operation has asked for, and what it has been answered so far. */
+export class OperationCost {
+  readonly allowed: number;
+  /** Null until it has been counted. */
+  asked: number | null = null;
+  /** Values of the objects in its lists. */
+  spent = 0;
+  readonly #maxReadBytes: number;
+  #readBytes = 0;
+
+  constructor({ maxCost, maxReadBytes }: CostLimits) {
+    this.allowed = maxCost;
+    this.#maxReadBytes = maxReadBytes;
+  }
+
+  /** Rows came from the store. @throws PortolanError QUERY_TOO_COSTLY */
+  read(rows: readonly Row[]): void {
+    for (const row of rows) for (const value of row) if (typeof value === 'string') this.#readBytes += value.length;
+    if (this.#readBytes <= this.#maxReadBytes) return;
+    throw new PortolanError(
+      'QUERY_TOO_COSTLY',
+      `The operation reads ${this.#readBytes} bytes of objects and more; at most ${this.#maxReadBytes} are allowed. Ask for smaller pages (first) or fewer fields.`,
+      { details: { bytes: this.#readBytes, allowed: this.#maxReadBytes } },
+    );
+  }
+
+  /** @throws PortolanError QUERY_TOO_COSTLY */
+  ask(cost: number): void {
+    this.asked = cost;
+    if (cost <= this.allowed) return;
+    throw new PortolanError(
+      'QUERY_TOO_COSTLY',
+      `The operation could give ${cost} values; at most ${this.allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
+      { details: { asked: cost, allowed: this.allowed } },
+    );
+  }
+}
+
+class CostWalk {
+  readonly #costed: Costed;
+  readonly #known = new Map<string, number>();
+  /** Count what is below lists? */
+  readonly #lists: boolean;
+
+  constructor(costed: Costed, lists: boolean) {
+    this.#costed = costed;
+    this.#lists = lists;
+  }
+
+  selection(set: SelectionSetNode, parent: GraphQLNamedType): number {
+    let cost = 0;
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD) cost += this.#field(node, parent);
+      else if (node.kind === Kind.INLINE_FRAGMENT) {
+        const condition = node.typeCondition?.name.value;
+        const type = condition === undefined ? parent : this.#costed.schema.getType(condition);
+        if (type !== undefined) cost += this.selection(node.selectionSet, type);
+      } else cost += this.#fragment(node.name.value);
+    }
+    return cost;
+  }
+
+  /** A fragment costs the same wherever it is spread. */
+  #fragment(name: string): number {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const fragment = this.#costed.fragments[name];
+    const type = fragment === undefined ? undefined : this.#costed.schema.getType(fragment.typeCondition.name.value);
+    if (fragment === undefined || type === undefined) return 0;
+    const cost = this.selection(fragment.selectionSet, type);
+    this.#known.set(name, cost);
+    return cost;
+  }
+
+  #field(node: FieldNode, parent: GraphQLNamedType): number {
+    const name = node.name.value;
+    const own = weights[name] ?? 1;
+    if (node.selectionSet === undefined || !(isObjectType(parent) || isInterfaceType(parent))) return own;
+    const field = parent.getFields()[name];
+    if (field === undefined) return own + this.#introspection(node.selectionSet);
+    const type = getNamedType(field.type);
+    return own + this.selection(node.selectionSet, type) * this.#times(field, node, type);
+  }
+
+  /** How often what is selected below may come. */
+  #times(field: GraphQLField<unknown, unknown>, node: FieldNode, type: GraphQLNamedType): number {
+    const args = this.#arguments(field, node);
+    if (isObjectType(type) && type.getFields()['pageInfo'] !== undefined) {
+      if (!this.#lists) return 0;
+      return Math.min(numberOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
+    }
+    switch (field.name) {
+      case 'objectsById':
+        return listLength(args['ids']);
+      case 'facets':
+        return listLength(args['paths']) * numberOf(args['first'], 20);
+      case 'groups':
+        return numberOf(args['first'], 100);
+      default:
+        return 1;
+    }
+  }
+
+  /** Arguments that cannot be read are refused by the executor; here they count for nothing. */
+  #arguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
+    try {
+      return getArgumentValues(field, node, this.#costed.variableValues);
+    } catch {
+      return {};
+    }
+  }
+
+  #introspection(set: SelectionSetNode): number {
+    let cost = 0;
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD)
+        cost += 1 + (node.selectionSet === undefined ? 0 : this.#introspection(node.selectionSet));
+    }
+    return cost;
+  }
+}
+
+function numberOf(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? Math.max(0, value) : otherwise;
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { engineFixture, made } from '../../test/support/engine-fixture.ts';
+import { widget, widgets } from '../../test/support/graphql-world.ts';
+import { silentLogger } from '../base/log.ts';
+import { createYogaServer } from './yoga-server.ts';
+
+async function world(limits: { readonly maxCost?: number; readonly maxReadBytes?: number } = {}) {
+  const fixture = engineFixture({ maxPageSize: 100, ...limits });
+  await fixture.declare(widget());
+  const objects = [...'abcde'].map((name) => made({ name, spec: { name: name.repeat(1000), tags: ['x'] } }));
+  await fixture.sync(widgets, objects);
+  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
+  return async (query: string, variables: Readonly<Record<string, unknown>> = {}) => {
+    const response = await yoga.fetch('http://127.0.0.1/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+    const answer = (await response.json()) as {
+      data?: unknown;
+      errors?: { message: string; extensions: Record<string, unknown> }[];
+      extensions?: { portolan: { cost: unknown } };
+    };
+    return { ...answer, cost: answer.extensions?.portolan.cost, error: answer.errors?.[0] };
+  };
+}
+
+test('what was asked and what was answered stands beside the answer', async () => {
+  const ask = await world();
+  const { cost, error } = await ask('{ exampleComWidgets(first: 10) { nodes { metadata { name } } totalCount } }');
+  expect(error).toBeUndefined();
+  // The list, its nodes, 10 × (metadata and name), the count.
+  expect(cost).toEqual({ asked: 1 + 10 * (1 + 2 + 50), allowed: 500_000, spent: 5 * 3 });
+});
+
+test.each<[string, string, Readonly<Record<string, unknown>>]>([
+  ['a page size', '{ exampleComWidgets(first: 100) { nodes { raw } } }', {}],
+  ['a variable', 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }', { n: 100 }],
+  [
+    'lists in lists',
+    '{ exampleComWidgets(first: 20) { nodes { owned(first: 20) { nodes { owned(first: 20) { nodes { id } } } } } } }',
+    {},
+  ],
+  [
+    'aliases',
+    `{ ${Array.from({ length: 30 }, (_, index) => `a${index}: exampleComWidgets(first: 50) { nodes { id } }`).join(' ')} }`,
+    {},
+  ],
+  [
+    'a fragment',
+    'query { exampleComWidgets(first: 100) { nodes { ...F } } } fragment F on KubernetesObject { raw }',
+    {},
+  ],
+  ['a page beyond the largest', '{ exampleComWidgets(first: 2147483647) { nodes { raw } } }', {}],
+  [
+    'a subscription',
+    'subscription { exampleComWidgetChanges { changes { object { owned(first: 100) { nodes { raw } } } } } }',
+    {},
+  ],
+])('%s that could give too much is refused before anything is read', async (_what, query, variables) => {
+  const ask = await world({ maxCost: 1000 });
+  const { data, error } = await ask(query, variables);
+  expect(data ?? null).toBeNull();
+  expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', allowed: 1000, asked: expect.any(Number) });
+  expect(error?.message).toMatch(/could give \d+ values; at most 1000 are allowed/);
+});
+
+test('the same document is judged anew with other variables', async () => {
+  const ask = await world({ maxCost: 1000 });
+  const query = 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }';
+  expect((await ask(query, { n: 5 })).error).toBeUndefined();
+  expect((await ask(query, { n: 100 })).error?.extensions['code']).toBe('QUERY_TOO_COSTLY');
+});
+
+test('fragments that spread each other many times are counted at once', async () => {
+  const ask = await world();
+  const fragments = Array.from(
+    { length: 60 },
+    (_, index) => `fragment F${index} on ExampleComWidget { ...F${index + 1} ...F${index + 1} }`,
+  );
+  const { error } = await ask(
+    `{ exampleComWidgets { nodes { ...F0 } } } ${fragments.join(' ')} fragment F60 on ExampleComWidget { id }`,
+  );
+  expect(error?.extensions['code']).toBe('QUERY_TOO_COSTLY');
+});
+
+test('objects that are larger than one operation may read are refused', async () => {
+  const ask = await world({ maxReadBytes: 3000 });
+  expect((await ask('{ exampleComWidgets(first: 1) { nodes { spec { name } } } }')).error).toBeUndefined();
+  const { error } = await ask('{ exampleComWidgets { nodes { spec { name } } } }');
+  expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', allowed: 3000 });
+});

@@ -1,0 +1,46 @@
+/**
+ * Refuses operations that ask for more than they may, before anything is read. What an operation costs depends on its variables, so it
+ * is counted for each request anew and not in validation, whose verdicts Yoga keeps with the document.
+ */
+import { type ExecutionArgs, type FragmentDefinitionNode, getOperationAST, getVariableValues, Kind } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Logger } from '../base/log.ts';
+import { costOf } from '../graphql/cost.ts';
+import type { OperationContext } from '../graphql/operation.ts';
+import { codedError } from './coded-error.ts';
+
+/** Stands before the plugins that count operations, so that they see what it refuses. */
+export function useCost(log: Logger): Plugin<OperationContext> {
+  const refusal = (args: ExecutionArgs) => {
+    try {
+      ask(args);
+      return null;
+    } catch (error) {
+      return { errors: [codedError(error, log)] };
+    }
+  };
+  return {
+    onExecute({ args, setExecuteFn }) {
+      const refused = refusal(args);
+      if (refused !== null) setExecuteFn(() => refused);
+    },
+    onSubscribe({ args, setSubscribeFn }) {
+      const refused = refusal(args);
+      if (refused !== null) setSubscribeFn(() => refused);
+    },
+  };
+}
+
+/** Variables that cannot be coerced are the executor's to refuse. */
+function ask({ schema, document, operationName, variableValues, contextValue }: ExecutionArgs): void {
+  const { portolan } = contextValue as OperationContext;
+  const operation = getOperationAST(document, operationName);
+  if (operation == null) return;
+  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  if (coerced.variableValues === undefined) return;
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const each of document.definitions)
+    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
+  const { maxPageSize } = portolan.source.limits;
+  portolan.cost.ask(costOf({ schema, fragments, variableValues: coerced.variableValues, maxPageSize }, operation));
+}
