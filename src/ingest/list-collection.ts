@@ -125,8 +125,7 @@ class ListAttempt {
     answer.body.on('error', () => {});
     try {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        for (const item of slicer.push(chunk)) {
-          const text = item.toString('utf8');
+        for (const text of slicer.push(chunk)) {
           batch.push(this.#request.bare ? identified(text) : { text });
           characters += text.length;
           if (batch.length < putObjects && characters < putCharacters) continue;

@@ -4,7 +4,7 @@ import { type ListHead, ListSlicer } from './list-slicer.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 function slice(chunks: readonly Buffer[], slicer = new ListSlicer()): { items: string[]; head: ListHead } {
-  const items = chunks.flatMap((chunk) => [...slicer.push(chunk)].map((item) => item.toString('utf8')));
+  const items = chunks.flatMap((chunk) => [...slicer.push(chunk)]);
   return { items, head: slicer.end() };
 }
 
@@ -76,6 +76,65 @@ test('any list in any chunks comes out as it went in', () => {
       const found = slice(chunks);
       expect(found.items.map((item) => JSON.parse(item))).toEqual(JSON.parse(JSON.stringify(objects)));
       expect(found.head).toEqual({ kind: 'L', resourceVersion: '5', continueToken: 'c', remaining: null });
+    }),
+  );
+});
+
+const managed = '"managedFields":[{"manager":"a\\"}]","fieldsV1":{"f:x":{".":{}}}}]';
+
+test.each([
+  ['first', `{"metadata":{${managed},"name":"a"},"x":1}`, '{"metadata":{"name":"a"},"x":1}'],
+  ['between', `{"metadata":{"name":"a",${managed},"uid":"b"},"x":1}`, '{"metadata":{"name":"a","uid":"b"},"x":1}'],
+  ['last', `{"kind":"K","metadata":{"name":"é",${managed}},"x":1}`, '{"kind":"K","metadata":{"name":"é"},"x":1}'],
+  ['alone', `{"metadata":{${managed}}}`, '{"metadata":{}}'],
+])('managedFields are cut out, %s in the metadata', (_, item, rest) => {
+  const bytes = Buffer.from(`{"items":[${item},${item}]}`);
+  expect(slice([bytes]).items).toEqual([rest, rest]);
+  for (let at = 0; at <= bytes.length; at += 1) {
+    // Where a chunk ends inside the name or the brackets, it is left to the store.
+    for (const text of slice([bytes.subarray(0, at), bytes.subarray(at)]).items) expect([item, rest]).toContain(text);
+  }
+});
+
+test.each([
+  ['of a field of another name', `{"spec":{${managed}},"metadata":{"name":"a"}}`],
+  ['deeper', `{"metadata":{"annotations":{${managed}}}}`],
+  ['in a value', '{"metadata":{"name":"managedFields","uid":"managedFields\\":[1]"}}'],
+  ['behind metadata', `{"metadata":{"name":"a"},"s":"x",${managed}}`],
+  ['spaced otherwise', `{"metadata": {${managed}}}`],
+  ['null', '{"metadata":{"managedFields":null}}'],
+])('nothing else is cut out: %s', (_, item) => {
+  const bytes = Buffer.from(`{"items":[${item},{}]}`);
+  for (let at = 0; at <= bytes.length; at += 1) {
+    expect(slice([bytes.subarray(0, at), bytes.subarray(at)]).items).toEqual([item, '{}']);
+  }
+});
+
+test('what is cut out is what a parser would remove, for any object', () => {
+  const json = fc.jsonValue({ maxDepth: 2 });
+  const member = fc.oneof(fc.constantFrom('metadata', 'managedFields', 'name', 'spec', 'a"b\\'), fc.string());
+  const inner = fc.dictionary(member, json);
+  const object = fc.dictionary(member, fc.oneof(inner, json)).chain((rest) =>
+    fc.record({
+      rest: fc.constant(rest),
+      metadata: inner,
+      managed: fc.array(json),
+      at: fc.nat({ max: 9 }),
+      cut: fc.nat(),
+    }),
+  );
+  fc.assert(
+    fc.property(object, ({ rest, metadata, managed: fields, at, cut }) => {
+      const entries = Object.entries(metadata).filter(([name]) => name !== 'managedFields');
+      const item = { ...rest, metadata: Object.fromEntries(entries.toSpliced(at, 0, ['managedFields', fields])) };
+      const text = JSON.stringify(item);
+      const bytes = Buffer.from(`{"items":[${text}]}`);
+      const place = cut % (bytes.length + 1);
+      const whole = JSON.stringify({ ...item, metadata: Object.fromEntries(entries) });
+      expect(JSON.parse(slice([bytes]).items[0] ?? '')).toEqual(JSON.parse(whole));
+      expect([JSON.parse(text), JSON.parse(whole)]).toContainEqual(
+        JSON.parse(slice([bytes.subarray(0, place), bytes.subarray(place)]).items[0] ?? ''),
+      );
     }),
   );
 });

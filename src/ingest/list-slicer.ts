@@ -4,9 +4,11 @@
  * A small scanner over bytes follows strings, escapes and nesting; all its marks are ASCII, which UTF-8 never has inside another
  * character. It does not judge JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
  *
- *   chunk -> push -> the bytes of each item that is complete ; end -> what stands beside the items
+ *   chunk -> push -> the text of each item that is complete ; end -> what stands beside the items
  *
- * Items are handed out exactly as received. `metadata` may stand before or after them; `items: null` is an empty list.
+ * Items are handed out exactly as received, but for metadata.managedFields, which nobody wants and which is a third of the bytes:
+ * where it is written as API servers write it, it is cut out. That is only a saving, the store removes what is left of it.
+ * `metadata` may stand before or after the items; `items: null` is an empty list.
  */
 import { ProtocolError } from './protocol-error.ts';
 
@@ -32,6 +34,10 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
+/** As API servers write it: without spaces. */
+const metadataBegins = Buffer.from('"metadata":{');
+const managedFieldsBegin = Buffer.from('"managedFields":[');
+
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** Where the scanner stands: before the list, between its members, inside a member's value, between items, in an item, behind. */
@@ -51,20 +57,25 @@ export class ListSlicer {
   #name: string | null = null;
   #awaitsValue = false;
   #sawItems = false;
+  /** The item's member that the scanner is in is its metadata. */
+  #inMetadata = false;
+  /** Where managedFields begin and end in the item, -1 as long as that is not known. */
+  #cutFrom = -1;
+  #cutTo = -1;
 
   constructor(maxBytes: number = defaultMaxItemBytes) {
     this.#maxBytes = maxBytes;
   }
 
   /** The items that this chunk completes. Lazy: take all of them before the next chunk. */
-  *push(chunk: Buffer): Generator<Buffer, void, undefined> {
+  *push(chunk: Buffer): Generator<string, void, undefined> {
     if (this.#collecting()) this.#from = 0;
     for (let at = 0; at < chunk.length; at += 1) {
       if (this.#place === 'item') {
         at = this.#throughItem(chunk, at);
         if (this.#depth === 0) {
           this.#place = 'items';
-          yield this.#take(chunk, at + 1);
+          yield this.#takeItem(chunk, at + 1);
         }
       } else if (this.#inString) at = this.#throughString(chunk, at);
       else if (this.#place === 'items') this.#betweenItems(at, chunk[at] as number);
@@ -145,16 +156,43 @@ export class ListSlicer {
         at += 1;
       } else {
         const byte = chunk[at] as number;
-        if (byte === quote) inString = true;
+        if (byte === quote) {
+          inString = true;
+          if (depth <= 2) this.#lookAtName(chunk, at, depth);
+        }
         // Braces and brackets are a bit apart: { and [ have 0x5b without it, } and ] have 0x5d.
         else if ((byte & 0xdf) === openBracket) depth += 1;
-        else if ((byte & 0xdf) === closeBracket && --depth === 0) break;
+        else if ((byte & 0xdf) === closeBracket) {
+          depth -= 1;
+          if (depth === 0) break;
+          if (depth === 2 && this.#cutFrom !== -1 && this.#cutTo === -1) this.#endCut(chunk, at);
+        }
         at += 1;
       }
     }
     this.#depth = depth;
     this.#inString = inString;
     return at;
+  }
+
+  /** A string begins in the item itself (depth 1), or in one of its members (2). */
+  #lookAtName(chunk: Buffer, at: number, depth: number): void {
+    if (depth === 1) this.#inMetadata = standsAt(chunk, at, metadataBegins);
+    else if (this.#inMetadata && this.#cutFrom === -1 && standsAt(chunk, at, managedFieldsBegin)) {
+      this.#cutFrom = this.#placeInItem(at);
+    }
+  }
+
+  /** managedFields end here: one of the commas around them goes with them. */
+  #endCut(chunk: Buffer, at: number): void {
+    const from = this.#cutFrom;
+    if (chunk[at + 1] === comma) this.#cutTo = this.#placeInItem(at + 2);
+    else if (chunk[at + 1] === closeBrace && from > 0) this.#cutTo = this.#placeInItem(at + 1);
+    else this.#cutFrom = -1;
+  }
+
+  #placeInItem(at: number): number {
+    return this.#collected + at - this.#from;
   }
 
   #betweenItems(at: number, byte: number): void {
@@ -168,6 +206,9 @@ export class ListSlicer {
     this.#place = 'item';
     this.#depth = 1;
     this.#from = at;
+    this.#inMetadata = false;
+    this.#cutFrom = -1;
+    this.#cutTo = -1;
   }
 
   #outside(chunk: Buffer, at: number, byte: number): void {
@@ -243,6 +284,14 @@ export class ListSlicer {
     this.#parts.push(part);
   }
 
+  #takeItem(chunk: Buffer, end: number): string {
+    const item = this.#take(chunk, end);
+    if (this.#cutTo === -1) return item.toString('utf8');
+    // Cut off behind as the last member, it leaves the comma before it.
+    const last = item[this.#cutTo] === closeBrace && item[this.#cutFrom - 1] === comma;
+    return item.toString('utf8', 0, this.#cutFrom - (last ? 1 : 0)) + item.toString('utf8', this.#cutTo);
+  }
+
   #take(chunk: Buffer, end: number): Buffer {
     this.#keep(chunk.subarray(this.#from, end));
     const [first] = this.#parts;
@@ -252,6 +301,11 @@ export class ListSlicer {
     this.#from = -1;
     return whole;
   }
+}
+
+function standsAt(chunk: Buffer, at: number, bytes: Buffer): boolean {
+  const end = at + bytes.length;
+  return chunk[at + 1] === bytes[1] && end <= chunk.length && chunk.compare(bytes, 0, bytes.length, at, end) === 0;
 }
 
 function notJson(): ProtocolError {

@@ -48,7 +48,10 @@ export interface Reader {
 
 /** One object as it comes from the API server. */
 export interface IncomingObject {
-  /** The object's JSON text exactly as received (int64 and escapes intact). apiVersion and kind may be missing in lists. */
+  /**
+   * The object's JSON text exactly as received (int64 and escapes intact), metadata.managedFields there or not. apiVersion and kind
+   * may be missing in lists.
+   */
   readonly text: string;
   /** The parsed object, if the caller has it anyway. Unsafe integers in it may be rounded. */
   readonly value?: unknown;
