@@ -112,7 +112,6 @@ describe('describeResource from a CRD', () => {
 
   it('promotes scalar selectable fields and columns, each once', () => {
     expect(described.promoted).toEqual([
-      { path: 'metadata.creationTimestamp', type: 'DateTime' },
       { path: 'spec.size', type: 'Int' },
       { path: 'spec["odd.name"]', type: 'String' },
       { path: 'status.conditions[type=Ready].status', type: 'String' },
@@ -234,7 +233,6 @@ describe('describeResource from OpenAPI', () => {
     ]);
     expect(described.diagnostics).toEqual([]);
     expect(described.promoted).toEqual([
-      { path: 'metadata.creationTimestamp', type: 'DateTime' },
       { path: 'spec.nodeName', type: 'String' },
       { path: 'status.phase', type: 'String' },
     ]);

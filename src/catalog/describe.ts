@@ -98,9 +98,15 @@ function resolved(tree: FieldTree, path: string): ResolvedPath | null {
   }
 }
 
+const indexedAnyway: ReadonlySet<string> = new Set([
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.creationTimestamp',
+]);
+
 /**
- * What is worth a typed column, the most useful first: the creation time, declared selectable fields, then printer columns by priority.
- * The name and the namespace have columns of their own anyway; free JSON has no type to index by.
+ * What is worth a typed column, the most useful first: declared selectable fields, then printer columns by priority. The name, the
+ * namespace and the creation time are indexed for every object anyway; free JSON has no type to index by.
  */
 function promotedPaths(
   tree: FieldTree,
@@ -109,11 +115,11 @@ function promotedPaths(
 ): PromotedPath[] {
   const byPriority = columns.toSorted((a, b) => a.priority - b.priority).flatMap(({ path }) => path ?? []);
   const promoted = new Map<string, PromotedPath>();
-  for (const text of ['metadata.creationTimestamp', ...selectable, ...byPriority]) {
+  for (const text of [...selectable, ...byPriority]) {
     const found = resolved(tree, text);
     if (found === null || found.many || found.type.kind !== 'leaf' || found.type.type === 'JSON') continue;
     const path = found.path.text;
-    if (path === 'metadata.name' || path === 'metadata.namespace' || promoted.has(path)) continue;
+    if (indexedAnyway.has(path) || promoted.has(path)) continue;
     promoted.set(path, { path, type: found.type.type });
     if (promoted.size === mostPromoted) break;
   }
