@@ -80,7 +80,7 @@ export class EventApplier {
     if (stored !== null) this.delete(target, stored, received, tally);
     const id = this.#session.nextObjectId();
     const seq = this.#log.append('ADDED', changed(target, id, received));
-    this.#rows.insert(target, id, received, seq);
+    this.#rows.insert(target, { id, received }, seq);
     tally.added += 1;
   }
 

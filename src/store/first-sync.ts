@@ -7,8 +7,11 @@
  *
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
-import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
+import { fillAll, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
+
+/** Objects whose rows are written together. */
+const objectsAtOnce = 16;
 
 export class FirstSync implements Replace {
   readonly #context: ReplaceContext;
@@ -41,10 +44,11 @@ export class FirstSync implements Replace {
     const received = readAll(objects, resource);
     if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));
     const target = resources.target(resource, this.#rowset);
-    for (const object of received) {
+    for (let from = 0; from < received.length; from += objectsAtOnce) {
+      const some = received.slice(from, from + objectsAtOnce);
       const committed = session.fill(bounds.maxBytes, this.#lost, () => {
-        if (fill(this.#context, target, object)) this.#count += 1;
-        return object.text.length;
+        this.#count += fillAll(this.#context, target, some);
+        return some.reduce((bytes, { text }) => bytes + text.length, 0);
       });
       if (committed) this.#context.wal.relieve();
     }

@@ -3,7 +3,7 @@
  *
  * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { Redaction } from './redaction.ts';
@@ -82,7 +82,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
 
 /** The digest that `marks` is. */
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 function invalid(what: string): PortolanError {

@@ -32,7 +32,7 @@ export class PromotedTable {
   #table: string | null;
   #slots: Slot[];
   /** Of the present slots; the same string each time, so that looking up its statement does not hash it anew. */
-  #insertText: string | null = null;
+  #into: string | null = null;
 
   constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
     this.#database = database;
@@ -56,6 +56,7 @@ export class PromotedTable {
     for (const slot of this.#slots) this.#database.exec(createSlotIndex(table, slot.column));
     this.#database.statement('UPDATE kind SET promoted_table = ? WHERE id = ?').run(table, this.#kindId);
     this.#table = table;
+    this.#into = null;
   }
 
   /** The transaction that made the table was rolled back. */
@@ -82,7 +83,7 @@ export class PromotedTable {
         .statement('INSERT INTO slot (kind, column_name, path, type, ready, backfilled) VALUES (?, ?, ?, ?, ?, 0)')
         .run(this.#kindId, column, path.text, type, slot.ready ? 1 : 0);
       this.#slots.push(slot);
-      this.#insertText = null;
+      this.#into = null;
       if (this.#table !== null) this.#database.exec(createSlotIndex(this.#table, column));
       changed = true;
     }
@@ -94,7 +95,7 @@ export class PromotedTable {
     if (this.#table !== null) this.#database.exec(dropSlotIndex(this.#table, slot.column));
     this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
     this.#slots = this.#slots.filter((other) => other !== slot);
-    this.#insertText = null;
+    this.#into = null;
   }
 
   /** The keys of an object, in the order of the slots. */
@@ -117,13 +118,19 @@ export class PromotedTable {
     keys: readonly SqlValue[],
   ): void {
     if (this.#table === null) return;
-    this.#insertText ??= this.#insertInto(this.#table);
-    this.#database.statement(this.#insertText).run(id, row.rowset, row.cluster, row.namespace, row.name, ...keys);
+    const values = [id, row.rowset, row.cluster, row.namespace, row.name, ...keys];
+    this.#database.statement(`INSERT ${this.into} VALUES (${values.map(() => '?').join(', ')})`).run(...values);
   }
 
-  #insertInto(table: string): string {
+  /**
+   * What stands between INSERT and VALUES for rows of id, rowset, cluster, namespace, name and the keys; null without a table. As in
+   * row-writer.ts, a row that is there already ends the transaction.
+   */
+  get into(): string | null {
+    if (this.#table === null) return null;
     const columns = ['id', 'rowset', 'cluster', 'namespace', 'name', ...this.#slots.map((slot) => slot.column)];
-    return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+    this.#into ??= `OR ROLLBACK INTO ${this.#table} (${columns.join(', ')})`;
+    return this.#into;
   }
 
   /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */

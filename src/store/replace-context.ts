@@ -54,9 +54,17 @@ export function replaceIsOver(handle: ResourceHandle): PortolanError {
 export function fill(context: ReplaceContext, target: RowTarget, received: ReceivedObject): boolean {
   const { session, rows } = context;
   const stored = rows.find(target.rowset, received.namespace, received.name);
-  if (stored === null) rows.insert(target, session.nextObjectId(), received, session.counters.revision);
+  if (stored === null) rows.insert(target, { id: session.nextObjectId(), received }, session.counters.revision);
   else rows.update(target, stored, received, session.counters.revision);
   return stored === null;
+}
+
+/** The same for several objects, by fewer statements; gives how many were not there before. */
+export function fillAll(context: ReplaceContext, target: RowTarget, received: readonly ReceivedObject[]): number {
+  const { session, rows } = context;
+  const fresh = received.map((object) => ({ id: session.nextObjectId(), received: object }));
+  const present = rows.insertNew(target, fresh, session.counters.revision);
+  return received.length - present.filter((object) => !fill(context, target, object)).length;
 }
 
 /** A rowset that does not count until it is published. Inside a transaction. */

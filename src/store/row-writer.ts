@@ -27,12 +27,25 @@ export interface StoredObject {
 
 /** SQLite takes 1,000 arguments to a function; some are spoken for. */
 const pathsAtOnce = 900;
-/** Also bounds how many forms of a statement there are. */
+/** Rows of one statement: halves of it for what is left over, so that there are few forms of a statement. */
 const rowsAtOnce = 16;
+
+// A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone,
+// and keeps no copies of the pages that it writes to.
+const intoLabel = 'OR ROLLBACK INTO label (kind, rowset, key, value, id)';
+const intoAnnotation = 'OR ROLLBACK INTO annotation (kind, key, id)';
+const intoEdge = 'OR ROLLBACK INTO edge (owner_uid, id, controller, kind)';
+const objectColumns = 'object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)';
+
+/** A received object and the id that it is stored under. */
+export interface NewRow {
+  readonly id: number;
+  readonly received: ReceivedObject;
+}
 
 export class RowWriter {
   readonly #database: Database;
-  /** Texts of statements that are put together, by what they are put together from. */
+  /** Texts of statements for several rows, by the rows' form. */
   readonly #texts = new Map<string, string[]>();
 
   constructor(database: Database) {
@@ -54,29 +67,25 @@ export class RowWriter {
     };
   }
 
-  insert(target: RowTarget, id: number, received: ReceivedObject, seq: number): void {
-    this.#database
-      .statement(
-        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        id,
-        target.kindId,
-        target.cluster,
-        target.rowset,
-        received.namespace,
-        received.name,
-        received.uid,
-        received.resourceVersion,
-        received.created,
-        received.deleting,
-        seq,
-        received.marks,
-      );
-    this.#writeBody((body) => `INSERT INTO body (body, text, id) VALUES (${body}, ?, ?)`, target, id, received);
-    this.#writeMarks(target, id, received);
-    this.#insertPromoted(target, id, received);
+  insert(target: RowTarget, row: NewRow, seq: number): void {
+    this.#insertRows(`INTO ${objectColumns}`, [objectRow(target, row, seq)]);
+    this.#insertParts(target, [row]);
+  }
+
+  /** Writes objects, several by one statement, but those whose name is there already: they are given back, in order. */
+  insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly ReceivedObject[] {
+    const values = rows.map((row) => objectRow(target, row, seq));
+    const inserted = this.#insertRows(`OR IGNORE INTO ${objectColumns}`, values);
+    if (inserted === rows.length) {
+      this.#insertParts(target, rows);
+      return [];
+    }
+    const known = this.#database.statement('SELECT 1 FROM object WHERE id = ?');
+    const { stored = [], left = [] } = Object.groupBy(rows, ({ id }) =>
+      known.get(id) === undefined ? 'left' : 'stored',
+    );
+    this.#insertParts(target, stored);
+    return left.map(({ received }) => received);
   }
 
   update(target: RowTarget, stored: StoredObject, received: ReceivedObject, seq: number): void {
@@ -87,11 +96,11 @@ export class RowWriter {
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
     if (stored.marks !== received.marks) {
       this.#removeMarks(id);
-      this.#writeMarks(target, id, received);
+      this.#writeMarks(target, [{ id, received }]);
     }
     if (target.promoted.table === null) return;
     const keys = target.promoted.keysOf(received);
-    if (!target.promoted.update(id, keys)) this.#insertPromoted(target, id, received);
+    if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
   }
 
   remove(promoted: PromotedTable, id: number): void {
@@ -172,46 +181,83 @@ export class RowWriter {
     }
   }
 
-  #insertPromoted(target: RowTarget, id: number, received: ReceivedObject): void {
-    if (target.promoted.table === null) return;
-    const { rowset, cluster } = target;
-    const { namespace, name } = received;
-    target.promoted.insert(id, { rowset, cluster, namespace, name }, target.promoted.keysOf(received));
+  /** What belongs to objects whose own rows are written. */
+  #insertParts(target: RowTarget, rows: readonly NewRow[]): void {
+    if (!this.#insertBodies(target, rows)) {
+      for (const { id, received } of rows) {
+        this.#writeBody((body) => `INSERT INTO body (body, text, id) VALUES (${body}, ?, ?)`, target, id, received);
+      }
+    }
+    this.#writeMarks(target, rows);
+    this.#insertPromoted(target, rows);
   }
 
-  #writeMarks(target: RowTarget, id: number, received: ReceivedObject): void {
-    const { kindId, rowset } = target;
-    this.#insertRows(
-      'label (kind, rowset, key, value, id)',
-      received.labels.map(([key, value]) => [kindId, rowset, key, value, id]),
-    );
-    this.#insertRows(
-      'annotation (kind, key, id)',
-      received.annotationKeys.map((key) => [kindId, key, id]),
-    );
-    this.#insertRows(
-      'edge (owner_uid, id, controller, kind)',
-      received.owners.map((owner) => [owner.uid, id, owner.controller ? 1 : 0, kindId]),
-    );
-  }
-
-  /** Several rows by one statement: an object has a handful, and each statement has its price. */
-  #insertRows(into: string, rows: readonly (readonly SqlValue[])[]): void {
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      const some = rows.slice(from, from + rowsAtOnce);
-      const [first = []] = some;
-      this.#database.statement(this.#insertText(into, first.length, some.length)).run(...some.flat());
+  /** False, and nothing is written, when one of them needs more care. */
+  #insertBodies(target: RowTarget, rows: readonly NewRow[]): boolean {
+    if (rows.some(({ received }) => received.withheldPlaces.length > 0)) return false;
+    try {
+      this.#insertRows(
+        'INTO body (body, id)',
+        rows.map(({ id, received }) => [received.text, id]),
+        `(${target.redaction.sql}, ?)`,
+      );
+      return true;
+    } catch (error) {
+      if (refused(error)) return false;
+      throw error;
     }
   }
 
+  #insertPromoted({ promoted, rowset, cluster }: RowTarget, rows: readonly NewRow[]): void {
+    const { into } = promoted;
+    if (into === null) return;
+    this.#insertRows(
+      into,
+      rows.map(({ id, received }) => {
+        const { namespace, name } = received;
+        return [id, rowset, cluster, namespace, name, ...promoted.keysOf(received)];
+      }),
+    );
+  }
+
+  #writeMarks({ kindId, rowset }: RowTarget, rows: readonly NewRow[]): void {
+    const labels: SqlValue[][] = [];
+    const annotations: SqlValue[][] = [];
+    const edges: SqlValue[][] = [];
+    for (const { id, received } of rows) {
+      for (const [key, value] of received.labels) labels.push([kindId, rowset, key, value, id]);
+      for (const key of received.annotationKeys) annotations.push([kindId, key, id]);
+      for (const { uid, controller } of received.owners) edges.push([uid, id, controller ? 1 : 0, kindId]);
+    }
+    this.#insertRows(intoLabel, labels);
+    this.#insertRows(intoAnnotation, annotations);
+    this.#insertRows(intoEdge, edges);
+  }
+
+  /** Several rows by one statement, since each statement has its price. Returns how many were written. */
+  #insertRows(into: string, rows: readonly (readonly SqlValue[])[], form?: string): number {
+    let written = 0;
+    for (let from = 0; from < rows.length; ) {
+      let count = rowsAtOnce;
+      while (count > rows.length - from) count /= 2;
+      const some = count === 1 ? (rows[from] ?? []) : rows.slice(from, from + count).flat();
+      written += this.#database
+        .statement(this.#insertText(into, some.length / count, count, form))
+        .run(...some).changes;
+      from += count;
+    }
+    return written;
+  }
+
   /** The same string each time, so that looking up its statement does not hash it anew. */
-  #insertText(into: string, columns: number, rows: number): string {
-    const texts = this.#texts.get(into) ?? [];
-    this.#texts.set(into, texts);
+  #insertText(into: string, columns: number, rows: number, form?: string): string {
+    const key = form ?? into;
+    const texts = this.#texts.get(key) ?? [];
+    this.#texts.set(key, texts);
     const known = texts[rows];
     if (known !== undefined) return known;
-    const row = `(${Array(columns).fill('?').join(', ')})`;
-    const text = `INSERT INTO ${into} VALUES ${Array(rows).fill(row).join(', ')}`;
+    const row = form ?? `(${Array(columns).fill('?').join(', ')})`;
+    const text = `INSERT ${into} VALUES ${Array(rows).fill(row).join(', ')}`;
     texts[rows] = text;
     return text;
   }
@@ -221,6 +267,12 @@ export class RowWriter {
     this.#database.statement('DELETE FROM annotation WHERE id = ?').run(id);
     this.#database.statement('DELETE FROM edge WHERE id = ?').run(id);
   }
+}
+
+function objectRow(target: RowTarget, { id, received }: NewRow, seq: number): readonly SqlValue[] {
+  const { kindId, cluster, rowset } = target;
+  const { namespace, name, uid, resourceVersion, created, deleting, marks } = received;
+  return [id, kindId, cluster, rowset, namespace, name, uid, resourceVersion, created, deleting, seq, marks];
 }
 
 function expressionFor(redaction: Redaction, paths: readonly string[]): string {
