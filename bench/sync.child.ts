@@ -1,7 +1,7 @@
 /**
  * The measured side of bench/sync.ts: a process as the gateway's, with the real ingest thread and an otherwise idle serve thread.
  *
- *   argv: kubeconfig, store file -> message: SyncedProcess
+ *   argv: kubeconfig, store file, true for a parse thread beside the ingest thread -> message: SyncedProcess
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startIngest } from '../src/ingest/start-ingest.ts';
@@ -9,7 +9,7 @@ import { watchResident } from './support/resident.ts';
 import { threadCpuSeconds } from './support/thread-cpu.ts';
 import type { SyncedProcess } from './sync.ts';
 
-const [kubeconfig = '', file = ''] = process.argv.slice(2);
+const [kubeconfig = '', file = '', parseThread = 'false'] = process.argv.slice(2);
 const resolutionMs = 5;
 
 const peak = watchResident(50);
@@ -18,6 +18,7 @@ const ingest = await startIngest({
   clusters: [{ name: 'bench', kubeconfig }],
   include: ['pods'],
   logLevel: 'warn',
+  parseThread: parseThread === 'true',
 });
 await ingest.catalogKnown;
 const cpu = threadCpuSeconds('ingest');

@@ -1,6 +1,6 @@
 /**
  * First sync of a large collection: Pods of about 5 kB, served over loopback by a process of the bench, into a store with every
- * index on, by the real ingest thread. The reference is JSON.parse alone over the same objects, timed before and after in the same
+ * index on, by the real ingest thread: alone, and with a parse thread beside it. The reference is JSON.parse alone over the same objects, timed before and after in the same
  * run; beside it stands the informer of @kubernetes/client-node.
  *
  * Time runs from the first LIST that the server sees to the watch that follows the commit of the last page.
@@ -45,11 +45,12 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const before = parseAlone(objects);
     const portolan = await measure('sync.child.ts', objects, directory, []);
+    const twoThreads = await measure('sync.child.ts', objects, directory, [], 'two', 'true');
     const after = parseAlone(objects);
     const client = values['no-client']
       ? null
       : await measure('sync.informer.ts', objects, directory, ['--max-old-space-size=12000']);
-    report(portolan, before, after, client);
+    report(portolan, twoThreads, before, after, client);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -84,10 +85,13 @@ async function measure(
   objects: number,
   directory: string,
   execArgv: readonly string[],
+  name = 'store',
+  parseThread = 'false',
 ): Promise<Measured> {
   const kubeconfig = join(directory, `${program}.kubeconfig`);
   const server = await startPodServer(objects, kubeconfig);
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, join(directory, 'store.db')], {
+  const file = join(directory, `${name}.db`);
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, file, parseThread], {
     execArgv: [...execArgv],
   });
   const exited = once(child, 'exit');
@@ -106,16 +110,26 @@ async function measure(
   }
 }
 
-function report(portolan: Measured, before: Parsed, after: Parsed, client: Measured | null): void {
+function report(
+  portolan: Measured,
+  twoThreads: Measured,
+  before: Parsed,
+  after: Parsed,
+  client: Measured | null,
+): void {
   const parse = (before.perSecond + after.perSecond) / 2;
   // Of processor time: says the same where the machine is idle, and still something where it is not.
   const cpuRatio = ({ cpuSeconds, objects }: Measured): number =>
     (((before.cpuSeconds + after.cpuSeconds) / 2) * objects) / cpuSeconds;
   const ratio = portolan.perSecond / parse;
+  const ratioTwo = twoThreads.perSecond / parse;
+  const rssMb = Math.max(portolan.rssMb, twoThreads.rssMb);
+  const loopP99Ms = Math.max(portolan.loopP99Ms, twoThreads.loopP99Ms);
   const rows: readonly (readonly [string, string, string, boolean])[] = [
     ['rate beside JSON.parse', ratio.toFixed(3), '>= 0.30', ratio >= 0.3],
-    ['peak anonymous memory', `${portolan.rssMb.toFixed(0)} MB`, '< 400 MB', portolan.rssMb < 400],
-    ['serve thread delay p99', `${portolan.loopP99Ms.toFixed(2)} ms`, '< 20 ms', portolan.loopP99Ms < 20],
+    ['  with a parse thread', ratioTwo.toFixed(3), '>= 0.45', ratioTwo >= 0.45],
+    ['peak anonymous memory', `${rssMb.toFixed(0)} MB`, '< 400 MB', rssMb < 400],
+    ['serve thread delay p99', `${loopP99Ms.toFixed(2)} ms`, '< 20 ms', loopP99Ms < 20],
   ];
   for (const [what, value, bound, kept] of rows) {
     process.stdout.write(`${what.padEnd(28)} ${value.padEnd(28)} ${bound.padEnd(12)} ${kept ? 'kept' : 'MISSED'}\n`);
@@ -124,6 +138,7 @@ function report(portolan: Measured, before: Parsed, after: Parsed, client: Measu
     ['first sync', `${portolan.objects} Pods at ${portolan.perSecond.toFixed(0)}/s`],
     ['JSON.parse alone', `${parse.toFixed(0)}/s`],
     ['by processor time', `${cpuRatio(portolan).toFixed(3)} of JSON.parse`],
+    ['  with a parse thread', `${cpuRatio(twoThreads).toFixed(3)} in the ingest thread`],
   ];
   if (client !== null) {
     more.push(
@@ -149,10 +164,11 @@ function report(portolan: Measured, before: Parsed, after: Parsed, client: Measu
     `${JSON.stringify({
       bench: 'sync',
       ratio: round(ratio, 3),
-      ratioTwoThreads: null,
+      ratioTwoThreads: round(ratioTwo, 3),
       cpuRatio: round(cpuRatio(portolan), 3),
-      rssMB: round(portolan.rssMb, 0),
-      loopP99Ms: round(portolan.loopP99Ms, 2),
+      cpuRatioTwoThreads: round(cpuRatio(twoThreads), 3),
+      rssMB: round(rssMb, 0),
+      loopP99Ms: round(loopP99Ms, 2),
       objects: portolan.objects,
       perSecond: round(portolan.perSecond, 0),
       parsePerSecond: round(parse, 0),

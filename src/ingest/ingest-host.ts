@@ -4,6 +4,7 @@
  * Life: new -> start -> messages as things happen -> close: reflectors end, the writer writes what it holds and closes.
  * Never: lets the parent wait for housekeeping, or posts more than one `wake` in a turn.
  */
+import { availableParallelism } from 'node:os';
 import type { Clock, Random } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -12,6 +13,7 @@ import type { StoreWriter } from '../store/writer.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
+import { ParseThread } from './parse-thread.ts';
 import { type IngestProgress, sumProgress } from './progress.ts';
 import { defaultReflectorSettings } from './reflector-context.ts';
 import { ClusterSupervisor, defaultSupervisorSettings } from './supervisor.ts';
@@ -39,6 +41,7 @@ const graceMs = 500;
 export class IngestHost {
   readonly #context: IngestHostContext;
   readonly #supervisors: readonly ClusterSupervisor[];
+  readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
   #revision: number;
   #catalogVersion = -1;
@@ -55,6 +58,7 @@ export class IngestHost {
     this.#context = context;
     const { options, writer, open, clock, random, log } = context;
     this.#revision = writer.revision();
+    this.#parser = (options.parseThread ?? availableParallelism() > 1) ? new ParseThread(log, clock) : null;
     const names = new Set<string>();
     this.#supervisors = options.clusters.map(
       (cluster) =>
@@ -70,6 +74,7 @@ export class IngestHost {
           log,
           settings: { ...defaultSupervisorSettings, ...options.supervisor },
           reflector: { ...defaultReflectorSettings, ...options.reflector },
+          parser: this.#parser ?? undefined,
           claimName: (name) => {
             if (names.has(name)) return false;
             names.add(name);
@@ -113,7 +118,7 @@ export class IngestHost {
     this.#stop.abort();
     const waited = new AbortController();
     await Promise.race([
-      Promise.all(this.#supervisors.map((supervisor) => supervisor.stop())),
+      Promise.all([...this.#supervisors.map((supervisor) => supervisor.stop()), this.#parser?.close()]),
       clock.sleep(graceMs, waited.signal).then(
         () => log.warn({}, 'not all reflectors ended in time; the store is closed without them'),
         () => {},

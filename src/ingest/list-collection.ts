@@ -9,8 +9,8 @@
  * With a known resourceVersion the list must not be older than it. Where the server cannot say so (410, or 504 for a version ahead
  * of its own) the same is asked once without a version; where a later page's token has expired, once without pages.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
+import { must } from '../base/must.ts';
 import { apiErrorFromNetwork } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
 import type { ApplySummary, IncomingObject, Replace } from '../store/types.ts';
@@ -19,11 +19,13 @@ import { identified } from './bare-object.ts';
 import { collectionPath } from './collection-path.ts';
 import { failureOf, inStore, StoreFailure, storeError } from './failure.ts';
 import { type ListHead, ListSlicer } from './list-slicer.ts';
+import { type ParsedPage, ParseThreadLost } from './parse-thread.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
+import { Turns } from './turns.ts';
 
-/** Objects, and characters of them, that are handed to the store before other work gets its turn. */
-const putObjects = 64;
+/** Objects, and characters of them, that are handed to the store at once. */
+const putObjects = 16;
 const putCharacters = 256 * 1024;
 
 export interface ListRequest {
@@ -52,6 +54,7 @@ export async function listCollection(context: ReflectorContext, request: ListReq
       if (request.signal.aborted) throw error;
       const { kind } = failureOf(error);
       const first = attempt.pages === 0;
+      if (error instanceof ParseThreadLost) continue;
       if (first && notOlderThan !== null && (kind === 'expired' || kind === 'too new')) notOlderThan = null;
       else if (!first && paged && kind === 'expired') paged = false;
       else throw error;
@@ -66,11 +69,13 @@ class ListAttempt {
   readonly #context: ReflectorContext;
   readonly #request: ListRequest;
   readonly #paged: boolean;
+  readonly #turns: Turns;
 
   constructor(context: ReflectorContext, request: ListRequest, paged: boolean) {
     this.#context = context;
     this.#request = request;
     this.#paged = paged;
+    this.#turns = new Turns(context.clock);
   }
 
   async run(): Promise<ListResult> {
@@ -118,29 +123,72 @@ class ListAttempt {
     const answer = await this.#patiently(() =>
       client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),
     );
-    const slicer = new ListSlicer(settings.maxItemBytes);
-    let batch: IncomingObject[] = [];
-    let characters = 0;
     // Reading goes through the iterator; what comes after it was left is of no interest.
     answer.body.on('error', () => {});
+    const chunks = answer.body as AsyncIterable<Buffer>;
+    const page = this.#parsedPage(replace);
     try {
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        for (const text of slicer.push(chunk)) {
-          batch.push(this.#request.bare ? identified(text) : { text });
-          characters += text.length;
-          if (batch.length < putObjects && characters < putCharacters) continue;
-          this.#put(replace, batch);
-          batch = [];
-          characters = 0;
-          await nextTurn(undefined, { signal });
-        }
-      }
+      return page === null ? await this.#readHere(chunks, replace) : await this.#readBeside(chunks, page, replace);
     } catch (error) {
-      if (signal.aborted || error instanceof PortolanError || error instanceof StoreFailure) throw error;
+      if (signal.aborted || isOurs(error)) throw error;
       throw apiErrorFromNetwork(error, `GET ${path}`);
+    } finally {
+      page?.leave();
+    }
+  }
+
+  /** A page of the parse thread, for lists that are worth it: no other list tells before its end that it is long. */
+  #parsedPage(replace: Replace): ParsedPage | null {
+    const { parser, seen, settings } = this.#context;
+    const { recipe } = replace;
+    if (parser === undefined || seen !== undefined || recipe === null || this.#request.bare || this.pages === 0)
+      return null;
+    return parser.page(recipe, settings.maxItemBytes);
+  }
+
+  /** Slices and parses in this thread. */
+  async #readHere(chunks: AsyncIterable<Buffer>, replace: Replace): Promise<ListHead> {
+    const { bare, signal } = this.#request;
+    const slicer = new ListSlicer(this.#context.settings.maxItemBytes);
+    let batch: IncomingObject[] = [];
+    let characters = 0;
+    for await (const chunk of chunks) {
+      for (const text of slicer.push(chunk)) {
+        batch.push(bare ? identified(text) : { text });
+        characters += text.length;
+        if (batch.length < putObjects && characters < putCharacters) continue;
+        this.#put(replace, batch);
+        await this.#turns.after(batch.length, signal);
+        batch = [];
+        characters = 0;
+      }
     }
     const head = slicer.end();
     if (batch.length > 0) this.#put(replace, batch);
+    return head;
+  }
+
+  /** Lets the parse thread slice and parse, and puts what comes back. */
+  async #readBeside(chunks: AsyncIterable<Buffer>, page: ParsedPage, replace: Replace): Promise<ListHead> {
+    const recipe = must(replace.recipe, 'the recipe of a page that is parsed');
+    const { signal } = this.#request;
+    const putNext = async (): Promise<ListHead | null> => {
+      const { objects, head } = await page.next(signal);
+      if (objects === null) return head;
+      for (let from = 0; from < objects.length; from += putObjects) {
+        const some = objects.slice(from, from + putObjects);
+        inStore(() => replace.putPrepared(some, recipe));
+        await this.#turns.after(some.length, signal);
+      }
+      return null;
+    };
+    for await (const chunk of chunks) {
+      page.push(chunk);
+      while (page.due) await putNext();
+    }
+    page.end();
+    let head = await putNext();
+    while (head === null) head = await putNext();
     return head;
   }
 
@@ -163,4 +211,9 @@ class ListAttempt {
       }
     }
   }
+}
+
+/** Errors that say what is wrong themselves; all others are the connection's. */
+function isOurs(error: unknown): boolean {
+  return error instanceof PortolanError || error instanceof StoreFailure || error instanceof ParseThreadLost;
 }

@@ -6,6 +6,7 @@ import type { RestClient } from '../kube/rest-client.ts';
 import type { IncomingObject, ResourceHandle, Writer } from '../store/types.ts';
 import { type BackoffBounds, defaultBackoff } from './backoff.ts';
 import type { Gate } from './gate.ts';
+import type { ParseThread } from './parse-thread.ts';
 import type { RequestBudget, RequestRate } from './request-budget.ts';
 import type { StreamingLists } from './streaming-lists.ts';
 
@@ -85,6 +86,8 @@ export interface ReflectorContext {
   readonly budget: RequestBudget;
   /** What is known of streaming lists in this cluster. */
   readonly streaming: StreamingLists;
+  /** Parses the pages of large lists beside this thread; without it they are parsed here. */
+  readonly parser?: ParseThread | undefined;
   /** False: list first, whatever the store knows. */
   readonly resume: boolean;
   /** Hears of every object that was stored, in order; listed ones when their page is staged. Must not throw. */

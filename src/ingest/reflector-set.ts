@@ -15,6 +15,7 @@ import { type Resource, resourceKey } from '../catalog/resource.ts';
 import type { ResourceHandle, Writer } from '../store/types.ts';
 import { fairShares } from './fair-shares.ts';
 import { Gate } from './gate.ts';
+import type { ParseThread } from './parse-thread.ts';
 import type { FailingResource } from './progress.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
@@ -36,6 +37,7 @@ export interface ReflectorSetContext {
   readonly settings: ReflectorSettings;
   /** Namespaced resources are read in these alone; empty: in all at once. */
   readonly namespaces: readonly string[];
+  readonly parser?: ParseThread | undefined;
   readonly changed: () => void;
   readonly missing: () => void;
   /** Who wants to see the objects of this resource pass, if anybody. */

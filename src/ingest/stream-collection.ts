@@ -9,7 +9,6 @@
  * that does not know the parameter never marks an end, so what counts as a sign of life is an object, not a byte: bookmarks and
  * changes may come for ever. Which servers are asked this way is the matter of streaming-lists.ts.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
 import type { ApplySummary, IncomingEvent, IncomingObject, Replace } from '../store/types.ts';
@@ -17,10 +16,11 @@ import { failureOf, inStore, storeError } from './failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
+import { Turns } from './turns.ts';
 import { readWatchLine } from './watch-events.ts';
 
-/** Objects, and characters of them, that are handed to the store before other work gets its turn. */
-const putObjects = 64;
+/** Objects, and characters of them, that are handed to the store at once. */
+const putObjects = 16;
 const putCharacters = 256 * 1024;
 
 export interface StreamRequest {
@@ -86,6 +86,7 @@ class InitialEvents {
   readonly #context: ReflectorContext;
   readonly #watch: OpenedWatch;
   readonly #stop: AbortSignal;
+  readonly #turns: Turns;
   readonly #over = new AbortController();
   #batch: IncomingObject[] = [];
   #characters = 0;
@@ -95,6 +96,7 @@ class InitialEvents {
     this.#context = context;
     this.#watch = watch;
     this.#stop = stop;
+    this.#turns = new Turns(context.clock);
     this.#lastObjectAt = watch.openedAt;
   }
 
@@ -135,7 +137,7 @@ class InitialEvents {
       this.#stage(message.event, replace);
       if (this.#batch.length < putObjects && this.#characters < putCharacters) continue;
       this.#put(replace);
-      await nextTurn();
+      await this.#turns.after(putObjects);
       this.#watch.cut.signal.throwIfAborted();
     }
     return null;

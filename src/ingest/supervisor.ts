@@ -28,6 +28,7 @@ import type { ClusterOptions } from './cluster-options.ts';
 import { crdKey, crdOf } from './crd-source.ts';
 import { type Descriptions, describeResources, type Problem } from './describe-resources.ts';
 import { type Inventory, isGone, takeInventory } from './inventory.ts';
+import type { ParseThread } from './parse-thread.ts';
 import type { ClusterProgress } from './progress.ts';
 import type { ReflectorSettings, SeenObject } from './reflector-context.ts';
 import { ReflectorSet } from './reflector-set.ts';
@@ -66,6 +67,7 @@ export interface SupervisorContext {
   readonly log: Logger;
   readonly settings: SupervisorSettings;
   readonly reflector: ReflectorSettings;
+  readonly parser?: ParseThread | undefined;
   /** Takes a cluster's name; false when another cluster has it. */
   readonly claimName: (name: string) => boolean;
   readonly changed: () => void;
@@ -255,6 +257,7 @@ export class ClusterSupervisor {
       random,
       log: log.child({ cluster: this.#name }),
       settings: reflector,
+      parser: this.#context.parser,
       namespaces,
       changed: () => this.#context.changed(),
       missing: () => this.#onMissing(),

@@ -55,6 +55,11 @@ export function sqliteCodeOf(error: unknown): string | null {
   return error instanceof BetterSqlite.SqliteError ? error.code : null;
 }
 
+/** SQLite has no code of its own for JSON that it will not take (too deep, for one). */
+export function refusesJson(error: unknown): boolean {
+  return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
+}
+
 /** A prepared statement; rows are arrays. */
 export class PreparedStatement {
   readonly sql: string;

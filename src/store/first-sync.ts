@@ -7,7 +7,12 @@
  *
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
+import { isDeepStrictEqual } from 'node:util';
+import { readIncoming } from './incoming.ts';
+import type { PreparedObject, Recipe } from './prepare.ts';
 import { fillAll, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
+import type { StoredResource } from './resources.ts';
+import type { StorableObject } from './row-writer.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
 
 /** Objects whose rows are written together. */
@@ -38,17 +43,36 @@ export class FirstSync implements Replace {
 
   put(objects: readonly IncomingObject[]): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const resource = this.#context.resources.of(this.#handle);
+    this.#put(resource, readAll(objects, resource));
+  }
+
+  get recipe(): Recipe {
+    const { names, redaction, kind } = this.#context.resources.of(this.#handle);
+    const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
+    return { names, withheld: redaction.withheld, slots };
+  }
+
+  putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void {
+    if (this.#over || this.#context.closed() || !isDeepStrictEqual(recipe, this.recipe))
+      throw replaceIsOver(this.#handle);
+    const resource = this.#context.resources.of(this.#handle);
+    this.#put(
+      resource,
+      objects.map((object) => ('body' in object ? object : readIncoming(object, resource.names, resource.redaction))),
+    );
+  }
+
+  #put(resource: StoredResource, received: readonly StorableObject[]): void {
     const { disk, session, resources, bounds } = this.#context;
     disk.admitBulk();
-    const resource = resources.of(this.#handle);
-    const received = readAll(objects, resource);
     if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));
     const target = resources.target(resource, this.#rowset);
     for (let from = 0; from < received.length; from += objectsAtOnce) {
       const some = received.slice(from, from + objectsAtOnce);
       const committed = session.fill(bounds.maxBytes, this.#lost, () => {
         this.#count += fillAll(this.#context, target, some);
-        return some.reduce((bytes, { text }) => bytes + text.length, 0);
+        return some.reduce((bytes, object) => bytes + ('body' in object ? object.body : object.text).length, 0);
       });
       if (committed) this.#context.wal.relieve();
     }

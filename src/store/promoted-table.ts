@@ -62,7 +62,7 @@ export class PromotedTable {
   /** The transaction that made the table was rolled back. */
   uncreate(): void {
     this.#table = null;
-    this.#insertText = null;
+    this.#into = null;
   }
 
   /** Gives each wanted path a column; returns true when anything changed. Paths beyond the columns are left out. */
@@ -100,16 +100,7 @@ export class PromotedTable {
 
   /** The keys of an object, in the order of the slots. */
   keysOf(received: Pick<ReceivedObject, 'text' | 'value'>): SqlValue[] {
-    let exact: unknown;
-    return this.#slots.map((slot) => {
-      let value = valueAt(received.value, slot.path);
-      // The value handed in may have been parsed without care for large integers.
-      if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-        exact ??= parseExact(received.text);
-        value = valueAt(exact, slot.path);
-      }
-      return storedKey(slot.type, value);
-    });
+    return keysAt(this.#slots, received);
   }
 
   insert(
@@ -172,6 +163,23 @@ export class PromotedTable {
       .statement('UPDATE slot SET ready = ?, backfilled = coalesce(?, backfilled) WHERE kind = ? AND ready = 0')
       .run(id === null ? 1 : 0, id, this.#kindId);
   }
+}
+
+/** The keys of an object at these paths. */
+export function keysAt(
+  slots: readonly Pick<Slot, 'path' | 'type'>[],
+  received: Pick<ReceivedObject, 'text' | 'value'>,
+): SqlValue[] {
+  let exact: unknown;
+  return slots.map((slot) => {
+    let value = valueAt(received.value, slot.path);
+    // The value handed in may have been parsed without care for large integers.
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+      exact ??= parseExact(received.text);
+      value = valueAt(exact, slot.path);
+    }
+    return storedKey(slot.type, value);
+  });
 }
 
 /** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */

@@ -19,7 +19,9 @@ const alwaysInValue: readonly (readonly string[])[] = [
 export interface Redaction {
   /** An SQL expression of JSONB over one parameter, the text. */
   readonly sql: string;
-  /** Are paths withheld beyond what is always dropped? */
+  /** The paths that are withheld beyond what is always dropped. */
+  readonly withheld: readonly string[];
+  /** Are there any? */
   readonly withholds: boolean;
   /**
    * Removes the withheld paths from a parsed object, so that nothing is indexed of them. Returns those places, as SQLite writes
@@ -49,6 +51,7 @@ export function createRedaction(withheld: readonly string[]): Redaction {
   const sql = `jsonb_remove(?, ${[...always, ...fixed].map((path) => `'${path.replaceAll("'", "''")}'`).join(', ')})`;
   return {
     sql,
+    withheld,
     withholds: paths.length > 0,
     redact(value) {
       // From the back, so that removing one element does not move another.

@@ -92,6 +92,13 @@ export class Relist implements Replace {
     }
   }
 
+  /** What is the same as before is not parsed twice here, so there is nothing to make ready. */
+  readonly recipe = null;
+
+  putPrepared(): never {
+    throw replaceIsOver(this.#handle);
+  }
+
   remove(namespace: string, name: string): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const { session } = this.#context;

@@ -8,7 +8,7 @@ import type { ChangeLog } from './change-log.ts';
 import type { DiskBudget } from './disk-budget.ts';
 import { type ReceivedObject, readIncoming } from './incoming.ts';
 import type { Resources, StoredResource } from './resources.ts';
-import type { RowTarget, RowWriter } from './row-writer.ts';
+import type { RowTarget, RowWriter, StorableObject } from './row-writer.ts';
 import type { IncomingObject, ResourceHandle } from './types.ts';
 import type { WalBound } from './wal-bound.ts';
 import type { WriteBounds } from './write-budget.ts';
@@ -51,7 +51,7 @@ export function replaceIsOver(handle: ResourceHandle): PortolanError {
 }
 
 /** Writes one object of an unpublished rowset, which nobody reads yet; true when it was not there before. */
-export function fill(context: ReplaceContext, target: RowTarget, received: ReceivedObject): boolean {
+export function fill(context: ReplaceContext, target: RowTarget, received: StorableObject): boolean {
   const { session, rows } = context;
   const stored = rows.find(target.rowset, received.namespace, received.name);
   if (stored === null) rows.insert(target, { id: session.nextObjectId(), received }, session.counters.revision);
@@ -60,7 +60,7 @@ export function fill(context: ReplaceContext, target: RowTarget, received: Recei
 }
 
 /** The same for several objects, by fewer statements; gives how many were not there before. */
-export function fillAll(context: ReplaceContext, target: RowTarget, received: readonly ReceivedObject[]): number {
+export function fillAll(context: ReplaceContext, target: RowTarget, received: readonly StorableObject[]): number {
   const { session, rows } = context;
   const fresh = received.map((object) => ({ id: session.nextObjectId(), received: object }));
   const present = rows.insertNew(target, fresh, session.counters.revision);

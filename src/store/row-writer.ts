@@ -2,8 +2,9 @@
  * Writes the rows of one object: object, body, labels, annotation keys, owner edges, promoted keys. Runs inside the caller's
  * transaction and keeps no state; the change log is the caller's business.
  */
-import { type Database, DatabaseError } from './database.ts';
+import { type Database, refusesJson } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
+import type { PreparedObject } from './prepare.ts';
 import type { PromotedTable } from './promoted-table.ts';
 import type { Redaction } from './redaction.ts';
 import type { SqlValue } from './types.ts';
@@ -35,12 +36,16 @@ const rowsAtOnce = 16;
 const intoLabel = 'OR ROLLBACK INTO label (kind, rowset, key, value, id)';
 const intoAnnotation = 'OR ROLLBACK INTO annotation (kind, key, id)';
 const intoEdge = 'OR ROLLBACK INTO edge (owner_uid, id, controller, kind)';
+const intoBody = 'INTO body (body, id)';
 const objectColumns = 'object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)';
 
-/** A received object and the id that it is stored under. */
+/** An object that can be stored, whichever thread has read it. */
+export type StorableObject = ReceivedObject | PreparedObject;
+
+/** An object and the id that it is stored under. */
 export interface NewRow {
   readonly id: number;
-  readonly received: ReceivedObject;
+  readonly received: StorableObject;
 }
 
 export class RowWriter {
@@ -73,7 +78,7 @@ export class RowWriter {
   }
 
   /** Writes objects, several by one statement, but those whose name is there already: they are given back, in order. */
-  insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly ReceivedObject[] {
+  insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly StorableObject[] {
     const values = rows.map((row) => objectRow(target, row, seq));
     const inserted = this.#insertRows(`OR IGNORE INTO ${objectColumns}`, values);
     if (inserted === rows.length) {
@@ -88,7 +93,7 @@ export class RowWriter {
     return left.map(({ received }) => received);
   }
 
-  update(target: RowTarget, stored: StoredObject, received: ReceivedObject, seq: number): void {
+  update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
     const { id } = stored;
     this.#database
       .statement('UPDATE object SET uid = ?, rv = ?, created = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?')
@@ -99,7 +104,7 @@ export class RowWriter {
       this.#writeMarks(target, [{ id, received }]);
     }
     if (target.promoted.table === null) return;
-    const keys = target.promoted.keysOf(received);
+    const keys = keysOf(target, received);
     if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
   }
 
@@ -143,7 +148,7 @@ export class RowWriter {
         .get(text, ...paths, id);
       return row?.[0] !== 1;
     } catch (error) {
-      if (refused(error)) return true;
+      if (refusesJson(error)) return true;
       throw error;
     }
   }
@@ -156,12 +161,16 @@ export class RowWriter {
       const row = this.#database.statement(`SELECT json(${expressionFor(redaction, paths)})`).get(text, ...paths);
       return String(row?.[0]);
     } catch (error) {
-      if (!refused(error)) throw error;
+      if (!refusesJson(error)) throw error;
       return redaction.inJavaScript(received.text) ?? stub(received, false);
     }
   }
 
-  #writeBody(sql: (body: string) => string, target: RowTarget, id: number, received: ReceivedObject): void {
+  #writeBody(sql: (body: string) => string, target: RowTarget, id: number, received: StorableObject): void {
+    if ('body' in received) {
+      this.#database.statement(sql('?')).run(received.body, null, id);
+      return;
+    }
     const { redaction } = target;
     const { text, withheldPlaces: paths } = received;
     try {
@@ -170,13 +179,13 @@ export class RowWriter {
         return;
       }
     } catch (error) {
-      if (!refused(error)) throw error;
+      if (!refusesJson(error)) throw error;
     }
     const kept = redaction.inJavaScript(received.text);
     try {
       this.#database.statement(sql(redaction.sql)).run(stub(received, true), kept, id);
     } catch (error) {
-      if (!refused(error)) throw error;
+      if (!refusesJson(error)) throw error;
       this.#database.statement(sql(redaction.sql)).run(stub(received, false), kept, id);
     }
   }
@@ -185,37 +194,46 @@ export class RowWriter {
   #insertParts(target: RowTarget, rows: readonly NewRow[]): void {
     if (!this.#insertBodies(target, rows)) {
       for (const { id, received } of rows) {
-        this.#writeBody((body) => `INSERT INTO body (body, text, id) VALUES (${body}, ?, ?)`, target, id, received);
+        this.#writeBody(
+          (body) => `INSERT OR REPLACE INTO body (body, text, id) VALUES (${body}, ?, ?)`,
+          target,
+          id,
+          received,
+        );
       }
     }
     this.#writeMarks(target, rows);
     this.#insertPromoted(target, rows);
   }
 
-  /** False, and nothing is written, when one of them needs more care. */
+  /** False when one of them needs more care, and all are to be written one by one. */
   #insertBodies(target: RowTarget, rows: readonly NewRow[]): boolean {
-    if (rows.some(({ received }) => received.withheldPlaces.length > 0)) return false;
+    const texts: SqlValue[][] = [];
+    const bodies: SqlValue[][] = [];
+    for (const { id, received } of rows) {
+      if ('body' in received) bodies.push([received.body, id]);
+      else if (received.withheldPlaces.length === 0) texts.push([received.text, id]);
+      else return false;
+    }
     try {
-      this.#insertRows(
-        'INTO body (body, id)',
-        rows.map(({ id, received }) => [received.text, id]),
-        `(${target.redaction.sql}, ?)`,
-      );
+      this.#insertRows(intoBody, texts, `(${target.redaction.sql}, ?)`);
+      this.#insertRows(intoBody, bodies);
       return true;
     } catch (error) {
-      if (refused(error)) return false;
+      if (refusesJson(error)) return false;
       throw error;
     }
   }
 
-  #insertPromoted({ promoted, rowset, cluster }: RowTarget, rows: readonly NewRow[]): void {
-    const { into } = promoted;
+  #insertPromoted(target: RowTarget, rows: readonly NewRow[]): void {
+    const { rowset, cluster } = target;
+    const { into } = target.promoted;
     if (into === null) return;
     this.#insertRows(
       into,
       rows.map(({ id, received }) => {
         const { namespace, name } = received;
-        return [id, rowset, cluster, namespace, name, ...promoted.keysOf(received)];
+        return [id, rowset, cluster, namespace, name, ...keysOf(target, received)];
       }),
     );
   }
@@ -275,13 +293,12 @@ function objectRow(target: RowTarget, { id, received }: NewRow, seq: number): re
   return [id, kindId, cluster, rowset, namespace, name, uid, resourceVersion, created, deleting, seq, marks];
 }
 
-function expressionFor(redaction: Redaction, paths: readonly string[]): string {
-  return paths.length === 0 ? redaction.sql : `jsonb_remove(${redaction.sql}, ${paths.map(() => '?').join(', ')})`;
+function keysOf({ promoted }: RowTarget, received: StorableObject): readonly SqlValue[] {
+  return 'keys' in received ? received.keys : promoted.keysOf(received);
 }
 
-/** SQLite has no code of its own for JSON that it will not take (too deep, for one). */
-function refused(error: unknown): boolean {
-  return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
+function expressionFor(redaction: Redaction, paths: readonly string[]): string {
+  return paths.length === 0 ? redaction.sql : `jsonb_remove(${redaction.sql}, ${paths.map(() => '?').join(', ')})`;
 }
 
 /** What stands in `body.body` for a text that SQLite refuses. */

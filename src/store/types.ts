@@ -7,6 +7,7 @@
 import type { DescribedResource } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { DiskUse } from './disk-budget.ts';
+import type { PreparedObject, Recipe } from './prepare.ts';
 
 /** What SQLite takes and gives here: integers beyond 2^53 travel as bigint in, as text out. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
@@ -108,6 +109,10 @@ export interface ApplySummary {
 export interface Replace {
   /** Adds listed objects to the staging set; may be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
+  /** What another thread needs to make objects ready for `putPrepared`; null where they must be put as they are. */
+  readonly recipe: Recipe | null;
+  /** Adds objects that were made ready by this recipe. Throws CONFLICT when another one holds by now. */
+  putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void;
   /** Takes an object out of the staging set: it was deleted while the set was still coming. Nothing where it is not staged. */
   remove(namespace: string, name: string): void;
   /** Publishes the staged set as a difference to what is there, at the list's resourceVersion. */

@@ -1,0 +1,29 @@
+/** What ingest and its parse thread say to each other. Pages are known by a number; each is answered in the order of its chunks. */
+import type { PreparedObject, Recipe } from '../store/prepare.ts';
+import type { IncomingObject } from '../store/types.ts';
+import type { ListHead } from './list-slicer.ts';
+
+export type ParseRequest =
+  | { readonly type: 'begin'; readonly page: number; readonly recipe: Recipe; readonly maxItemBytes: number }
+  | { readonly type: 'chunk'; readonly page: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** The body has ended. */
+  | { readonly type: 'end'; readonly page: number }
+  /** Nobody wants the rest of it. */
+  | { readonly type: 'leave'; readonly page: number }
+  | { readonly type: 'close' };
+
+/** A prepared object whose body stands in the message's `bodies`, up to there and from where the one before ends. */
+export type SentObject = (Omit<PreparedObject, 'body'> & { readonly bodyEnd: number }) | IncomingObject;
+
+export type ParseAnswer =
+  /** All that the chunk completed. */
+  | {
+      readonly type: 'objects';
+      readonly page: number;
+      readonly chunkBytes: number;
+      readonly objects: readonly SentObject[];
+      readonly bodies: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly type: 'head'; readonly page: number; readonly head: ListHead }
+  /** `reason`: of a ProtocolError; null for a defect. */
+  | { readonly type: 'failed'; readonly page: number; readonly reason: string | null; readonly message: string };

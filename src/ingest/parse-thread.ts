@@ -1,0 +1,200 @@
+/**
+ * A thread beside ingest that slices and parses the pages of large lists, so that the thread of the writer has little to do but
+ * write. It is started by the first page and ends when none has come for a while.
+ *
+ *   page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
+ *
+ * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. A page has at most
+ * `maxAhead` bytes, and the chunk that was pushed last, on the way. When the thread is lost, every page of it rejects with
+ * ParseThreadLost, it is said loudly, and no further page is taken: lists are parsed in this thread from then on.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { PreparedObject, Recipe } from '../store/prepare.ts';
+import type { IncomingObject } from '../store/types.ts';
+import { StoreFailure } from './failure.ts';
+import type { ListHead } from './list-slicer.ts';
+import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+const maxAhead = 512 * 1024;
+/** Milliseconds without a page after which the thread ends. */
+const idleMs = 10_000;
+
+export class ParseThreadLost extends Error {
+  override readonly name = 'ParseThreadLost';
+}
+
+/** What `next` gives: objects, or at the end the head. */
+export type ParsedPart =
+  | { readonly objects: readonly (PreparedObject | IncomingObject)[]; readonly head: null }
+  | { readonly objects: null; readonly head: ListHead };
+
+export class ParseThread {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #script: URL;
+  readonly #pages = new Map<number, ParsedPage>();
+  #worker: Worker | null = null;
+  #lastPage = 0;
+  /** Ends the wait for another page. */
+  #idle: AbortController | null = null;
+  #lost = false;
+  #closed = false;
+
+  constructor(log: Logger, clock: Clock, script: URL = new URL('./parse.worker.ts', import.meta.url)) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#script = script;
+  }
+
+  /** Begins a page; null when the thread is lost or closed. Whoever gets a page leaves it. */
+  page(recipe: Recipe, maxItemBytes: number): ParsedPage | null {
+    if (this.#lost || this.#closed) return null;
+    this.#idle?.abort();
+    this.#idle = null;
+    this.#worker ??= this.#start();
+    this.#lastPage += 1;
+    const number = this.#lastPage;
+    const page = new ParsedPage(number, this.#worker, () => this.#left(number));
+    this.#pages.set(number, page);
+    send(this.#worker, { type: 'begin', page: number, recipe, maxItemBytes });
+    return page;
+  }
+
+  /** Ends the thread; resolves when nothing of it is left. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#end();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#script, { name: 'parse' });
+    worker.on('message', (answer: ParseAnswer) => this.#pages.get(answer.page)?.take(answer));
+    worker.on('error', (error) => this.#onLoss(worker, messageOf(error)));
+    worker.on('exit', (code) => this.#onLoss(worker, `it ended with code ${code}`));
+    return worker;
+  }
+
+  #left(number: number): void {
+    this.#pages.delete(number);
+    if (this.#pages.size > 0 || this.#worker === null) return;
+    const idle = new AbortController();
+    this.#idle = idle;
+    this.#clock.sleep(idleMs, idle.signal).then(
+      () => this.#end(),
+      () => {},
+    );
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#idle?.abort();
+    this.#idle = null;
+    for (const page of this.#pages.values()) page.fail(new ParseThreadLost('the parse thread was closed'));
+    if (worker === null) return;
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
+    send(worker, { type: 'close' });
+    await exited;
+  }
+
+  #onLoss(worker: Worker, why: string): void {
+    if (worker !== this.#worker) return;
+    this.#worker = null;
+    this.#lost = true;
+    this.#log.error({ error: why }, 'the parse thread was lost; lists are parsed in the ingest thread from now on');
+    for (const page of this.#pages.values()) page.fail(new ParseThreadLost(`the parse thread was lost: ${why}`));
+  }
+}
+
+export class ParsedPage {
+  readonly #number: number;
+  readonly #worker: Worker;
+  readonly #left: () => void;
+  readonly #parts: ParsedPart[] = [];
+  #ahead = 0;
+  #error: Error | null = null;
+  #wake: (() => void) | null = null;
+
+  constructor(number: number, worker: Worker, left: () => void) {
+    this.#number = number;
+    this.#worker = worker;
+    this.#left = left;
+  }
+
+  /** Is there a part to take, or so much on the way that one should be waited for? */
+  get due(): boolean {
+    return this.#parts.length > 0 || this.#error !== null || this.#ahead > maxAhead;
+  }
+
+  push(chunk: Uint8Array): void {
+    // A copy of its own, since what a socket has read into is shared by several chunks.
+    const bytes = new Uint8Array(chunk);
+    this.#ahead += bytes.length;
+    send(this.#worker, { type: 'chunk', page: this.#number, bytes }, [bytes.buffer]);
+  }
+
+  end(): void {
+    send(this.#worker, { type: 'end', page: this.#number });
+  }
+
+  /** The next part. Rejects with a ProtocolError for what is wrong with the list, or ParseThreadLost. */
+  async next(signal: AbortSignal): Promise<ParsedPart> {
+    for (;;) {
+      signal.throwIfAborted();
+      const part = this.#parts.shift();
+      if (part !== undefined) return part;
+      if (this.#error !== null) throw this.#error;
+      await this.#woken(signal);
+    }
+  }
+
+  async #woken(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    this.#wake = wake;
+    signal.addEventListener('abort', wake, { once: true });
+    await promise;
+    signal.removeEventListener('abort', wake);
+    this.#wake = null;
+  }
+
+  leave(): void {
+    if (this.#error === null) send(this.#worker, { type: 'leave', page: this.#number });
+    this.#left();
+  }
+
+  fail(error: Error): void {
+    this.#error ??= error;
+    this.#wake?.();
+  }
+
+  take(answer: ParseAnswer): void {
+    if (answer.type === 'failed') {
+      const { reason, message } = answer;
+      this.fail(reason === null ? new StoreFailure(new Error(message)) : new ProtocolError(reason, message));
+      return;
+    }
+    if (answer.type === 'head') this.#parts.push({ objects: null, head: answer.head });
+    else {
+      this.#ahead -= answer.chunkBytes;
+      let from = 0;
+      const objects = answer.objects.map((object) => {
+        if (!('bodyEnd' in object)) return object;
+        const { bodyEnd, ...rest } = object;
+        const body = answer.bodies.subarray(from, bodyEnd);
+        from = bodyEnd;
+        return { ...rest, body };
+      });
+      if (objects.length > 0) this.#parts.push({ objects, head: null });
+    }
+    this.#wake?.();
+  }
+}
+
+function send(worker: Worker, request: ParseRequest, transfer: ArrayBuffer[] = []): void {
+  worker.postMessage(request, transfer);
+}

@@ -1,0 +1,75 @@
+/**
+ * The parse thread: slices the bytes of list pages into objects and makes them ready for the store. Says and hears what is in
+ * parse-messages.ts. It keeps one item of each page that is being read, and no state between pages.
+ */
+import { parentPort } from 'node:worker_threads';
+import { codeOf, messageOf } from '../base/errors.ts';
+import { must } from '../base/must.ts';
+import { Preparer } from '../store/prepare.ts';
+import { ListSlicer } from './list-slicer.ts';
+import type { ParseAnswer, ParseRequest, SentObject } from './parse-messages.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+interface Page {
+  readonly slicer: ListSlicer;
+  readonly preparer: Preparer;
+}
+
+const port = must(parentPort, 'a parent thread');
+const pages = new Map<number, Page>();
+const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
+
+port.on('message', (request: ParseRequest) => {
+  if (request.type === 'close') {
+    for (const number of pages.keys()) leave(number);
+    port.close();
+    return;
+  }
+  if (request.type === 'begin') {
+    const { page, recipe, maxItemBytes } = request;
+    pages.set(page, { slicer: new ListSlicer(maxItemBytes), preparer: new Preparer(recipe) });
+    return;
+  }
+  const { page: number, type } = request;
+  const page = pages.get(number);
+  if (page === undefined) return;
+  try {
+    if (type === 'chunk') prepare(number, page, request.bytes);
+    else if (type === 'end') post({ type: 'head', page: number, head: page.slicer.end() });
+    if (type !== 'chunk') leave(number);
+  } catch (error) {
+    leave(number);
+    const invalid = codeOf(error) === 'INVALID' ? 'invalid object' : null;
+    const reason = error instanceof ProtocolError ? error.reason : invalid;
+    post({ type: 'failed', page: number, reason, message: messageOf(error) });
+  }
+});
+
+function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<ArrayBuffer>): void {
+  const objects: SentObject[] = [];
+  const parts: Uint8Array[] = [];
+  let bodyEnd = 0;
+  for (const text of slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))) {
+    const prepared = preparer.prepare(text);
+    if (prepared === null) {
+      objects.push({ text });
+      continue;
+    }
+    const { body, ...rest } = prepared;
+    parts.push(body);
+    bodyEnd += body.length;
+    objects.push({ ...rest, bodyEnd });
+  }
+  const bodies = new Uint8Array(bodyEnd);
+  let at = 0;
+  for (const part of parts) {
+    bodies.set(part, at);
+    at += part.length;
+  }
+  post({ type: 'objects', page: number, chunkBytes: bytes.length, objects, bodies }, [bodies.buffer]);
+}
+
+function leave(number: number): void {
+  pages.get(number)?.preparer.close();
+  pages.delete(number);
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PromotedPath } from '../catalog/catalog.ts';
+import { Database } from './database.ts';
+import { Preparer } from './prepare.ts';
+import { describedResource, pod, storeFile } from './test-support.ts';
+import { openWriter } from './writer.ts';
+
+const promoted: readonly PromotedPath[] = [
+  { path: 'status.phase', type: 'String' },
+  { path: 'spec.n', type: 'Int64' },
+  { path: 'spec.quantity', type: 'Quantity' },
+  { path: 'status.startTime', type: 'DateTime' },
+];
+
+const tables = ['object', 'body', 'label', 'annotation', 'edge', 'p1', 'state', 'resource'];
+
+/** All rows that a first sync of these texts leaves, as SQL literals. */
+async function stored(texts: readonly string[], withheld: readonly string[], beside: boolean): Promise<unknown> {
+  const file = storeFile();
+  const writer = openWriter(file, { checkpoints: 'inline' });
+  const replace = writer.replace(writer.declare(describedResource({ promoted, withheld })));
+  if (beside) {
+    const recipe = JSON.parse(JSON.stringify(replace.recipe)) as NonNullable<typeof replace.recipe>;
+    const preparer = new Preparer(recipe);
+    const objects = texts.map((text) => structuredClone(preparer.prepare(text)) ?? { text });
+    preparer.close();
+    for (let from = 0; from < objects.length; from += 20) replace.putPrepared(objects.slice(from, from + 20), recipe);
+  } else {
+    for (let from = 0; from < texts.length; from += 20) {
+      replace.put(texts.slice(from, from + 20).map((text) => ({ text })));
+    }
+  }
+  await replace.commit('9');
+  const { count } = replace;
+  writer.close();
+  const database = new Database(file, { readonly: true });
+  const rows = tables.map((table) => {
+    const columns = database.statement(`SELECT name FROM pragma_table_info(?)`).all(table).map(String);
+    return database
+      .statement(`SELECT ${columns.map((name) => `quote(${name})`).join(', ')} FROM ${table} ORDER BY 1, 2`)
+      .all();
+  });
+  database.close();
+  return { count, rows };
+}
+
+const odd = [
+  pod({ name: 'plain', rv: 1, labels: { app: 'a', tier: 'b' } }).text,
+  pod({ name: 'plain', rv: 2, labels: { app: 'c' } }).text,
+  '{"metadata":{"name":"no-kind","uid":"u1","resourceVersion":"1","managedFields":[{"a":1}]},"status":{"phase":"x"}}',
+  '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"n","uid":"u2","resourceVersion":"3"},"spec":{"n":9007199254740993}}',
+  '{"metadata":{"name":"esc","uid":"u3","resourceVersion":"1","labels":{"a\\u0000b":"\\ud800"}},"status":{"phase":"\\u0041\\udfff\\u0000"}}',
+  `{"metadata":{"name":"deep","uid":"u4","resourceVersion":"1"},"spec":${'['.repeat(1100)}${']'.repeat(1100)}}`,
+  '{"metadata":{"name":"own","uid":"u5","resourceVersion":"1","ownerReferences":[{"uid":"o","controller":true},{"uid":"o"}],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}","x":"y"}},"spec":{"quantity":"1.5Gi"},"status":{"startTime":"2026-01-31T12:00:00.123456Z"}}',
+  '{"metadata":{"name":"secret","uid":"u6","resourceVersion":"1"},"data":{"a":"hidden"},"list":[{"token":"hidden","keep":1},{"token":"hidden"}]}',
+];
+
+test.each([
+  ['nothing', []],
+  ['fixed paths', ['data', 'spec.n']],
+  ['paths through lists', ['data', 'list[].token']],
+])('with %s withheld, what another thread made ready is stored as the texts are', async (_, withheld) => {
+  const texts = [
+    ...odd,
+    ...Array.from({ length: 40 }, (__, index) => pod({ name: `p${index % 37}`, rv: index + 1 }).text),
+  ];
+  expect(await stored(texts, withheld, true)).toEqual(await stored(texts, withheld, false));
+  if (withheld.length > 0) expect(JSON.stringify(await stored(texts, withheld, true))).not.toContain('hidden');
+});
+
+test('any objects: the same rows', async () => {
+  const member = fc.constantFrom('spec', 'status', 'phase', 'n', 'labels', 'data', 'a"\\');
+  const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.bigInt().map(String));
+  const tree = fc.dictionary(member, fc.oneof(value, fc.dictionary(member, value)));
+  const object = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), rv: fc.nat(), rest: tree });
+  await fc.assert(
+    fc.asyncProperty(fc.array(object, { minLength: 1, maxLength: 12 }), async (objects) => {
+      const texts = objects.map(({ name, rv, rest }) => pod({ name, rv, rest }).text);
+      expect(await stored(texts, ['data'], true)).toEqual(await stored(texts, ['data'], false));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('what was made ready by another recipe is refused', () => {
+  const writer = openWriter(storeFile(), { checkpoints: 'inline' });
+  const replace = writer.replace(writer.declare(describedResource({ promoted })));
+  const { recipe } = replace;
+  if (recipe === null) throw new Error('a first sync has a recipe');
+  writer.declare(describedResource({ promoted: promoted.slice(1) }));
+  expect(() => replace.putPrepared([], recipe)).toThrow(/begin another one/);
+  writer.close();
+});
