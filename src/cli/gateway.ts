@@ -38,6 +38,8 @@ export type GatewayConfig = Pick<
   | 'kinds'
   | 'exclude'
   | 'namespaces'
+  | 'streamingLists'
+  | 'requestsPerSecond'
   | 'data'
   | 'maxDisk'
   | 'eventsMax'
@@ -80,6 +82,10 @@ export async function startGateway(
       searchPaths: config.searchPaths,
       logLevel: config.logLevel,
       ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
+      reflector: {
+        streamingLists: config.streamingLists === 'auto',
+        requests: { burst: config.requestsPerSecond, perSecond: config.requestsPerSecond },
+      },
     });
     undo.push(() =>
       opening.then(

@@ -119,6 +119,20 @@ export const optionTable = {
     commands: ['serve'],
     schema: z.array(namespaceName).default([]),
   },
+  streamingLists: {
+    key: 'streamingLists',
+    value: 'when',
+    help: 'auto: read a collection as the beginning of its watch where the server can; off: always list in pages.',
+    commands: running,
+    schema: z.enum(['auto', 'off'], { error: 'must be auto or off' }).default('auto'),
+  },
+  requestsPerSecond: {
+    key: 'requestsPerSecond',
+    value: 'number',
+    help: 'The most lists and watches that are begun in a cluster in a second; as many may come at once.',
+    commands: running,
+    schema: whole(1, 10_000).default(100),
+  },
   data: {
     key: 'data',
     value: 'path',

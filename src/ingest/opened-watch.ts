@@ -27,8 +27,9 @@ export interface OpenedWatch {
   readonly lines: Iterable<Buffer>;
   readonly chunks: AsyncIterable<Buffer>;
   readonly framer: LineFramer;
-  /** Monotonic milliseconds: when the headers came, and when this side ends it. */
+  /** Monotonic milliseconds: when the headers came, when the server is to end it, and when this side does. */
   readonly openedAt: number;
+  readonly endsAt: number;
   readonly deadline: number;
   /** Ends what is left of it. Idempotent. */
   release(): void;
@@ -64,6 +65,7 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
         chunks: body as AsyncIterable<Buffer>,
         framer: new LineFramer(settings.maxLineBytes),
         openedAt,
+        endsAt: openedAt + seconds * 1000,
         deadline: openedAt + seconds * 1000 + settings.watchGraceMs,
         release: () => {
           release();

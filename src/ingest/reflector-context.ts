@@ -20,6 +20,8 @@ export interface ReflectorSettings {
   readonly watchSeconds: { readonly least: number; readonly most: number };
   /** Milliseconds beyond those seconds after which the watch is ended from this side. */
   readonly watchGraceMs: number;
+  /** Milliseconds before the end of a watch at which the next one is opened. */
+  readonly handoverMs: number;
   /** Milliseconds of silence after which a watch that has had bookmarks is taken for dead. */
   readonly idleMs: number;
   /** Milliseconds of silence in a list. */
@@ -48,6 +50,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   pageSize: 500,
   watchSeconds: { least: 300, most: 600 },
   watchGraceMs: 30_000,
+  handoverMs: 5000,
   idleMs: 180_000,
   listSilenceMs: 60_000,
   streamingLists: true,

@@ -26,8 +26,8 @@ import type { IngestStatus } from '../store/types.ts';
 import { Backoff } from './backoff.ts';
 import { collectionPath } from './collection-path.ts';
 import { type Failure, failureOf } from './failure.ts';
+import type { BegunWatch } from './handover.ts';
 import { type ListResult, listCollection } from './list-collection.ts';
-import type { OpenedWatch } from './opened-watch.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { ReflectorStatus } from './reflector-status.ts';
 import { streamCollection } from './stream-collection.ts';
@@ -70,8 +70,8 @@ export class Reflector {
   #wake: AbortController | null = null;
   /** The last watch was silent: the version may be one that the server has not reached. */
   #doubtful = false;
-  /** The stream whose initial events were the last list: the next watch goes on with it. */
-  #begun: OpenedWatch | null = null;
+  /** A stream to go on with: its initial events were the last list, or it takes over from the last watch. */
+  #begun: BegunWatch | null = null;
 
   constructor(context: ReflectorContext) {
     this.#context = context;
@@ -216,7 +216,7 @@ export class Reflector {
         opened: turn.opened,
       });
       turn.worked();
-      this.#begun = watch;
+      this.#begun = { watch, applied: new Set() };
       return result;
     } catch (error) {
       if (stop.aborted) turn.left();
@@ -257,7 +257,8 @@ export class Reflector {
       },
     };
     const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
-    this.#status.lost();
+    this.#begun = end.next;
+    if (end.next === null) this.#status.lost();
     if (end.lines === 0 && end.lastedMs < shortWatchMs) {
       this.#status.count('short watch');
       await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
@@ -287,7 +288,7 @@ export class Reflector {
 
   /** Lets go of a stream that nobody will go on with. */
   #release(): void {
-    this.#begun?.release();
+    this.#begun?.watch.release();
     this.#begun = null;
   }
 

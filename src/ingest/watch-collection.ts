@@ -5,7 +5,8 @@
  *
  * The resourceVersion moves only with a commit (or a bookmark), in stream order. Events before a line that cannot be understood, or
  * before an ERROR, are kept. While a batch is applied nothing is read, so the socket fills and TCP slows the server down: there is
- * no queue. The stream ends by the server, by its own end of time, by silence, or by a stop.
+ * no queue. The stream ends by the server, by its own end of time, by silence, by a stop, or by being handed over to the next
+ * (handover.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
@@ -13,7 +14,8 @@ import { ApiError } from '../kube/api-error.ts';
 import { compareResourceVersions, laterResourceVersion } from '../store/resource-version.ts';
 import type { IncomingEvent } from '../store/types.ts';
 import { storeError } from './failure.ts';
-import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
+import { type BegunWatch, Handover } from './handover.ts';
+import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { readWatchLine } from './watch-events.ts';
@@ -36,32 +38,38 @@ export interface WatchHooks {
 export interface WatchEnd {
   readonly lines: number;
   readonly lastedMs: number;
+  /** The watch that takes over; whoever gets it goes on with it or releases it. */
+  readonly next: BegunWatch | null;
 }
 
 /**
  * Watches until the stream ends; rejects with what failed. On a stop it rejects with the signal's reason. With `begun` it goes on
- * with a stream whose initial events have been read.
+ * with a stream that is open already.
  */
 export async function watchCollection(
   context: ReflectorContext,
   position: WatchPosition,
   stop: AbortSignal,
   hooks: WatchHooks,
-  begun: OpenedWatch | null = null,
+  begun: BegunWatch | null = null,
 ): Promise<WatchEnd> {
-  const opened = begun ?? (await openWatch(context, { resourceVersion: position.resourceVersion }, stop));
-  return new Watch(context, position, stop, hooks, opened).run();
+  const { resourceVersion } = position;
+  const from = begun ?? { watch: await openWatch(context, { resourceVersion }, stop), applied: new Set<string>() };
+  return new Watch(context, position, stop, hooks, from).run();
 }
 
 /** Why this side ends a watch without an error of the server. */
 const timeIsUp = new Error('the time of the watch is up');
+const handedOver = new Error('the watch was handed over to the next');
 
 class Watch {
   readonly #context: ReflectorContext;
   readonly #position: WatchPosition;
   readonly #stop: AbortSignal;
   readonly #hooks: WatchHooks;
-  readonly #opened: OpenedWatch;
+  readonly #opened: BegunWatch['watch'];
+  readonly #applied: Set<string>;
+  readonly #handover = new Handover();
   #lastBytesAt: number;
   #lines = 0;
 
@@ -70,13 +78,14 @@ class Watch {
     position: WatchPosition,
     stop: AbortSignal,
     hooks: WatchHooks,
-    opened: OpenedWatch,
+    { watch, applied }: BegunWatch,
   ) {
     this.#context = context;
     this.#position = position;
     this.#stop = stop;
     this.#hooks = hooks;
-    this.#opened = opened;
+    this.#opened = watch;
+    this.#applied = applied;
     this.#lastBytesAt = context.clock.monotonic();
   }
 
@@ -84,9 +93,14 @@ class Watch {
     const { openedAt } = this.#opened;
     try {
       void this.#guard();
+      void this.#handOver();
       this.#hooks.opened();
       await this.#read();
-      return { lines: this.#lines, lastedMs: this.#context.clock.monotonic() - openedAt };
+      const lastedMs = this.#context.clock.monotonic() - openedAt;
+      return { lines: this.#lines, lastedMs, next: await this.#handover.next() };
+    } catch (error) {
+      this.#handover.giveUp();
+      throw error;
     } finally {
       this.#opened.release();
     }
@@ -101,19 +115,23 @@ class Watch {
         await this.#take(framer.push(chunk));
       }
     } catch (error) {
-      if (!this.#stop.aborted && cut.signal.reason === timeIsUp) return;
+      const { reason } = cut.signal;
+      if (!this.#stop.aborted && (reason === timeIsUp || reason === handedOver)) return;
       throw readFailure(error, this.#opened, this.#stop);
     }
-    if (framer.pending > 0) throw new ProtocolError('truncated', `${what} ended in the middle of a line.`);
+    if (cut.signal.reason !== handedOver && framer.pending > 0)
+      throw new ProtocolError('truncated', `${what} ended in the middle of a line.`);
   }
 
   async #take(lines: Iterable<Buffer>): Promise<void> {
     const { resource, settings } = this.#context;
     let events: IncomingEvent[] = [];
+    let versions: string[] = [];
     let reached: string | null = null;
     const flush = (): void => {
-      if (reached !== null && !this.#stop.aborted) this.#commit(events, reached);
+      if (reached !== null && !this.#stop.aborted) this.#commit(events, versions, reached);
       events = [];
+      versions = [];
       reached = null;
     };
     try {
@@ -121,10 +139,14 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
+        if (message.type === 'bookmark') this.#position.sawBookmark = true;
+        if (this.#wasApplied(message)) continue;
         // A replay behind a newer event does not take it back.
         reached = laterResourceVersion(reached, message.resourceVersion);
-        if (message.type === 'bookmark') this.#position.sawBookmark = true;
-        else events.push(message.event);
+        if (message.type === 'event') {
+          events.push(message.event);
+          versions.push(message.resourceVersion);
+        }
         if (events.length < settings.batchEvents) continue;
         flush();
         await nextTurn();
@@ -134,7 +156,15 @@ class Watch {
     }
   }
 
-  #commit(events: readonly IncomingEvent[], reached: string): void {
+  /** Did the watch before bring it? Its bookmarks there tell of an earlier moment than is known. */
+  #wasApplied({ type, resourceVersion }: { readonly type: string; readonly resourceVersion: string }): boolean {
+    if (this.#applied.size === 0) return false;
+    if (type === 'bookmark' || this.#applied.delete(resourceVersion)) return true;
+    this.#applied.clear();
+    return false;
+  }
+
+  #commit(events: readonly IncomingEvent[], versions: readonly string[], reached: string): void {
     const { writer, handle, seen } = this.#context;
     try {
       if (events.length === 0) writer.bookmark(handle, reached);
@@ -148,8 +178,22 @@ class Watch {
     if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
       this.#position.resourceVersion = reached;
     }
+    this.#handover.note(versions);
     if (events.length > 0) seen?.(events.map(({ type, object }) => ({ object, deleted: type === 'DELETED' })));
     this.#hooks.took(events.length);
+  }
+
+  /** Opens the next watch shortly before the end of this one, and leaves this one for it. */
+  async #handOver(): Promise<void> {
+    const { clock, settings } = this.#context;
+    const { cut, endsAt, openedAt } = this.#opened;
+    if (endsAt - openedAt <= 2 * settings.handoverMs) return;
+    await clock.sleep(endsAt - settings.handoverMs - clock.monotonic(), cut.signal).catch(() => {});
+    // A watch that has brought nothing is doubted first: nothing is known to be new at its version.
+    if (cut.signal.aborted || this.#lines === 0) return;
+    const { resourceVersion } = this.#position;
+    const open = (signal: AbortSignal) => openWatch(this.#context, { resourceVersion }, signal);
+    if (await this.#handover.begin(open, this.#stop)) cut.abort(handedOver);
   }
 
   /** Ends the watch at its end of time, or when it has fallen silent. Monotonic time only: wall clocks jump. */
