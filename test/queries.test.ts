@@ -1,0 +1,67 @@
+/**
+ * docs/queries.md, run: every example is asked of the demo world, and its answer is what the page says.
+ * `npm test -- -u test/queries.test.ts` takes wanted changes in.
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type RunningGateway, runGateway } from './support/gateway.ts';
+import { ask } from './support/graphql-client.ts';
+import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+
+const folder = kubeconfigFolder();
+let cluster: SimCluster;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  cluster = await startSimCluster({ objects: 'demo', pods: 200, churn: false });
+  gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  await cluster?.close();
+  folder.remove();
+});
+
+/** A question, and the answer that stands behind it. */
+const example = /```graphql\n(?<query>[\s\S]*?)```\n(?:\n```json\n[\s\S]*?```\n)?/g;
+
+test('every example answers as the page says', async () => {
+  const page = readFileSync(new URL('../docs/queries.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(example)];
+  expect(examples.length).toBeGreaterThan(15);
+  let answered = page;
+  for (const { 0: whole, groups } of examples) {
+    const query = groups?.['query'] ?? '';
+    const { data, errors } = await ask(gateway.url, query);
+    // What is meant to fail says so; anything else answers.
+    const failures = (errors ?? []).map(({ message, extensions }) => ({ message, code: extensions?.['code'] }));
+    const shown = failures.length === 0 ? data : { errors: failures };
+    answered = answered.replace(
+      whole,
+      () => `\`\`\`graphql\n${query}\`\`\`\n\n\`\`\`json\n${compact(shown)}\n\`\`\`\n`,
+    );
+  }
+  const failing = answered.match(/"errors": \[/g) ?? [];
+  expect(failing.length).toBe(1);
+  await expect(answered).toMatchFileSnapshot('../docs/queries.md');
+});
+
+/** JSON with what fits a line on one line. */
+function compact(value: unknown, indent = ''): string {
+  const line = flat(value);
+  if (indent.length + line.length <= 120 || typeof value !== 'object' || value === null) return line;
+  const inner = `${indent}  `;
+  const [open, close, items] = Array.isArray(value)
+    ? ['[', ']', value.map((item) => compact(item, inner))]
+    : ['{', '}', Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${compact(item, inner)}`)];
+  return `${open}\n${items.map((item) => inner + item).join(',\n')}\n${indent}${close}`;
+}
+
+function flat(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flat).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${flat(item)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
