@@ -27,6 +27,9 @@ export interface EventFigures {
   /** Of one processor, by the ingest thread alone. */
   readonly cpuShare: number;
   readonly walMaxMb: number;
+  /** Of the change log: the body before, and the entry. */
+  readonly logBytesPerChange: number;
+  readonly logMb: number;
   readonly rssMb: number;
   readonly rssGrowthMb: number;
   /** `namespace/name` and resourceVersion of every row. */
@@ -35,8 +38,6 @@ export interface EventFigures {
 
 const objects = 10_000;
 const settleSeconds = 10;
-/** How long the last events may take to arrive. */
-const drainMs = 3000;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -60,7 +61,6 @@ export async function run(args: readonly string[]): Promise<void> {
     await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
     child.send('begin');
     const sent = await churned;
-    await sleep(drainMs);
     const told = once(child, 'message');
     child.send('end');
     const [figures] = (await Promise.race([told, lost])) as [EventFigures];
@@ -82,6 +82,7 @@ function report(figures: EventFigures, sent: number, stale: number, seconds: num
   const rows: readonly (readonly [string, string, string, boolean])[] = [
     ['events lost', String(missing), '0', missing === 0],
     ['largest WAL', `${figures.walMaxMb.toFixed(1)} MB`, '< 64 MB', figures.walMaxMb < 64],
+    ['change log', `${figures.logMb.toFixed(0)} MB`, '< 280 MB', figures.logMb < 280],
     ['growth of anonymous memory', `${figures.rssGrowthMb.toFixed(0)} MB`, '< 50 MB', figures.rssGrowthMb < 50],
   ];
   for (const [what, value, bound, kept] of rows) {
@@ -90,6 +91,7 @@ function report(figures: EventFigures, sent: number, stale: number, seconds: num
   const more: readonly (readonly [string, string])[] = [
     ['event to row p50, p99, max', [figures.p50Ms, figures.p99Ms, figures.maxMs].map((ms) => ms.toFixed(1)).join(', ')],
     ['events', `${sent} in ${seconds} s; ${figures.changes} changes`],
+    ['change log for each event', `${figures.logBytesPerChange.toFixed(0)} bytes`],
     ['ingest thread', `${(figures.cpuShare * 100).toFixed(0)} % of a processor`],
     ['anonymous memory', `${figures.rssMb.toFixed(0)} MB`],
   ];
@@ -103,6 +105,7 @@ function report(figures: EventFigures, sent: number, stale: number, seconds: num
       p50Ms: Number(figures.p50Ms.toFixed(2)),
       cpuShare: Number(figures.cpuShare.toFixed(3)),
       walMaxMB: Math.round(figures.walMaxMb),
+      logBytesPerChange: Math.round(figures.logBytesPerChange),
       sent,
       seconds,
     })}\n`,

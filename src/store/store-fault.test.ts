@@ -1,4 +1,5 @@
 /** F42: a store without room, on real files: what is rolled back, what is given up, and what goes on. */
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Logger } from '../base/log.ts';
@@ -224,3 +225,31 @@ test('F42: a reader that meets a damaged page says so, with the file in which it
   });
   expect(heard).toEqual([{ inode: statSync(file).ino, reason: expect.stringContaining('malformed') }]);
 });
+
+/** The kernel refuses this process files beyond so many bytes: as a disk that fails, and in SQLite an SQLITE_IOERR. */
+function limitFiles(bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+}
+
+test.runIf(process.platform === 'linux')(
+  'F42: SQLITE_IOERR keeps nothing of the transaction, and the same events are taken when the disk is well again',
+  async () => {
+    const { writer, file } = small(10_000);
+    const handle = await synced(writer, 'pods', 5, 100);
+    writer.apply(handle, [event('MODIFIED', { name: 'n1', rv: 11 })], '11');
+    const before = [writer.revision(), writer.state(handle)];
+    const large = [event('MODIFIED', { name: 'n2', rv: 12, phase: 'x'.repeat(2_000_000) })];
+    onTestFinished(() => limitFiles('unlimited'));
+    limitFiles(1_000_000);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect(() => writer.apply(handle, large, '12')).toThrow(
+        expect.objectContaining({ name: 'StoreFault', kind: 'io', message: expect.stringContaining('SQLITE_IOERR') }),
+      );
+      expect([writer.revision(), writer.state(handle)]).toEqual(before);
+      expect(read(file, 'SELECT max(seq) FROM change')).toEqual([[2]]);
+    }
+    limitFiles('unlimited');
+    expect(writer.apply(handle, large, '12')).toMatchObject({ modified: 1 });
+    expect(writer.state(handle).lastResourceVersion).toBe('12');
+  },
+);

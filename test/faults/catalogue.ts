@@ -392,6 +392,9 @@ export const catalogue: readonly Fault[] = [
         'F42: wherever there is no room, memory and file agree, and the work is done when there is room',
       ),
       on('src/store/store-fault.test.ts')(
+        'F42: SQLITE_IOERR keeps nothing of the transaction, and the same events are taken when the disk is well again',
+      ),
+      on('src/store/store-fault.test.ts')(
         'F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file',
       ),
       on('src/ingest/start-ingest.test.ts')('F42: a store that %s finds damaged is made anew while the thread goes on'),
