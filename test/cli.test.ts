@@ -131,6 +131,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     ['no kubeconfig at all', ['serve'], 'kubeconfig'],
     ['the Pod that this is not', ['serve', '--in-cluster'], 'service account'],
     ['a gateway that is none', ['status', '--url', 'localhost:4000'], 'http://127.0.0.1:4000/graphql'],
+    ['a path that is none', ['demo', '--search-paths', 'spec.host,a[b'], '--search-paths: The path "a[b"'],
     ['a client that is not named', ['client-config'], '--apollo'],
   ])('%s', async (_what, args, part) => {
     const { code, out, err } = await run(args);

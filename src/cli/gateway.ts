@@ -18,6 +18,7 @@ import type { ClusterOptions } from '../ingest/cluster-options.ts';
 import type { IngestProgress } from '../ingest/progress.ts';
 import { startIngest } from '../ingest/start-ingest.ts';
 import { openReader } from '../store/reader.ts';
+import { checkPaths } from './check-paths.ts';
 import { version } from './version.ts';
 
 export interface Gateway {
@@ -58,6 +59,7 @@ export async function startGateway(
   clusters: readonly ClusterOptions[],
   log: Logger,
 ): Promise<Gateway> {
+  checkPaths('--search-paths', config.searchPaths);
   const temporary = config.data === undefined ? mkdtempSync(join(tmpdir(), 'portolan-')) : null;
   const file = config.data ?? join(temporary ?? '', 'portolan.db');
   const undo: (() => unknown)[] = [() => temporary !== null && rmSync(temporary, { recursive: true, force: true })];
