@@ -41,6 +41,7 @@ export type GatewayConfig = Pick<
   | 'namespaces'
   | 'streamingLists'
   | 'requestsPerSecond'
+  | 'auditInterval'
   | 'data'
   | 'maxDisk'
   | 'eventsMax'
@@ -85,6 +86,7 @@ export async function startGateway(
       logLevel: config.logLevel,
       ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
       reflector: {
+        auditMs: config.auditInterval,
         streamingLists: config.streamingLists === 'auto',
         requests: { burst: config.requestsPerSecond, perSecond: config.requestsPerSecond },
       },

@@ -133,6 +133,14 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 10_000).default(100),
   },
+  auditInterval: {
+    key: 'auditInterval',
+    value: 'duration',
+    help: 'Compare each table with the server once in this time, by a list of metadata; 0s: never.',
+    shown: '24h',
+    commands: running,
+    schema: duration.prefault('24h'),
+  },
   data: {
     key: 'data',
     value: 'path',

@@ -38,6 +38,8 @@ export interface ReflectorSettings {
   readonly parked: BackoffBounds;
   /** Milliseconds between two lists of what cannot be watched; each wait is up to a fifth shorter or longer. */
   readonly pollMs: number;
+  /** Milliseconds in which each table is once compared with the server; 0: never. */
+  readonly auditMs: number;
   /** Watches that fail with 5xx in a row before the collection is listed anew. */
   readonly serverErrorsBeforeList: number;
   /** Events applied at once. */
@@ -60,6 +62,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   requests: { burst: 100, perSecond: 100 },
   parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },
   pollMs: 60_000,
+  auditMs: 0,
   serverErrorsBeforeList: 5,
   batchEvents: 500,
   maxLineBytes: 16 * 1024 * 1024,

@@ -13,6 +13,7 @@ import type { Logger } from '../base/log.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
 import { type Resource, resourceKey } from '../catalog/resource.ts';
 import type { ResourceHandle, Writer } from '../store/types.ts';
+import { Auditor } from './auditor.ts';
 import { fairShares } from './fair-shares.ts';
 import { Gate } from './gate.ts';
 import type { ParseThread } from './parse-thread.ts';
@@ -69,12 +70,17 @@ export class ReflectorSet {
   readonly #openings = new Gate(openingsAtOnce);
   readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
+  readonly #auditor: Auditor | null;
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
     this.#budget = new RequestBudget(context.clock, context.settings.requests);
     this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
+    const { clock, random, settings } = context;
+    const audits = () => this.#audits();
+    this.#auditor =
+      settings.auditMs === 0 ? null : new Auditor({ clock, random, intervalMs: settings.auditMs, audits });
   }
 
   get size(): number {
@@ -221,6 +227,17 @@ export class ReflectorSet {
     return { done, total: this.#running.size, objects, failing };
   }
 
+  /** Events are left out: they are held to a bound, and so never what the server has. */
+  #audits(): readonly ((stop: AbortSignal) => Promise<void>)[] {
+    return this.#collections()
+      .filter(({ handle, reflector }) => handle.key !== 'events' && reflector.phase === 'WATCHING')
+      .map(
+        ({ reflector }) =>
+          (stop) =>
+            reflector.audit(stop),
+      );
+  }
+
   #collections(): readonly Collection[] {
     return [...this.#running.values()].flatMap(({ collections }) => collections);
   }
@@ -236,6 +253,7 @@ export class ReflectorSet {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    await this.#auditor?.stop();
     await Promise.all([...this.#running].map(([key, running]) => this.#end(key, running)));
   }
 

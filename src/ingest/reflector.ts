@@ -23,6 +23,7 @@
 import { messageOf } from '../base/errors.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
 import type { IngestStatus } from '../store/types.ts';
+import { auditCollection } from './audit-collection.ts';
 import { Backoff } from './backoff.ts';
 import { collectionPath } from './collection-path.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -48,7 +49,8 @@ export class Reflector {
   readonly #stop = new AbortController();
   /** Ends what is being done: by a stop, or because all begins anew. */
   #turn = new AbortController();
-  #rewound = false;
+  /** What is known is not to be gone on from: the server went back in time, or the table was found to be wrong. */
+  #anew: 'rewind' | 'audit' | null = null;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
   readonly #status: ReflectorStatus;
   #loop: Promise<void> | null = null;
@@ -107,7 +109,7 @@ export class Reflector {
 
   /** True while what is known is of no use and a list without a version is due. */
   get rewinding(): boolean {
-    return this.#rewound || this.#versionUnavailable;
+    return this.#anew === 'rewind' || this.#versionUnavailable;
   }
 
   /** Starts the loop. A second call does nothing. */
@@ -130,8 +132,28 @@ export class Reflector {
   /** What is known is of a future that the server has not: lists anew, without a version, whatever it is doing now. */
   rewind(): void {
     if (this.#polls) return;
-    this.#rewound = true;
+    this.#anew = 'rewind';
     this.#turn.abort(new Error('the API server went back in time'));
+  }
+
+  /** Compares the table with the server; lists anew, as a difference, where it is wrong. Never rejects. */
+  async audit(stop: AbortSignal): Promise<void> {
+    const { log } = this.#context;
+    if (this.phase !== 'WATCHING') return;
+    const turn = this.#turn.signal;
+    const signal = AbortSignal.any([stop, this.#stop.signal, turn]);
+    try {
+      const found = await auditCollection(this.#context, signal);
+      if (found === null || found.missing + found.different + found.surplus === 0) return;
+      log.error({ ...found }, 'the table is not what the server has; it is listed anew');
+      this.#status.count('audit');
+      // A list that has begun meanwhile repairs it too.
+      if (turn.aborted || this.phase !== 'WATCHING') return;
+      this.#anew = 'audit';
+      this.#turn.abort(new Error('the table was found to be wrong'));
+    } catch (error) {
+      if (!signal.aborted) log.debug({ error: messageOf(error) }, 'the table could not be compared with the server');
+    }
   }
 
   async #run(stop: AbortSignal): Promise<void> {
@@ -139,11 +161,11 @@ export class Reflector {
     stop.addEventListener('abort', onStop, { once: true });
     let step: Step | null = null;
     while (!stop.aborted) {
-      if (this.#rewound) {
-        this.#rewound = false;
+      if (this.#anew !== null) {
+        if (this.#anew === 'rewind') this.#versionUnavailable = true;
+        this.#anew = null;
         this.#turn = new AbortController();
         this.#release();
-        this.#versionUnavailable = true;
         step = 'list';
       }
       const { signal } = this.#turn;

@@ -121,6 +121,32 @@ export interface Replace {
   readonly count: number;
 }
 
+/** An object as a list of metadata tells of it. */
+export interface ListedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** A comparison of a collection's rows with a list; reads only. */
+export interface Audit {
+  /** What is to be listed: exactly this version. */
+  readonly resourceVersion: string;
+  check(objects: readonly ListedObject[]): void;
+  /** What was found, after all of the list; null when the rows were replaced meanwhile. */
+  finish(): Promise<AuditResult | null>;
+}
+
+export interface AuditResult {
+  /** Objects of the list. */
+  readonly compared: number;
+  /** Listed and not stored; stored with another uid or version; stored and not listed. */
+  readonly missing: number;
+  readonly different: number;
+  readonly surplus: number;
+}
+
 export interface ResourceState {
   readonly handle: ResourceHandle;
   readonly described: DescribedResource;
@@ -170,6 +196,8 @@ export interface Writer {
   state(handle: ResourceHandle): ResourceState;
   apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary;
   replace(handle: ResourceHandle): Replace;
+  /** Begins to compare; null where there is nothing to compare yet, or right now. */
+  audit(handle: ResourceHandle): Audit | null;
   /** Advances lastResourceVersion without rows (a bookmark); persisted with the next commit or every 30 s. */
   bookmark(handle: ResourceHandle, resourceVersion: string): void;
   setStatus(handle: ResourceHandle, status: IngestStatus): void;

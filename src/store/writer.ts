@@ -33,8 +33,10 @@ import { RowWriter } from './row-writer.ts';
 import { SearchIndex } from './search-index.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
+import { TableAudit } from './table-audit.ts';
 import type {
   ApplySummary,
+  Audit,
   IncomingEvent,
   IngestStatus,
   Replace,
@@ -381,6 +383,12 @@ class SqliteWriter implements StoreWriter {
     return this.#resources.of(handle).synced
       ? new Relist(this.#replaceContext, handle, this.#replaces)
       : new FirstSync(this.#replaceContext, handle);
+  }
+
+  audit(handle: ResourceHandle): Audit | null {
+    const resource = this.#resources.of(handle);
+    if (!resource.synced || this.#replaceContext.committing.has(handle.id)) return null;
+    return new TableAudit(this.#replaceContext, resource);
   }
 
   bookmark(handle: ResourceHandle, resourceVersion: string): void {
