@@ -6,9 +6,19 @@ import { onTestFinished } from 'vitest';
 import type { DescribedResource, PromotedPath } from '../catalog/catalog.ts';
 import type { IncomingEvent, IncomingObject } from './types.ts';
 
+/** Of tests that have not ended: a process that ends in the middle of one, or whose hook failed, clears up behind itself. */
+const directories = new Set<string>();
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
 export function storeFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'portolan-store-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  directories.add(directory);
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+    directories.delete(directory);
+  });
   return join(directory, 'store.db');
 }
 
