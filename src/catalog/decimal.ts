@@ -16,12 +16,12 @@ export interface Decimal {
 const maxTextLength = 1000;
 const exponentBias = 5000;
 
-const decimalText = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,4}))?$/;
+const decimalPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,4}))?$/;
 
 /** Reads `-1.50e3`; null when it is not a decimal number, is longer than 1,000 characters or has an exponent beyond four digits. */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > maxTextLength) return null;
-  const match = decimalText.exec(text);
+  const match = decimalPattern.exec(text);
   if (match === null) return null;
   const whole = match[2] ?? '';
   const fraction = match[3] ?? '';
@@ -43,6 +43,50 @@ export function decimalKey(decimal: Decimal): string | null {
   if (exponent < 0 || exponent > 9999) return null;
   const text = exponent.toString().padStart(4, '0') + digits.replace(/0+$/, '');
   return negative ? `-${complement(text)}~` : `1${text}`;
+}
+
+/** The decimal that a key of decimalKey stands for, without trailing zeros in its coefficient. */
+export function decimalOfKey(key: string): Decimal {
+  if (key === '0') return { coefficient: 0n, exponent: 0 };
+  const negative = key.startsWith('-');
+  const text = negative ? complement(key.slice(1, -1)) : key.slice(1);
+  const digits = text.slice(4);
+  const magnitude = BigInt(digits);
+  return {
+    coefficient: negative ? -magnitude : magnitude,
+    exponent: Number(text.slice(0, 4)) - exponentBias - digits.length,
+  };
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  if (a.exponent === b.exponent) return { coefficient: a.coefficient + b.coefficient, exponent: a.exponent };
+  const [low, high] = a.exponent < b.exponent ? [a, b] : [b, a];
+  const lifted = high.coefficient * 10n ** BigInt(high.exponent - low.exponent);
+  return { coefficient: low.coefficient + lifted, exponent: low.exponent };
+}
+
+/** The quotient by a positive integer, rounded half away from zero to so many significant digits; exact where it has no more. */
+export function divideDecimal({ coefficient, exponent }: Decimal, by: bigint, digits: number): Decimal {
+  const negative = coefficient < 0n;
+  const magnitude = negative ? -coefficient : coefficient;
+  const shift = Math.max(0, digits + 1 + by.toString().length - magnitude.toString().length);
+  let quotient = (magnitude * 10n ** BigInt(shift)) / by;
+  // One digit more than wanted is always there unless the quotient is zero, so what the division cut off cannot change a half.
+  const dropped = Math.max(0, quotient.toString().length - digits);
+  const unit = 10n ** BigInt(dropped);
+  quotient = quotient / unit + ((quotient % unit) * 2n >= unit && dropped > 0 ? 1n : 0n);
+  return { coefficient: negative ? -quotient : quotient, exponent: exponent - shift + dropped };
+}
+
+/** The number in digits, without an exponent and without zeros that say nothing: `-1500.25`. */
+export function decimalText({ coefficient, exponent }: Decimal): string {
+  if (coefficient === 0n) return '0';
+  const sign = coefficient < 0n ? '-' : '';
+  const digits = (coefficient < 0n ? -coefficient : coefficient).toString();
+  if (exponent >= 0) return sign + digits + '0'.repeat(exponent);
+  const padded = digits.padStart(1 - exponent, '0');
+  const fraction = padded.slice(exponent).replace(/0+$/, '');
+  return sign + padded.slice(0, exponent) + (fraction === '' ? '' : `.${fraction}`);
 }
 
 function complement(digits: string): string {

@@ -38,3 +38,23 @@ export function parseDuration(text: string): bigint | null {
   if (total > (negative ? largest : largest - 1n)) return null;
   return negative ? -total : total;
 }
+
+/** The duration as Go writes it: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+export function durationText(nanoseconds: bigint): string {
+  if (nanoseconds === 0n) return '0s';
+  const sign = nanoseconds < 0n ? '-' : '';
+  const total = nanoseconds < 0n ? -nanoseconds : nanoseconds;
+  if (total < 1_000n) return `${sign}${total}ns`;
+  if (total < 1_000_000n) return `${sign}${withFraction(total, 1_000n)}µs`;
+  if (total < 1_000_000_000n) return `${sign}${withFraction(total, 1_000_000n)}ms`;
+  const hours = total / 3_600_000_000_000n;
+  const minutes = (total / 60_000_000_000n) % 60n;
+  const seconds = withFraction(total % 60_000_000_000n, 1_000_000_000n);
+  return `${sign}${hours > 0n ? `${hours}h` : ''}${hours > 0n || minutes > 0n ? `${minutes}m` : ''}${seconds}s`;
+}
+
+function withFraction(value: bigint, unit: bigint): string {
+  const digits = unit.toString().length - 1;
+  const fraction = (value % unit).toString().padStart(digits, '0').replace(/0+$/, '');
+  return fraction === '' ? `${value / unit}` : `${value / unit}.${fraction}`;
+}

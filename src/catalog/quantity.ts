@@ -1,7 +1,7 @@
 /**
  * Kubernetes quantities (`250m`, `1.5Gi`, `1e3`) as exact decimals: neither rounded nor capped.
  */
-import { type Decimal, parseDecimal } from './decimal.ts';
+import { type Decimal, decimalText, parseDecimal } from './decimal.ts';
 
 const decimalSuffixes: Readonly<Record<string, number>> = {
   n: -9,
@@ -30,4 +30,25 @@ export function parseQuantity(text: string): Decimal | null {
     return { coefficient: number.coefficient * 1024n ** BigInt(binary), exponent: number.exponent };
   }
   return { coefficient: number.coefficient, exponent: number.exponent + (decimalSuffixes[suffix] ?? 0) };
+}
+
+/** From the largest. */
+const suffixesByExponent = Object.entries({ ...decimalSuffixes, '': 0 }).sort(([, a], [, b]) => b - a);
+
+/**
+ * The quantity as Kubernetes writes it canonically in decimal form: whole, with the largest suffix that allows it (`1500m`, `1k`), or
+ * with an exponent where no suffix is small or large enough.
+ */
+export function quantityText(decimal: Decimal): string {
+  if (decimal.coefficient === 0n) return '0';
+  const { coefficient, exponent } = withoutZeros(decimal);
+  const [suffix, size] = suffixesByExponent.find(([, of]) => of <= exponent) ?? ['', 0];
+  if (size > exponent || exponent - size > 3) return `${coefficient}e${exponent}`;
+  return `${decimalText({ coefficient, exponent: exponent - size })}${suffix}`;
+}
+
+function withoutZeros({ coefficient, exponent }: Decimal): Decimal {
+  const digits = coefficient.toString();
+  const zeros = digits.length - digits.replace(/0+$/, '').length;
+  return { coefficient: coefficient / 10n ** BigInt(zeros), exponent: exponent + zeros };
 }

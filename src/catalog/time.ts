@@ -41,3 +41,21 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
 }
+
+/** The moment as RFC 3339 in UTC, with as much fraction as it has. Years that have no four digits in UTC take an offset. */
+export function timeText(micros: bigint): string {
+  if (micros < firstMicros) return `${stamp(micros + day)}+23:59`;
+  if (micros > lastMicros) return `${stamp(micros - day)}-23:59`;
+  return `${stamp(micros)}Z`;
+}
+
+const firstMicros = -62_167_219_200_000_000n;
+const lastMicros = 253_402_300_799_999_999n;
+/** The widest offset that a time may have. */
+const day = 86_340_000_000n;
+
+function stamp(micros: bigint): string {
+  const fraction = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const second = new Date(Number((micros - fraction) / 1000n)).toISOString().slice(0, 19);
+  return fraction === 0n ? second : `${second}.${fraction.toString().padStart(6, '0').replace(/0+$/, '')}`;
+}

@@ -52,6 +52,7 @@ export type GatewayConfig = Pick<
   | 'maxCost'
   | 'maxReadBytes'
   | 'searchPaths'
+  | 'scanRows'
 > & { readonly logLevel: LogLevel };
 
 /** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
@@ -120,6 +121,7 @@ export async function startGateway(
       maxPageSize: config.maxPageSize,
       maxCost: config.maxCost,
       maxReadBytes: config.maxReadBytes,
+      scanRows: config.scanRows,
       searchPaths: config.searchPaths,
     });
     undo.push(() => engine.close());

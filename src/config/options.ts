@@ -213,6 +213,13 @@ export const optionTable = {
     commands: running,
     schema: names.default([]),
   },
+  scanRows: {
+    key: 'scanRows',
+    value: 'number',
+    help: 'Objects that the counts, aggregates and facets of one operation may read; five times as many where columns say all, twenty times where one index does.',
+    commands: running,
+    schema: whole(0, 1_000_000_000).default(100_000),
+  },
   pods: {
     key: 'pods',
     value: 'number',

@@ -9,7 +9,9 @@ import { listPage } from '../query/list.ts';
 import type { ListPlan, ListResult, ListRow } from '../query/plan.ts';
 import { readiness, requireReady } from '../query/readiness.ts';
 import { requireSearchable } from '../query/search.ts';
+import type { NotAfforded } from '../query/scan-budget.ts';
 import type { Lease } from '../store/types.ts';
+import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';
 import { servingClusters } from './serving-clusters.ts';
@@ -30,9 +32,11 @@ export interface ConnectionSource {
   edges(): Promise<readonly EdgeSource[]>;
   pageInfo(): Promise<PageInfoSource>;
   /** At most `limit` when one is given: equal to the limit means "at least". */
-  totalCount(limit: number | null): Promise<number>;
+  totalCount(limit: number | null): Promise<number | NotAfforded>;
   /** Where a subscription goes on from exactly what this connection shows. */
   changesCursor(): Promise<string>;
+  /** All objects of the connection, to be counted and added up. */
+  readonly aggregated: Aggregated;
 }
 
 /** Edges and pageInfo of rows that are there already. */
@@ -64,6 +68,7 @@ export class ListConnection implements ConnectionSource {
   readonly #objectCost: number;
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
+  #aggregated: Aggregated | null = null;
 
   constructor(
     operation: Operation,
@@ -101,8 +106,15 @@ export class ListConnection implements ConnectionSource {
     return pageOf(result, result.rows);
   }
 
-  totalCount(limit: number | null): Promise<number> {
-    return this.#read((lease, layouts) => countMatches(lease, layouts, this.#plan, limit));
+  totalCount(limit: number | null): Promise<number | NotAfforded> {
+    return this.#read((lease, layouts) => countMatches(lease, layouts, this.#plan, limit, this.#operation.scans));
+  }
+
+  get aggregated(): Aggregated {
+    this.#aggregated ??= new AggregatedList(this.#operation, this.#plan, [...this.#kinds.values()], (work) =>
+      this.#read(work),
+    );
+    return this.#aggregated;
   }
 
   changesCursor(): Promise<string> {

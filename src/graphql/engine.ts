@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly maxCost?: number;
   /** Bytes that one operation may read from the store; default 64 MiB. */
   readonly maxReadBytes?: number;
+  /** Objects whose bodies the counts and aggregates of one operation may read; default 100,000. */
+  readonly scanRows?: number;
   /** Paths that `search` looks at beside names, labels and images: those of the writer. */
   readonly searchPaths?: readonly string[];
 }
@@ -47,6 +49,7 @@ export function createEngine({
   maxPageSize,
   maxCost = 500_000,
   maxReadBytes = 64 * 1024 * 1024,
+  scanRows = 100_000,
   searchPaths: searched = [],
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
@@ -58,7 +61,7 @@ export function createEngine({
     reader,
     feed,
     log,
-    limits: { maxPageSize, maxCost, maxReadBytes },
+    limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
     now: () => clock.now(),
     generation() {

@@ -3,7 +3,6 @@
  */
 import {
   type GraphQLFieldConfigMap,
-  GraphQLInt,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   GraphQLObjectType,
@@ -74,6 +73,12 @@ export function buildKind(kind: CatalogKind, shared: Shared): KindRoots {
     },
   });
 
+  const {
+    edges: _edges,
+    nodes: _nodes,
+    ...overAnyKind
+  } = (shared.type('KubernetesObjectConnection') as GraphQLObjectType<ConnectionSource, OperationContext>).toConfig()
+    .fields;
   const connection = new GraphQLObjectType<ConnectionSource, OperationContext>({
     name: names.connection,
     fields: {
@@ -82,17 +87,7 @@ export function buildKind(kind: CatalogKind, shared: Shared): KindRoots {
         type: nonNull(listOf(nonNull(object))),
         resolve: async (source) => (await source.edges()).map(({ node }) => node),
       },
-      pageInfo: { type: nonNull(shared.type('PageInfo')), resolve: (source) => source.pageInfo() },
-      totalCount: {
-        type: GraphQLInt,
-        args: { limit: { type: GraphQLInt, description: 'Stop counting here; equal to the limit means "at least".' } },
-        resolve: (source, { limit }) => source.totalCount(limit ?? null),
-      },
-      changesCursor: {
-        type: nonNull(GraphQLString),
-        description: 'Pass it to the subscription as `since` to go on from exactly what this list shows.',
-        resolve: (source) => source.changesCursor(),
-      },
+      ...overAnyKind,
     },
   });
 

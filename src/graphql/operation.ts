@@ -14,6 +14,7 @@ import type { CatalogKind } from '../catalog/catalog.ts';
 import type { Path } from '../catalog/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { LiveStart } from '../live/live-list.ts';
+import { NotAfforded, ScanBudget } from '../query/scan-budget.ts';
 import { readLayouts } from '../store/layout.ts';
 import type { KindLayout, Lease, LeaseOptions, Reader, Row } from '../store/types.ts';
 import { type CostLimits, OperationCost } from './cost.ts';
@@ -26,12 +27,19 @@ export interface OperationSource {
   generation(): Generation;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
-  readonly limits: { readonly maxPageSize: number } & CostLimits;
+  readonly limits: OperationLimits;
   /** What `search` looks at beside names and labels; the same as the writer's. */
   readonly searchPaths: readonly Path[];
   /** Milliseconds since the epoch. */
   now(): number;
   readonly log: Logger;
+}
+
+export interface OperationLimits extends CostLimits {
+  /** The most objects on one page. */
+  readonly maxPageSize: number;
+  /** Objects whose bodies the counts and aggregates of one operation may read (src/query/scan-budget.ts). */
+  readonly scanRows: number;
 }
 
 export type Layouts = ReadonlyMap<string, KindLayout>;
@@ -52,9 +60,12 @@ export class Operation {
   /** Where a subscription that comes from another generation begins; null when its arguments say. */
   readonly liveStart: LiveStart | null;
   readonly cost: OperationCost;
+  /** What its counts and aggregates may look at, in all. */
+  readonly scans: ScanBudget;
   readonly #detached: boolean;
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
+  readonly #notAfforded: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
   #opening: Promise<{ lease: OpenLease; layouts: Layouts }> | null = null;
   #revision: number | null = null;
   #ended = false;
@@ -73,6 +84,7 @@ export class Operation {
     this.liveStart = liveStart;
     this.cost = new OperationCost(source.limits);
     this.#detached = detached;
+    this.scans = new ScanBudget(source.limits.scanRows);
   }
 
   /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own). */
@@ -146,6 +158,16 @@ export class Operation {
     for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
   }
 
+  /**
+   * The answer of the field at `path`; null where it was not afforded, which the caller is told in
+   * `extensions.portolan.notAfforded`.
+   */
+  afforded<T>(answer: T | NotAfforded, path: readonly (string | number)[]): T | null {
+    if (!(answer instanceof NotAfforded)) return answer;
+    this.#notAfforded.push({ path, rows: answer.rows, allowed: answer.allowed });
+    return null;
+  }
+
   /** What goes into `extensions.portolan` of the answer. */
   extensions(): Record<string, unknown> {
     return {
@@ -155,6 +177,7 @@ export class Operation {
         : { cost: { asked: this.cost.asked, allowed: this.cost.allowed, spent: this.cost.spent } }),
       ...(this.#revision === null ? {} : { revision: this.#revision }),
       ...(this.#missing.size === 0 ? {} : { notReady: [...this.#missing.values()] }),
+      ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
     };
   }
 

@@ -4,15 +4,30 @@
  */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
+import type { CatalogKind } from '../catalog/catalog.ts';
 import { encodeLiveCursor } from '../live/live-cursor.ts';
+import type { GroupResult } from '../query/aggregate.ts';
+import { aggregateRelated } from '../query/aggregate-kinds.ts';
 import { checkPage } from '../query/check-page.ts';
+import { digest } from '../query/fingerprint.ts';
 import type { ListRow } from '../query/plan.ts';
-import { countOwned, type OwnedPage, type OwnerReference, ownedBy, ownersOf } from '../query/relations.ts';
+import {
+  countOwned,
+  type OwnedPage,
+  type OwnerReference,
+  ownedBy,
+  ownedObjects,
+  ownerObjects,
+  ownersOf,
+  type RelatedObjects,
+} from '../query/relations.ts';
+import { NotAfforded } from '../query/scan-budget.ts';
 import type { Lease } from '../store/types.ts';
+import { type Aggregated, AggregatedRelated, type Asked } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
 import { projectionOfNodes } from './list-field.ts';
 import { ObjectSource } from './object-source.ts';
-import type { Operation } from './operation.ts';
+import type { Layouts, Operation } from './operation.ts';
 
 interface OwnedArguments {
   readonly kinds: readonly string[] | null;
@@ -33,14 +48,21 @@ async function related(lease: Lease, pages: Promise<readonly OwnedPage[]>): Prom
 
 /** A page of related objects that is read when a field of it is resolved. */
 class RelatedConnection implements ConnectionSource {
+  readonly aggregated: Aggregated;
   readonly #operation: Operation;
   readonly #read: () => Promise<Related>;
   readonly #count: (limit: number | null) => Promise<number>;
 
-  constructor(operation: Operation, read: () => Promise<Related>, count: (limit: number | null) => Promise<number>) {
+  constructor(
+    operation: Operation,
+    read: () => Promise<Related>,
+    count: (limit: number | null) => Promise<number>,
+    aggregated: Aggregated,
+  ) {
     this.#operation = operation;
     this.#read = read;
     this.#count = count;
+    this.aggregated = aggregated;
   }
 
   async edges(): Promise<readonly EdgeSource[]> {
@@ -69,7 +91,9 @@ class RelatedConnection implements ConnectionSource {
 export function loadOwned(source: ObjectSource, args: OwnedArguments, info: GraphQLResolveInfo): ConnectionSource {
   const { operation, row } = source;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
-  const keys = args.kinds === null ? null : operation.generation.kinds(args.kinds).map(({ key }) => key);
+  const { generation } = operation;
+  const kinds = args.kinds === null ? null : generation.kinds(args.kinds);
+  const keys = kinds?.map(({ key }) => key) ?? null;
   const owner: OwnerReference = { cluster: row.cluster, uid: row.uid ?? '' };
   const place = `${placeOf(info)} ${JSON.stringify([keys, page])}`;
   const projection = projectionOfNodes(info);
@@ -90,7 +114,43 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
           byOwner((owners) => operation.read((lease, layouts) => countOwned(lease, layouts, owners, { keys, limit }))),
         )
         .load(owner),
+    new AggregatedRelated(operation, kinds ?? servedKinds(operation), (asked) =>
+      operation
+        .loader(`owned ${digest({ keys, asked })}`, () =>
+          byOwner((owners) =>
+            operation.read(async (lease, layouts) =>
+              groupsOf(
+                operation,
+                lease,
+                layouts,
+                await ownedObjects(lease, layouts, owners, keys),
+                asked,
+                owners.length,
+              ),
+            ),
+          ),
+        )
+        .load(owner),
+    ),
   );
+}
+
+/** Without a word on kinds, paths may be of any kind. */
+function servedKinds({ generation }: Operation): readonly CatalogKind[] {
+  return generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
+}
+
+/** One answer for each of the objects at the places. */
+async function groupsOf(
+  operation: Operation,
+  lease: Lease,
+  layouts: Layouts,
+  related: readonly RelatedObjects[],
+  asked: Asked,
+  places: number,
+): Promise<readonly (readonly GroupResult[] | NotAfforded)[]> {
+  const found = await aggregateRelated(lease, layouts, related, asked, operation.scans, places);
+  return found instanceof NotAfforded ? Array.from({ length: places }, () => found) : found;
 }
 
 /** The objects that own `source`: those of its owner references that are there. */
@@ -111,6 +171,19 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
       const { page } = await owners.load(source.row.objectId);
       return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
+    new AggregatedRelated(operation, servedKinds(operation), (asked) =>
+      operation
+        .loader(
+          `owners ${digest(asked)}`,
+          () =>
+            new DataLoader<number, readonly GroupResult[] | NotAfforded>((objectIds) =>
+              operation.read(async (lease, layouts) =>
+                groupsOf(operation, lease, layouts, await ownerObjects(lease, objectIds), asked, objectIds.length),
+              ),
+            ),
+        )
+        .load(source.row.objectId),
+    ),
   );
 }
 

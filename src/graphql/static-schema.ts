@@ -6,7 +6,10 @@
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
 import type { FoldedChange, RemovalReason } from '../live/fold.ts';
+import { type AggregateSource, aggregateOf } from './aggregate-source.ts';
+import { addAggregates, afforded } from './aggregate-types.ts';
 import type { ConnectionSource, EdgeSource, PageInfoSource } from './connection-source.ts';
+import { type FacetSource, facetsOf } from './facet-source.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { OperationContext } from './operation.ts';
@@ -36,6 +39,8 @@ export interface StaticTypes {
     KubernetesObjectEdge: EdgeSource;
     ObjectMeta: ObjectSource;
     Resource: ResourceSource;
+    Aggregate: AggregateSource;
+    Facet: FacetSource;
   };
 }
 
@@ -46,6 +51,7 @@ export function buildStaticSchema(): GraphQLSchema {
   const builder: Builder = new SchemaBuilder<StaticTypes>({});
   for (const scalar of scalars) builder.addScalarType(scalar.name as keyof StaticTypes['Scalars'], scalar);
   addEnums(builder);
+  addAggregates(builder);
   addPaging(builder);
   addKubernetesObject(builder);
   builder.queryType({});
@@ -128,7 +134,25 @@ function addPaging(builder: Builder): void {
       pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: (source) => source.pageInfo() }),
       totalCount: t.int({
         args: { limit: t.arg.int({ description: 'Stop counting here; equal to the limit means "at least".' }) },
-        resolve: (source, { limit }) => source.totalCount(limit ?? null),
+        description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
+        resolve: async (source, { limit }, { portolan }, info) =>
+          afforded(portolan, await source.totalCount(limit ?? null), info),
+      }),
+      aggregate: t.field({
+        type: 'Aggregate',
+        description: 'Counts, sums and groups of all objects of the list.',
+        resolve: (source, _args, _context, info) => aggregateOf(source.aggregated, info),
+      }),
+      facets: t.field({
+        type: ['Facet'],
+        nullable: { list: true, items: false },
+        description: 'For filter menus and completion: the values at each path with how many objects have them.',
+        args: {
+          paths: t.arg({ type: ['Path'], required: true }),
+          first: t.arg.int({ description: 'Values of each path; 20 when not given.' }),
+          contains: t.arg.string({ description: 'Only values that contain this text, upper or lower case.' }),
+        },
+        resolve: (source, args) => [...facetsOf(source.aggregated, args)],
       }),
       changesCursor: t.string({
         nullable: false,

@@ -1,26 +1,35 @@
 /** How many objects a list has in all. */
+import { must } from '../base/must.ts';
 import type { KindLayout, Lease } from '../store/types.ts';
-import { accessPaths, narrowest, survey } from './access-path.ts';
+import { countRows, findRows } from './aggregated-rows.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import type { ListPlan } from './plan.ts';
 import { populatedKinds } from './populated-kinds.ts';
+import { NotAfforded, rowCost, type ScanBudget } from './scan-budget.ts';
 import { isIn, raw, sql } from './sql.ts';
-import { countStatement } from './sql-list.ts';
+import { countStatement } from './sql-aggregate.ts';
 
-/** Objects that match, at most `limit`: an answer equal to the limit means "at least". Null counts them all. */
+/**
+ * Objects that match, at most `limit`: an answer equal to the limit means "at least". Null counts them all.
+ *
+ * Where the budget does not allow to look at all rows, half of it is spent on finding at least `limit`.
+ */
 export async function countMatches(
   lease: Lease,
   layouts: ReadonlyMap<string, KindLayout>,
-  plan: Pick<ListPlan, 'kinds' | 'filter'>,
+  { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
   limit: number | null,
-): Promise<number> {
+  budget: ScanBudget,
+): Promise<number | NotAfforded> {
   let count = 0;
-  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
-  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
+  const keys = [...new Set(kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, filter)) {
     const layout = layouts.get(key);
     if (layout === undefined) continue;
     if (limit !== null && count >= limit) break;
-    count += await countKind(lease, key, layout, plan.filter, limit === null ? null : limit - count);
+    const found = await countKind(lease, key, layout, filter, limit === null ? null : limit - count, budget);
+    if (found instanceof NotAfforded) return found;
+    count += found;
   }
   return limit === null ? count : Math.min(count, limit);
 }
@@ -31,7 +40,8 @@ async function countKind(
   layout: KindLayout,
   filter: Filter,
   limit: number | null,
-): Promise<number> {
+  budget: ScanBudget,
+): Promise<number | NotAfforded> {
   const clusters = clustersOnly(filter);
   if (clusters !== null) {
     // The store keeps this count with every commit.
@@ -41,11 +51,21 @@ async function countKind(
     );
     return Number(row?.[0]);
   }
-  const paths = accessPaths(key, layout, filter);
-  const best =
-    paths.length > 1 ? (narrowest(paths, await survey(lease, layout, paths))?.path ?? null) : (paths[0] ?? null);
-  const [row] = await lease.all(countStatement({ key, layout, filter }, best, limit));
-  return Number(row?.[0]);
+  let found = await findRows(lease, key, layout, filter);
+  const whole = countStatement(found.rows, { limit, within: null });
+  const { cost } = whole;
+  if (cost >= rowCost.body) found = await countRows(lease, found, budget.left(cost));
+  const count = async (statement: typeof whole.statement): Promise<number> => {
+    const [row] = await lease.all(statement);
+    return Number(must(row, 'a count')[0]);
+  };
+  const refused = budget.take({ estimate: found.estimate, cost });
+  if (refused === null) return count(whole.statement);
+  const within = Math.floor(budget.left(cost) / 2);
+  if (limit === null || within === 0) return refused;
+  budget.take({ estimate: within, cost });
+  const some = await count(countStatement(found.rows, { limit, within }).statement);
+  return some < limit ? refused : some;
 }
 
 /** The clusters of a filter that says nothing else; null when it says more. */

@@ -18,13 +18,23 @@ export function encodeCursor({ keys, identity }: Position, fingerprint: string):
   const content = [
     version,
     fingerprint,
-    keys.map((key) => (typeof key === 'bigint' ? { i: key.toString() } : key)),
+    keys.map(plainKey),
     identity.cluster,
     identity.key,
     identity.namespace,
     identity.name,
   ];
+  return encodeContent(content);
+}
+
+/** Any JSON list as an opaque text. */
+export function encodeContent(content: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** A key as JSON has it. */
+export function plainKey(key: OrderKey | null): string | number | { readonly i: string } | null {
+  return typeof key === 'bigint' ? { i: key.toString() } : key;
 }
 
 /**
@@ -32,9 +42,9 @@ export function encodeCursor({ keys, identity }: Position, fingerprint: string):
  * @throws PortolanError BAD_USER_INPUT when it is no cursor, or one of another list.
  */
 export function decodeCursor(text: string, fingerprint: string): Position {
-  const content = read(text);
-  if (!Array.isArray(content) || content.length !== 7 || typeof content[0] !== 'number') throw malformed(text);
-  const [made, of, keys, cluster, key, namespace, name] = content as unknown[];
+  const content = decodeContent(text);
+  if (content.length !== 7 || typeof content[0] !== 'number') throw malformed(text);
+  const [made, of, keys, cluster, key, namespace, name] = content;
   if (made !== version || of !== fingerprint) {
     throw new PortolanError(
       'BAD_USER_INPUT',
@@ -50,18 +60,26 @@ export function decodeCursor(text: string, fingerprint: string): Position {
   ) {
     throw malformed(text);
   }
-  return { keys: keys.map((item) => readKey(item, text)), identity: { cluster, key, namespace, name } };
+  return { keys: keys.map((item) => readPlainKey(item, text)), identity: { cluster, key, namespace, name } };
 }
 
-function read(text: string): unknown {
+/**
+ * What encodeContent made this text of.
+ * @throws PortolanError BAD_USER_INPUT when it made none.
+ */
+export function decodeContent(text: string): readonly unknown[] {
+  let content: unknown;
   try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown;
+    content = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown;
   } catch {
     throw malformed(text);
   }
+  if (!Array.isArray(content)) throw malformed(text);
+  return content as unknown[];
 }
 
-function readKey(item: unknown, text: string): OrderKey | null {
+/** The key of plainKey; `text` is the whole cursor, for the error. */
+export function readPlainKey(item: unknown, text: string): OrderKey | null {
   if (item === null || typeof item === 'string' || typeof item === 'number') return item;
   const digits = typeof item === 'object' && 'i' in item ? item.i : null;
   if (typeof digits !== 'string' || !/^-?[0-9]{1,19}$/.test(digits)) throw malformed(text);
@@ -70,7 +88,7 @@ function readKey(item: unknown, text: string): OrderKey | null {
   return key;
 }
 
-function malformed(text: string): PortolanError {
+export function malformed(text: string): PortolanError {
   return new PortolanError(
     'BAD_USER_INPUT',
     `${shown(text)} is not a cursor; use one from pageInfo or an edge, just as it was given.`,

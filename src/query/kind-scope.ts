@@ -34,6 +34,7 @@ export class KindScope {
   readonly aliases: Aliases = countedAliases();
   readonly #layout: KindLayout;
   readonly #joined = new Set<'o' | 'p' | 'b'>();
+  readonly #slots = new Set<string>();
 
   constructor(key: string, layout: KindLayout, base: 'o' | 'p') {
     this.key = key;
@@ -60,6 +61,7 @@ export class KindScope {
     const slot = readySlot(this.#layout, path, type);
     if (slot === null) return null;
     this.#joined.add('p');
+    this.#slots.add(slot.column);
     return raw(`p.${slot.column}`);
   }
 
@@ -77,6 +79,16 @@ export class KindScope {
   tick(): Fragment {
     const id = this.column('id');
     return sql`((${id} & 255) <> 0 OR tick() = 0)`;
+  }
+
+  /** Has anything asked for a column of this table? `b` is the body, `p` the promoted table's slots. */
+  reads(table: 'o' | 'p' | 'b'): boolean {
+    return this.#joined.has(table);
+  }
+
+  /** How many of the promoted table's slots were asked for. */
+  get slotsRead(): number {
+    return this.#slots.size;
   }
 
   /** The base table, for scans. */

@@ -16,7 +16,7 @@ import { matchingObjects } from './match-ids.ts';
 import { matches } from './matches.ts';
 import type { ListPlan, ListResult, OrderTerm, Page } from './plan.ts';
 import { chooseRoute } from './route.ts';
-import { openTestStore, plainKey, plannedKind, promotedKey, type TestStore } from './test-support.ts';
+import { boundless, openTestStore, plainKey, plannedKind, promotedKey, type TestStore } from './test-support.ts';
 import { comparable, pools, types } from './test-values.ts';
 
 const anything = [...types.flatMap((type) => pools[type].slice(0, 6)), null, {}, [], { a: null }, [null, 'a']];
@@ -390,8 +390,8 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
         const asked = `${JSON.stringify(filter)} by ${JSON.stringify(orderBy)}, ${limit} ${backward ? 'back' : 'on'}`;
         expect(await walk(store, plan, limit, backward), asked).toEqual(expected);
         await store.read(async (lease, layouts) => {
-          expect(await countMatches(lease, layouts, plan, null)).toBe(expected.length);
-          expect(await countMatches(lease, layouts, plan, 3)).toBe(Math.min(3, expected.length));
+          expect(await countMatches(lease, layouts, plan, null, boundless())).toBe(expected.length);
+          expect(await countMatches(lease, layouts, plan, 3, boundless())).toBe(Math.min(3, expected.length));
           const [key = ''] = kinds;
           const layout = layouts.get(key);
           if (layout !== undefined)

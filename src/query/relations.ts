@@ -88,6 +88,41 @@ export async function countOwned(
   return counts;
 }
 
+/** Related objects of one kind: `pairs` is a JSON list of [place of the one they are related to, object id]. */
+export interface RelatedObjects {
+  readonly key: string;
+  readonly count: number;
+  readonly pairs: string;
+}
+
+/** What each of `owners` owns, without reading any of it. */
+export async function ownedObjects(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  owners: readonly OwnerReference[],
+  keys: readonly string[] | null,
+): Promise<readonly RelatedObjects[]> {
+  const rows = await lease.all(
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+      FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind
+      WHERE ${all([tick, publishedObject, ofKinds(layouts, keys)])} GROUP BY k.key`,
+  );
+  return rows.map(relatedObjects);
+}
+
+/** What owns each of `objectIds`, without reading any of it. */
+export async function ownerObjects(lease: Lease, objectIds: readonly number[]): Promise<readonly RelatedObjects[]> {
+  const rows = await lease.all(
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+      FROM ${ownersFrom(objectIds)} WHERE ${publishedObject} GROUP BY k.key`,
+  );
+  return rows.map(relatedObjects);
+}
+
+function relatedObjects([key, count, pairs]: Row): RelatedObjects {
+  return { key: String(key), count: Number(count), pairs: String(pairs) };
+}
+
 /** The objects that own each of `objectIds`, in their order: those of their owner references that are in the store. */
 export async function ownersOf(
   lease: Lease,
@@ -97,10 +132,7 @@ export async function ownersOf(
 ): Promise<OwnedPage[]> {
   const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
-    FROM json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
-      CROSS JOIN edge AS e ON e.id = owned.id
-      CROSS JOIN object AS o ON o.uid = e.owner_uid AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind
-    WHERE ${publishedObject}`;
+    FROM ${ownersFrom(objectIds)} WHERE ${publishedObject}`;
   const rows = await lease.all(shown(related, projection, null));
   return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, digest({ owners: true }), false);
 }
@@ -109,6 +141,12 @@ function ownedFrom(owners: readonly OwnerReference[]): Fragment {
   const list = JSON.stringify(owners.map(({ cluster, uid }) => [cluster, uid]));
   return sql`json_each(${list}) AS j CROSS JOIN edge AS e ON e.owner_uid = j.value ->> 1
     CROSS JOIN object AS o ON o.id = e.id AND +o.cluster = j.value ->> 0`;
+}
+
+function ownersFrom(objectIds: readonly number[]): Fragment {
+  return sql`json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
+    CROSS JOIN edge AS e ON e.id = owned.id
+    CROSS JOIN object AS o ON o.uid = e.owner_uid AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
 }
 
 function ofKinds(layouts: ReadonlyMap<string, KindLayout>, keys: readonly string[] | null): Fragment {

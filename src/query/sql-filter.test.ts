@@ -5,7 +5,7 @@ import { countMatches } from './count.ts';
 import type { Filter } from './filter.ts';
 import { KindScope } from './kind-scope.ts';
 import { afterPrefix, filterSql } from './sql-filter.ts';
-import { openTestStore, plannedKind, promotedKey, type TestStore, thing } from './test-support.ts';
+import { boundless, openTestStore, plannedKind, promotedKey, type TestStore, thing } from './test-support.ts';
 
 const layout: KindLayout = {
   kindId: 7,
@@ -117,8 +117,8 @@ describe('filters on real rows', () => {
   }
 
   async function count(store: TestStore, filter: Filter): Promise<number> {
-    return store.read((lease, layouts) =>
-      countMatches(lease, layouts, { kinds: [plannedKind(promotedKey)], filter }, null),
+    return store.read(async (lease, layouts) =>
+      Number(await countMatches(lease, layouts, { kinds: [plannedKind(promotedKey)], filter }, null, boundless())),
     );
   }
 

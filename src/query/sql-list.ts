@@ -6,7 +6,6 @@
  * until the page is full. Every scan loop can be cancelled by its tick.
  */
 import type { KindLayout, Row } from '../store/types.ts';
-import type { AccessPath } from './access-path.ts';
 import type { OrderKeys, Position } from './compare-rows.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, KindScope } from './kind-scope.ts';
@@ -173,18 +172,4 @@ export function seqPageStatements(list: KindList): readonly Fragment[] {
     ({ inner }) => sql`SELECT k.id, k.cluster, k.namespace, k.name, o.seq
       FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id`,
   );
-}
-
-/** How many rows of a kind match; counting stops at `limit`, null never does. */
-export function countStatement(
-  { key, layout, filter }: Pick<KindList, 'key' | 'layout' | 'filter'>,
-  path: AccessPath | null,
-  limit: number | null,
-): Fragment {
-  const scope = path === null ? new KindScope(key, layout, 'o') : path.scope();
-  const from = path === null ? scope.from() : path.from(scope);
-  const way = path === null ? ofKind(scope) : path.where(scope);
-  const where = all([way, scope.tick(), scope.published(), filterSql(scope, path === null ? filter : path.rest)]);
-  // A limit below zero is none.
-  return sql`SELECT count(*) FROM (SELECT 1 FROM ${from}${scope.joins()} WHERE ${where} LIMIT ${BigInt(limit ?? -1)})`;
 }

@@ -30,6 +30,13 @@ const sleeping = new Int32Array(new SharedArrayBuffer(4));
 /** What a function of ours that SQL may call takes and gives. */
 export type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
 
+/** The same over the rows of a group. */
+export interface SqlAggregate<State> {
+  readonly start: () => State;
+  readonly step: (state: State, ...args: readonly SqlValue[]) => void;
+  readonly result: (state: State) => SqlValue;
+}
+
 export interface RunResult {
   readonly changes: number;
   readonly lastInsertRowid: number;
@@ -215,6 +222,18 @@ export class Database {
   define(name: string, options: { readonly deterministic: boolean; readonly arity: number }, body: SqlFunction): void {
     const wrapped = Object.defineProperty((...args: SqlValue[]) => body(...args), 'length', { value: options.arity });
     this.#connection.function(name, { deterministic: options.deterministic, varargs: false }, wrapped);
+  }
+
+  /** Makes an aggregate function callable from SQL: a state for each group, `step` for each row, `result` at its end. Deterministic. */
+  defineAggregate<State>(name: string, arity: number, { start, step, result }: SqlAggregate<State>): void {
+    const wrapped = Object.defineProperty(
+      (state: State, ...args: unknown[]) => {
+        step(state, ...(args as SqlValue[]));
+      },
+      'length',
+      { value: arity + 1 },
+    );
+    this.#connection.aggregate(name, { start, step: wrapped, result, deterministic: true, varargs: false });
   }
 
   /** Runs `work` in one write transaction: all of it, or none. */

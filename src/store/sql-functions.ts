@@ -10,7 +10,9 @@ import { naturalKey } from '../catalog/natural.ts';
 import { type Path, parsePath } from '../catalog/path.ts';
 import { patternMatches } from '../catalog/pattern.ts';
 import { searchText } from '../catalog/search-text.ts';
-import { orderKey, parseExact } from '../catalog/values.ts';
+import { Tally } from '../catalog/tally.ts';
+import { valuesAt } from '../catalog/value-at.ts';
+import { type OrderKey, orderKey, parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './types.ts';
 
@@ -43,6 +45,47 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,
   );
+  // distinct_keys(type, path, json): a JSON list of the keys that stand at a path through lists, each once; [null] when there is none.
+  // A Float's key is the JSON text of its number, for order_key, because SQLite's reading of decimals may differ in the last bit.
+  database.define('distinct_keys', { deterministic: true, arity: 3 }, (type, path, json) => {
+    const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));
+    return texts.size === 0 ? '[null]' : `[${[...texts].join(',')}]`;
+  });
+  // exact_sum(type, key): the Tally of the keys, as text: for the types whose sum SQLite would round.
+  database.defineAggregate<Tally>('exact_sum', 2, {
+    start: () => new Tally(),
+    step: (tally, type, key) => {
+      if (typeof key === 'string' || typeof key === 'number') tally.add(type as LeafType, key);
+    },
+    result: (tally) => tally.toText(),
+  });
+  // tally_at(type, path, json): the Tally of all keys that stand at a path through lists.
+  database.defineAggregate<Tally>('tally_at', 3, {
+    start: () => new Tally(),
+    step: (tally, type, path, json) => {
+      for (const key of keysAt(type as LeafType, path, json)) tally.add(type as LeafType, key);
+    },
+    result: (tally) => tally.toText(),
+  });
+}
+
+/** Paths by their text: a statement names the same few at each row. */
+const paths = new Map<string, Path>();
+
+function keysAt(type: LeafType, path: SqlValue | undefined, json: SqlValue | undefined): OrderKey[] {
+  if (typeof path !== 'string' || typeof json !== 'string') return [];
+  let known = paths.get(path);
+  if (known === undefined) {
+    if (paths.size === 100) paths.clear();
+    known = parsePath(path);
+    paths.set(path, known);
+  }
+  return valuesAt(parseExact(json), known).flatMap((value) => orderKey(type, value) ?? []);
+}
+
+function keyText(type: LeafType, key: OrderKey): string {
+  if (type === 'Float') return JSON.stringify(String(key));
+  return typeof key === 'string' ? JSON.stringify(key) : key.toString();
 }
 
 /** What is parsed of one text is used for many rows. */

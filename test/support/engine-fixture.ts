@@ -24,6 +24,7 @@ export interface FixtureOptions {
   readonly maxPageSize?: number;
   readonly maxCost?: number;
   readonly maxReadBytes?: number;
+  readonly scanRows?: number;
   readonly log?: Logger;
 }
 
@@ -72,6 +73,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
     maxPageSize: options.maxPageSize ?? 500,
     ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     ...(options.maxReadBytes === undefined ? {} : { maxReadBytes: options.maxReadBytes }),
+    ...(options.scanRows === undefined ? {} : { scanRows: options.scanRows }),
   });
   const listen = (): void => void writer.onCommit(() => engine.wake());
   listen();

@@ -56,7 +56,7 @@ export function handMadeSource(): HandMade {
     feed,
     log,
     searchPaths: [],
-    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024 },
+    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
     now: () => 0,
     generation() {
       if (generation === null) throw new PortolanError('CACHE_NOT_READY', 'The schema is not known yet; try again.');

@@ -1,0 +1,91 @@
+/**
+ * The objects of a connection, to be counted and added up: what the fields `aggregate` and `facets` ask, whatever the connection is.
+ * What is asked twice in an operation is read once.
+ */
+import type { CatalogKind } from '../catalog/catalog.ts';
+import { foldCase } from '../catalog/values.ts';
+import type { AggregatePlan, GroupResult, Leaf } from '../query/aggregate.ts';
+import { aggregateKinds } from '../query/aggregate-kinds.ts';
+import { type FacetResult, facet, facetOf } from '../query/facet.ts';
+import { everything, type Filter } from '../query/filter.ts';
+import { digest } from '../query/fingerprint.ts';
+import type { ListPlan } from '../query/plan.ts';
+import { NotAfforded } from '../query/scan-budget.ts';
+import type { Lease } from '../store/types.ts';
+import type { Layouts, Operation } from './operation.ts';
+
+/** What is measured, and by what it is grouped. */
+export type Asked = Pick<AggregatePlan, 'by' | 'measured'>;
+
+export interface Aggregated {
+  readonly operation: Operation;
+  /** The kinds in which paths are looked up. */
+  readonly kinds: readonly CatalogKind[];
+  readonly filter: Filter;
+  /** The groups of all objects of the connection, not of its page; without `by` there is exactly one. */
+  groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded>;
+  /** `contains` is as the caller gave it. */
+  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded>;
+}
+
+type Read = <T>(work: (lease: Lease, layouts: Layouts) => Promise<T>) => Promise<T>;
+
+/** The objects of a list. */
+export class AggregatedList implements Aggregated {
+  readonly operation: Operation;
+  readonly kinds: readonly CatalogKind[];
+  readonly filter: Filter;
+  readonly #plan: Pick<ListPlan, 'kinds' | 'filter'>;
+  readonly #read: Read;
+
+  constructor(operation: Operation, { kinds, filter }: ListPlan, catalogKinds: readonly CatalogKind[], read: Read) {
+    this.operation = operation;
+    this.kinds = catalogKinds;
+    this.filter = filter;
+    this.#plan = { kinds, filter };
+    this.#read = read;
+  }
+
+  groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded> {
+    return this.#once('groups', asked, (lease, layouts) =>
+      aggregateKinds(lease, layouts, { ...this.#plan, ...asked }, this.operation.scans),
+    );
+  }
+
+  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded> {
+    return this.#once('facet', { leaf, first, contains }, (lease, layouts) =>
+      facet(lease, layouts, { ...this.#plan, leaf, first, contains }, this.operation.scans),
+    );
+  }
+
+  #once<T>(what: string, asked: unknown, work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+    const kinds = this.#plan.kinds.map(({ key }) => key);
+    const name = `${what} ${digest({ kinds, filter: this.filter, asked })}`;
+    return this.operation.loader(name, () => this.#read(work));
+  }
+}
+
+/** Objects related to another, whose groups are read together with those of its neighbours. */
+export class AggregatedRelated implements Aggregated {
+  readonly operation: Operation;
+  readonly kinds: readonly CatalogKind[];
+  readonly filter = everything;
+  readonly groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>;
+
+  constructor(
+    operation: Operation,
+    kinds: readonly CatalogKind[],
+    groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>,
+  ) {
+    this.operation = operation;
+    this.kinds = kinds;
+    this.groups = groups;
+  }
+
+  async facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded> {
+    const groups = await this.groups({ by: [leaf], measured: [] });
+    return groups instanceof NotAfforded
+      ? groups
+      : facetOf(groups, leaf, first, contains === null ? null : foldCase(contains.toWellFormed()));
+  }
+}
