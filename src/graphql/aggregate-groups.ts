@@ -12,9 +12,9 @@ import type { Aggregated } from './aggregated.ts';
 export const groupValues = ['COUNT', 'KEY', 'SUM', 'AVG', 'MIN', 'MAX'] as const;
 
 export interface GroupOrderInput {
-  readonly by?: (typeof groupValues)[number] | null;
-  readonly path?: string | null;
-  readonly direction?: 'ASC' | 'DESC' | null;
+  readonly by?: (typeof groupValues)[number] | null | undefined;
+  readonly path?: string | null | undefined;
+  readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
 export interface GroupsArguments {
