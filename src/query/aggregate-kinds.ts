@@ -11,6 +11,7 @@ import { type AggregatePlan, type GroupResult, groupText, mostGroups } from './a
 import { countRows, type FoundRows, findRows } from './aggregated-rows.ts';
 import { everything } from './filter.ts';
 import { KindScope } from './kind-scope.ts';
+import { populatedKinds } from './populated-kinds.ts';
 import type { RelatedObjects } from './relations.ts';
 import { NotAfforded, rowCost, type ScanBudget } from './scan-budget.ts';
 import { raw, sql } from './sql.ts';
@@ -30,7 +31,8 @@ export async function aggregateKinds(
   options: StatementOptions = { limit: mostGroups + 1 },
 ): Promise<readonly GroupResult[] | NotAfforded> {
   const found: FoundRows[] = [];
-  for (const key of new Set(plan.kinds.map((kind) => kind.key))) {
+  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
     const layout = layouts.get(key);
     if (layout === undefined) continue;
     const rows = await findRows(lease, key, layout, plan.filter);

@@ -8,10 +8,9 @@ import { joinPaths, type Path, pathOf } from '../catalog/path.ts';
 import { isRawJson } from '../catalog/raw-json.ts';
 import { compareKeys, foldCase, type OrderKey } from '../catalog/values.ts';
 import type { Lease } from '../store/types.ts';
-import { conjuncts } from './access-path.ts';
 import { type GroupResult, type Leaf, mostGroups } from './aggregate.ts';
 import { aggregateKinds, type Layouts } from './aggregate-kinds.ts';
-import type { Filter, LabelRequirement } from './filter.ts';
+import { conjuncts, type Filter, type LabelRequirement } from './filter.ts';
 import type { PlannedKind } from './plan.ts';
 import { NotAfforded, type ScanBudget } from './scan-budget.ts';
 
