@@ -62,7 +62,7 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue Condition ConditionFilter
   DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter Facet FacetValue
-  FieldChange Float FloatFilter Group GroupOrder History HistoryEntry ID IDFilter Int Int64 Int64Filter IntFilter IntOrString
+  FieldChange Float FloatFilter Group GroupAggregate GroupOrder GroupValue History HistoryEntry ID IDFilter Int Int64 Int64Filter IntFilter IntOrString
   IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange KubernetesObjectChanges
   KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LogLine Mutation Nulls Num ObjectChange ObjectChanges
   ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue

@@ -55,8 +55,8 @@ export async function readGroups(
   const orderBy = terms.map(({ term, measured: wanted }) =>
     wanted === null ? term : { ...term, at: measured.findIndex(({ path }) => path.text === wanted.path.text) },
   );
-  const { kinds, filter } = aggregated;
-  const plan = { kinds, filter, by, measured, orderBy, first, after: args.after ?? null };
+  const { kinds, filter, of } = aggregated;
+  const plan = { kinds, filter, of, by, measured, orderBy, first, after: args.after ?? null };
   return pageOfGroups(plan, groups).map((group) => ({
     keys: group.keys.map((key, index) => valueOfKey(by[index]?.type ?? 'JSON', key)),
     cursor: group.cursor,

@@ -7,7 +7,7 @@ import { foldCase } from '../catalog/values.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../query/aggregate.ts';
 import { aggregateKinds } from '../query/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../query/facet.ts';
-import { everything, type Filter } from '../query/filter.ts';
+import { everything, type Filter, type Identity } from '../query/filter.ts';
 import { digest } from '../query/fingerprint.ts';
 import type { ListPlan } from '../query/plan.ts';
 import { NotAfforded } from '../query/scan-budget.ts';
@@ -22,6 +22,8 @@ export interface Aggregated {
   /** The kinds in which paths are looked up. */
   readonly kinds: readonly CatalogKind[];
   readonly filter: Filter;
+  /** The object that they are related to; null for a list. */
+  readonly of: Identity | null;
   /** The groups of all objects of the connection, not of its page; without `by` there is exactly one. */
   groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded>;
   /** `contains` is as the caller gave it. */
@@ -35,6 +37,7 @@ export class AggregatedList implements Aggregated {
   readonly operation: Operation;
   readonly kinds: readonly CatalogKind[];
   readonly filter: Filter;
+  readonly of = null;
   readonly #plan: Pick<ListPlan, 'kinds' | 'filter'>;
   readonly #read: Read;
 
@@ -70,15 +73,18 @@ export class AggregatedRelated implements Aggregated {
   readonly operation: Operation;
   readonly kinds: readonly CatalogKind[];
   readonly filter = everything;
+  readonly of: Identity;
   readonly groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>;
 
   constructor(
     operation: Operation,
     kinds: readonly CatalogKind[],
+    of: Identity,
     groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>,
   ) {
     this.operation = operation;
     this.kinds = kinds;
+    this.of = { cluster: of.cluster, key: of.key, namespace: of.namespace, name: of.name };
     this.groups = groups;
   }
 

@@ -296,6 +296,63 @@ describe.each([
     }
   });
 
+  test('aggregates of two answers join, and groups are told by their keys, not by their place', async () => {
+    const grouped = (fields: string): string => `
+      query Grouped($first: Int) {
+        pods(first: $first) {
+          __typename
+          aggregate {
+            __typename
+            groups(by: ["status.phase"]) { __typename keys cursor aggregate { __typename ${fields} } }
+          }
+          facets(paths: ["status.phase"]) { __typename path values { __typename value count } }
+        }
+      }`;
+    const counted = grouped('count');
+    const summed = grouped('max(path: "metadata.generation")');
+    const whole = 'query Count { pods { __typename totalCount aggregate { __typename count } } }';
+    const answer = (groups: readonly object[]): object => ({
+      pods: {
+        __typename: 'PodConnection',
+        aggregate: { __typename: 'Aggregate', groups },
+        facets: [
+          { __typename: 'Facet', path: 'status.phase', values: [{ __typename: 'FacetValue', value: 'a', count: 1 }] },
+        ],
+      },
+    });
+    const group = (key: string, fields: object): object => ({
+      __typename: 'Group',
+      keys: [key],
+      cursor: `cursor of ${key}`,
+      aggregate: { __typename: 'GroupAggregate', ...fields },
+    });
+    const cache = open();
+    await cache.answer(counted, {}, answer([group('a', { count: 1 }), group('b', { count: 2 })]));
+    await cache.answer(summed, {}, answer([group('b', { max: 20 }), group('a', { max: 10 })]));
+    await cache.answer(
+      whole,
+      {},
+      {
+        pods: { __typename: 'PodConnection', totalCount: 3, aggregate: { __typename: 'Aggregate', count: 3 } },
+      },
+    );
+    const read = async (document: string) => {
+      const data = (await cache.read(document)) as {
+        pods: { aggregate: { groups: { keys: string[]; aggregate: Record<string, unknown> }[] } };
+      };
+      return data.pods.aggregate.groups.map(({ keys, aggregate }) => [...keys, aggregate['count'] ?? aggregate['max']]);
+    };
+    expect(await read(counted)).toEqual([
+      ['b', 2],
+      ['a', 1],
+    ]);
+    expect(await read(summed)).toEqual([
+      ['b', 20],
+      ['a', 10],
+    ]);
+    expect(await cache.read(whole)).toMatchObject({ pods: { totalCount: 3, aggregate: { count: 3 } } });
+  });
+
   test('pages backward join in front', async () => {
     const cache = open();
     const end = { last: 2 };

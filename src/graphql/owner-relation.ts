@@ -114,7 +114,7 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
           byOwner((owners) => operation.read((lease, layouts) => countOwned(lease, layouts, owners, { keys, limit }))),
         )
         .load(owner),
-    new AggregatedRelated(operation, kinds ?? servedKinds(operation), (asked) =>
+    new AggregatedRelated(operation, kinds ?? servedKinds(operation), row, (asked) =>
       operation
         .loader(`owned ${digest({ keys, asked })}`, () =>
           byOwner((owners) =>
@@ -171,7 +171,7 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
       const { page } = await owners.load(source.row.objectId);
       return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
-    new AggregatedRelated(operation, servedKinds(operation), (asked) =>
+    new AggregatedRelated(operation, servedKinds(operation), source.row, (asked) =>
       operation
         .loader(
           `owners ${digest(asked)}`,

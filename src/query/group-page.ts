@@ -11,6 +11,7 @@ import { compareKeys, type OrderKey } from '../catalog/values.ts';
 import type { AggregatePlan, GroupResult } from './aggregate.ts';
 import { average } from './average.ts';
 import { decodeContent, encodeContent, malformed, plainKey, readPlainKey } from './cursor.ts';
+import type { Identity } from './filter.ts';
 import { digest } from './fingerprint.ts';
 
 export type GroupTerm =
@@ -23,6 +24,8 @@ export type GroupTerm =
     };
 
 export interface GroupsPlan extends AggregatePlan {
+  /** What the groups are of, beside kinds and filter: the object that the grouped ones are related to; null for a list. */
+  readonly of: Identity | null;
   /** Ties are broken by the keys, ascending. Groups without the value stand last, whatever the direction. */
   readonly orderBy: readonly GroupTerm[];
   readonly first: number;
@@ -97,12 +100,12 @@ function compareNullsLast(a: OrderKey | null, b: OrderKey | null, direction: 'AS
 }
 
 /** The same whatever is measured besides what orders. */
-function fingerprintOf({ kinds, filter, by, measured, orderBy }: GroupsPlan): string {
+function fingerprintOf({ kinds, filter, of, by, measured, orderBy }: GroupsPlan): string {
   const order = orderBy.map((term) => {
     const leaf = term.by === 'COUNT' ? null : (term.by === 'KEY' ? by : measured)[term.at];
     return [term.by, term.direction, leaf?.path.text ?? null];
   });
-  return digest({ groups: kinds.map(({ key }) => key).sort(), filter, by, order });
+  return digest({ groups: kinds.map(({ key }) => key).sort(), filter, of, by, order });
 }
 
 function decode(text: string, fingerprint: string, { by, orderBy }: GroupsPlan): Place {

@@ -5,13 +5,14 @@ const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Inp
 
 /**
  * The same for every kind: types are recognized by their names, so that this need not be printed again when a CRD is added. Apollo
- * takes what is not a name for a regular expression. `Shape` and `ChangeMessage` are not in the schema; they give their
- * policies to the types that match.
+ * takes what is not a name for a regular expression. `Shape`, `List` and `ChangeMessage` are not in the schema; they give
+ * their policies to the types that match.
  * @type {Record<string, string[]>}
  */
 const possibleTypes = {
   KubernetesObject: [`^${kindName}$`],
   ChangeMessage: [`^${kindName}Changes?$`],
+  List: [`^${kindName}Connection$`],
   Shape: [`^(?!(?:Query|Mutation|Subscription|${kindName}(?:Connection|Edge|Changes?))$).+$`],
 };
 
@@ -56,15 +57,19 @@ function mergeItem(existing, incoming) {
  * @param {string} key
  */
 function listByKey(key) {
+  const keyOf = (/** @type {Stored | null | undefined} */ item) => {
+    const value = item?.[key];
+    return Array.isArray(value) ? stableText(value) : value;
+  };
   return {
     merge(
       /** @type {readonly Stored[] | null | undefined} */ existing,
       /** @type {readonly Stored[] | null} */ incoming,
     ) {
       if (!existing || !incoming) return incoming;
-      const known = new Map(existing.map((item) => [item?.[key], item]));
+      const known = new Map(existing.map((item) => [keyOf(item), item]));
       known.delete(undefined);
-      return incoming.map((item) => mergeItem(known.get(item?.[key]), item));
+      return incoming.map((item) => mergeItem(known.get(keyOf(item)), item));
     },
   };
 }
@@ -97,7 +102,7 @@ export function listPolicy() {
       /** @type {any} */ incoming,
       /** @type {{ args: Record<string, any> | null }} */ { args },
     ) {
-      if (!incoming) return incoming;
+      if (!incoming || incoming.__ref) return incoming;
       const { edges, nodes, ...rest } = incoming;
       if (!edges && !nodes) return { ...existing, ...rest };
       const position = args?.after ?? args?.before ?? '';
@@ -165,6 +170,7 @@ function pick(from, names) {
  * - Objects have `id`; select it wherever you select an object. Nothing else has one, so everything inside an object merges with what
  *   is known of the same object: a detail query does not erase what a list read.
  * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
+ * - Aggregates: of the groups of one `groups` field, each is known by its keys; select them.
  * - Lists: see listPolicy. `Query` knows them by name only; withPortolan adds each as a document uses it.
  */
 export const cacheConfig = {
@@ -173,6 +179,9 @@ export const cacheConfig = {
     Query: { fields: { objects: listPolicy() } },
     KubernetesObject: { merge: true, fields: { ...listsByKey, owned: listPolicy() } },
     Shape: { merge: true, fields: listsByKey },
+    // Of all objects of a list, whichever page: two answers may ask for other sums, and for the same groups with other sums.
+    List: { fields: { facets: listByKey('path') } },
+    Aggregate: { merge: true, fields: { groups: listByKey('keys') } },
     // A change has the id of its object and is not an object.
     ChangeMessage: { keyFields: /** @type {const} */ (false), merge: false },
   },
@@ -217,8 +226,10 @@ export function withPortolan(cache) {
   return cache;
 }
 
+const partsOfLists = ['nodes', 'edges', 'pageInfo', 'totalCount', 'aggregate', 'facets'];
+
 /**
- * Fields of Query below which a document selects a page.
+ * Fields of Query below which a document selects a list.
  * @param {any} document
  * @returns {Set<string>}
  */
@@ -242,7 +253,7 @@ function listsIn(document) {
     if (definition.kind !== 'OperationDefinition' || definition.operation !== 'query') continue;
     for (const field of fieldsOf(definition.selectionSet)) {
       const inside = fieldsOf(field.selectionSet).map((each) => each.name.value);
-      if (['nodes', 'edges', 'pageInfo'].some((name) => inside.includes(name))) found.add(field.name.value);
+      if (partsOfLists.some((name) => inside.includes(name))) found.add(field.name.value);
     }
   }
   return found;

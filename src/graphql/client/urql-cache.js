@@ -18,6 +18,8 @@ const met = new WeakSet();
 function keyOf(data) {
   const own = keyOfItem.get(data);
   if (own !== undefined) return own;
+  // Groups come in an order that changes, so their index says nothing. A cursor names the list, the group and its place.
+  if (data.__typename === 'Group' && typeof data.cursor === 'string') return data.cursor;
   if (typeof data.id !== 'string' || /Changes?$/.test(data.__typename.replace(/_Changes?$/, ''))) return null;
   if (!met.has(data)) {
     met.add(data);
@@ -285,6 +287,7 @@ const lists = { owned: readList };
  *
  * - Objects have `id`; select it wherever you select an object.
  * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
+ * - Groups of an aggregate are known by their `cursor`; select it wherever you select a group.
  * - Lists: see readList. Subscriptions: see applyMessage.
  */
 export const cacheConfig = {
