@@ -4,7 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import {
+  FilterMenuDocument,
   FooTreeDocument,
+  NodeLoadDocument,
+  type NodeLoadQuery,
   ResourcesDocument,
   type TypedDocumentString,
   WaitingPodsDocument,
@@ -77,6 +80,47 @@ test('resources', async () => {
   expect(resources.every(({ synced, error }) => synced && error === null)).toBe(true);
 });
 
+test('what nodes carry: groups page after page, whose parts make the whole', async () => {
+  type Load = NonNullable<NonNullable<NodeLoadQuery['pods']>['aggregate']>;
+  const seen: NonNullable<Load['groups']>[number][] = [];
+  let whole: Load | null = null;
+  for (let after: string | null = null; ; ) {
+    const page: Load = must(
+      (await run(NodeLoadDocument, { first: 3, after })).pods?.aggregate,
+      'the list has its aggregate',
+    );
+    whole ??= page;
+    const groups = must(page.groups, 'groups are affordable');
+    seen.push(...groups);
+    if (groups.length < 3) break;
+    after = must(groups.at(-1), 'a last group').cursor;
+  }
+  expect(new Set(seen.map(({ keys }) => keys[0])).size).toBe(seen.length);
+  // The world moves while the pages are read, so the parts are compared only as far as they cannot have changed.
+  expect(seen.length).toBeGreaterThan(1);
+  expect(Number(whole?.memory?.text)).toBeGreaterThan(0);
+  for (const { aggregate } of seen) {
+    if (aggregate.cpu === null || aggregate.cpu === undefined) continue;
+    expect(aggregate.cpu.number).toBe(Number(aggregate.cpu.text));
+    expect(aggregate.cpu.number).toBeGreaterThanOrEqual(Number(aggregate.mean?.text));
+  }
+});
+
+test('a filter menu shows the other choices, and completes what is typed', async () => {
+  const { pods } = await run(FilterMenuDocument, {});
+  const [phases, namespaces] = must(pods?.facets, 'the facets answer');
+  const phase = (wanted: string) => phases?.values?.find(({ value }) => value === wanted)?.count;
+  expect(phase('Running')).toBe(pods?.totalCount);
+  expect(phases?.values?.length).toBeGreaterThan(1);
+  const inNamespaces = (namespaces?.values ?? []).reduce((sum, { count }) => sum + count, 0);
+  expect(namespaces?.more === true ? inNamespaces <= Number(pods?.totalCount) : inNamespaces).toBe(
+    namespaces?.more === true ? true : pods?.totalCount,
+  );
+  const images = pods?.completion?.flatMap(({ values }) => values ?? []) ?? [];
+  expect(images.length).toBeGreaterThan(0);
+  expect(images.every(({ value }) => String(value).includes('ng'))).toBe(true);
+});
+
 test('a subscription begins with what there is and goes on with what happens', async () => {
   const live = subscribe(
     gateway.url,
@@ -94,5 +138,5 @@ test('every example has a test here', () => {
     const text = readFileSync(new URL(`../schema/operations/${file}`, import.meta.url), 'utf8');
     return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
   });
-  expect(names).toEqual(['WaitingPods', 'FooTree', 'WatchPods', 'Workloads', 'Resources']);
+  expect(names).toEqual(['WaitingPods', 'FooTree', 'WatchPods', 'Workloads', 'Resources', 'NodeLoad', 'FilterMenu']);
 });

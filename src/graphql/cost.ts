@@ -103,9 +103,15 @@ export class OperationCost {
   }
 }
 
+interface ConnectionCost {
+  readonly object: number;
+  readonly once: number;
+}
+
 class CostWalk {
   readonly #costed: Costed;
   readonly #known = new Map<string, number>();
+  readonly #connections = new Map<string, ConnectionCost>();
   /** Count what is below lists? */
   readonly #lists: boolean;
 
@@ -146,16 +152,47 @@ class CostWalk {
     const field = parent.getFields()[name];
     if (field === undefined) return own + this.#introspection(node.selectionSet);
     const type = getNamedType(field.type);
-    return own + this.selection(node.selectionSet, type) * this.#times(field, node, type);
+    if (isConnection(type)) {
+      if (!this.#lists) return own;
+      const args = this.#arguments(field, node);
+      const page = Math.min(numberOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
+      const { object, once } = this.#connection(node.selectionSet, type);
+      return own + object * page + once;
+    }
+    return own + this.selection(node.selectionSet, type) * this.#times(field, node);
+  }
+
+  /** Of a connection: what comes with each object of its page, and what comes once. */
+  #connection(set: SelectionSetNode, type: GraphQLNamedType): ConnectionCost {
+    const cost = { object: 0, once: 0 };
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD) {
+        const { value: name } = node.name;
+        cost[name === 'nodes' || name === 'edges' ? 'object' : 'once'] += this.#field(node, type);
+        continue;
+      }
+      const inner =
+        node.kind === Kind.INLINE_FRAGMENT
+          ? this.#connection(node.selectionSet, type)
+          : this.#connectionFragment(node.name.value, type);
+      cost.object += inner.object;
+      cost.once += inner.once;
+    }
+    return cost;
+  }
+
+  #connectionFragment(name: string, type: GraphQLNamedType): ConnectionCost {
+    const known = this.#connections.get(name);
+    if (known !== undefined) return known;
+    const fragment = this.#costed.fragments[name];
+    const cost = fragment === undefined ? { object: 0, once: 0 } : this.#connection(fragment.selectionSet, type);
+    this.#connections.set(name, cost);
+    return cost;
   }
 
   /** How often what is selected below may come. */
-  #times(field: GraphQLField<unknown, unknown>, node: FieldNode, type: GraphQLNamedType): number {
+  #times(field: GraphQLField<unknown, unknown>, node: FieldNode): number {
     const args = this.#arguments(field, node);
-    if (isObjectType(type) && type.getFields()['pageInfo'] !== undefined) {
-      if (!this.#lists) return 0;
-      return Math.min(numberOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
-    }
     switch (field.name) {
       case 'objectsById':
         return listLength(args['ids']);
@@ -185,6 +222,10 @@ class CostWalk {
     }
     return cost;
   }
+}
+
+function isConnection(type: GraphQLNamedType): boolean {
+  return isObjectType(type) && type.getFields()['pageInfo'] !== undefined;
 }
 
 function numberOf(value: unknown, otherwise: number): number {

@@ -29,8 +29,21 @@ test('what was asked and what was answered stands beside the answer', async () =
   const ask = await world();
   const { cost, error } = await ask('{ exampleComWidgets(first: 10) { nodes { metadata { name } } totalCount } }');
   expect(error).toBeUndefined();
-  // The list, its nodes, 10 × (metadata and name), the count.
-  expect(cost).toEqual({ asked: 1 + 10 * (1 + 2 + 50), allowed: 500_000, spent: 5 * 3 });
+  // The list, 10 × (a node, metadata and name), the count.
+  expect(cost).toEqual({ asked: 1 + 10 * (1 + 2) + 50, allowed: 500_000, spent: 5 * 3 });
+});
+
+test('what a list has once is counted once, however large its page is', async () => {
+  const ask = await world();
+  const aggregate =
+    'aggregate { count groups(by: ["status.phase"], first: 10) { keys aggregate { sum(path: "spec.replicas") { text } } } }';
+  const once = await ask(`{ exampleComWidgets(first: 100) { ${aggregate} } }`);
+  // The list, its aggregate, the count, the groups, 10 × (keys, aggregate, sum and text).
+  expect(once.cost).toMatchObject({ asked: 1 + 1 + 50 + 1 + 10 * (1 + 1 + 100 + 1) });
+  const fragment = await ask(
+    `{ exampleComWidgets(first: 100) { ...A } } fragment A on ExampleComWidgetConnection { ${aggregate} nodes { id } }`,
+  );
+  expect(fragment.cost).toMatchObject({ asked: 1 + 1 + 50 + 1 + 10 * (1 + 1 + 100 + 1) + 100 * (1 + 1) });
 });
 
 test.each<[string, string, Readonly<Record<string, unknown>>]>([
@@ -82,6 +95,11 @@ test('fragments that spread each other many times are counted at once', async ()
     `{ exampleComWidgets { nodes { ...F0 } } } ${fragments.join(' ')} fragment F60 on ExampleComWidget { id }`,
   );
   expect(error?.extensions['code']).toBe('QUERY_TOO_COSTLY');
+  const ofList = fragments.map((text) => text.replace('on ExampleComWidget ', 'on ExampleComWidgetConnection '));
+  const lists = await ask(
+    `{ exampleComWidgets { ...F0 } } ${ofList.join(' ')} fragment F60 on ExampleComWidgetConnection { totalCount }`,
+  );
+  expect(lists.error?.extensions['code']).toBe('QUERY_TOO_COSTLY');
 });
 
 test('objects that are larger than one operation may read are refused', async () => {
