@@ -137,12 +137,13 @@ class ListAttempt {
     }
   }
 
-  /** A page of the parse thread, for lists that are worth it: no other list tells before its end that it is long. */
+  /** A page of the parse thread, once a list is known to be long; it is parsed here as long as that thread is not there. */
   #parsedPage(replace: Replace): ParsedPage | null {
     const { parser, seen, settings } = this.#context;
     const { recipe } = replace;
     if (parser === undefined || seen !== undefined || recipe === null || this.#request.bare || this.pages === 0)
       return null;
+    void parser.warm();
     return parser.page(recipe, settings.maxItemBytes);
   }
 

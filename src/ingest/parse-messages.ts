@@ -9,13 +9,14 @@ export type ParseRequest =
   /** The body has ended. */
   | { readonly type: 'end'; readonly page: number }
   /** Nobody wants the rest of it. */
-  | { readonly type: 'leave'; readonly page: number }
-  | { readonly type: 'close' };
+  | { readonly type: 'leave'; readonly page: number };
 
 /** A prepared object whose body stands in the message's `bodies`, up to there and from where the one before ends. */
 export type SentObject = (Omit<PreparedObject, 'body'> & { readonly bodyEnd: number }) | IncomingObject;
 
 export type ParseAnswer =
+  /** It takes pages; said once. */
+  | { readonly type: 'ready' }
   /** All that the chunk completed. */
   | {
       readonly type: 'objects';

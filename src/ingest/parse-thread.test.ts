@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../base/log.ts';
 import { ParseThread, ParseThreadLost } from './parse-thread.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -7,7 +7,7 @@ import { listText, ManualClock, open, reflectorBench, settle, type TestPod, whol
 const recipe = { names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] };
 const never = new AbortController().signal;
 const dying = new URL(
-  'data:text/javascript,import{parentPort}from"node:worker_threads";parentPort.on("message",()=>process.exit(7))',
+  'data:text/javascript,import{parentPort}from"node:worker_threads";parentPort.postMessage({type:"ready"});parentPort.on("message",()=>process.exit(7))',
 );
 
 function thread(script?: URL): { parser: ParseThread; errors: string[] } {
@@ -19,6 +19,7 @@ function thread(script?: URL): { parser: ParseThread; errors: string[] } {
 }
 
 async function read(parser: ParseThread, chunks: readonly string[]): Promise<{ names: string[]; version: string }> {
+  await parser.warm();
   const page = parser.page(recipe, 1_000_000);
   if (page === null) throw new Error('the thread takes no page');
   try {
@@ -64,6 +65,7 @@ test.each([
 
 test('more than half a megabyte on the way is waited for', async () => {
   const { parser } = thread();
+  await parser.warm();
   const page = parser.page(recipe, 10_000_000);
   page?.push(Buffer.from('{"items":['));
   expect(page?.due).toBe(false);
@@ -76,6 +78,7 @@ test('more than half a megabyte on the way is waited for', async () => {
 
 test('a wait ends with its signal', async () => {
   const { parser } = thread();
+  await parser.warm();
   const page = parser.page(recipe, 1000);
   const stop = new AbortController();
   const waiting = page?.next(stop.signal);
@@ -113,6 +116,7 @@ const lastPage = listText(10, [
 ]);
 
 async function synced(bench: ReturnType<typeof reflectorBench>, parser: ParseThread): Promise<void> {
+  await parser.warm();
   const seen = Promise.withResolvers<void>();
   const reflector = bench.reflector({ parser, changed: () => reflector.phase === 'WATCHING' && seen.resolve() });
   reflector.start();
@@ -121,9 +125,11 @@ async function synced(bench: ReturnType<typeof reflectorBench>, parser: ParseThr
 
 test('a reflector lists its later pages through it', async () => {
   const { parser } = thread();
+  const pages = vi.spyOn(parser, 'page');
   const bench = reflectorBench();
   bench.client.answer(whole(firstPage), whole(lastPage), open());
   await synced(bench, parser);
+  expect(pages.mock.results.map(({ value }) => value !== null)).toEqual([true]);
   expect(bench.pods()).toEqual(['a uid-a@1', 'b uid-b@2', 'c uid-c@3']);
   expect(bench.changes()).toEqual(['RESET']);
 });
@@ -137,8 +143,18 @@ test('when it dies in the middle of a list, the list is read again in the ingest
   expect(errors).toHaveLength(1);
 });
 
+test('nobody waits for its start: until it is ready, lists are parsed in the ingest thread', async () => {
+  const { parser } = thread(new URL('data:text/javascript,import"node:worker_threads";setInterval(()=>{},1000)'));
+  const bench = reflectorBench();
+  bench.client.answer(whole(firstPage), whole(lastPage), open());
+  bench.reflector({ parser }).start();
+  while (bench.version() === null) await new Promise((resolve) => setImmediate(resolve));
+  expect(bench.pods()).toHaveLength(3);
+});
+
 test('R19: a stop in the middle of a page leaves nothing behind', async () => {
   const { parser } = thread();
+  await parser.warm();
   const bench = reflectorBench();
   bench.client.answer(whole(firstPage), open(lastPage.slice(0, 100)));
   const reflector = bench.reflector({ parser });

@@ -1,8 +1,8 @@
 /**
  * A thread beside ingest that slices and parses the pages of large lists, so that the thread of the writer has little to do but
- * write. It is started by the first page and ends when none has come for a while.
+ * write. It is started when there is a long list and ends when no page has come for a while; nobody waits for its start.
  *
- *   page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
+ *   warm -> ready: page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
  *
  * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. A page has at most
  * `maxAhead` bytes, and the chunk that was pushed last, on the way. When the thread is lost, every page of it rejects with
@@ -32,12 +32,18 @@ export type ParsedPart =
   | { readonly objects: readonly (PreparedObject | IncomingObject)[]; readonly head: null }
   | { readonly objects: null; readonly head: ListHead };
 
+interface Running {
+  readonly worker: Worker;
+  readonly ready: PromiseWithResolvers<void>;
+  takesPages: boolean;
+}
+
 export class ParseThread {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #script: URL;
   readonly #pages = new Map<number, ParsedPage>();
-  #worker: Worker | null = null;
+  #running: Running | null = null;
   #lastPage = 0;
   /** Ends the wait for another page. */
   #idle: AbortController | null = null;
@@ -50,17 +56,24 @@ export class ParseThread {
     this.#script = script;
   }
 
-  /** Begins a page; null when the thread is lost or closed. Whoever gets a page leaves it. */
+  /** Starts the thread where it does not run; resolves when it takes pages, or never will. */
+  warm(): Promise<void> {
+    if (this.#lost || this.#closed) return Promise.resolve();
+    this.#running ??= this.#start();
+    this.#rest();
+    return this.#running.ready.promise;
+  }
+
+  /** Begins a page; null when the thread is not ready. Whoever gets a page leaves it. */
   page(recipe: Recipe, maxItemBytes: number): ParsedPage | null {
-    if (this.#lost || this.#closed) return null;
-    this.#idle?.abort();
-    this.#idle = null;
-    this.#worker ??= this.#start();
+    if (this.#running?.takesPages !== true) return null;
+    const { worker } = this.#running;
     this.#lastPage += 1;
     const number = this.#lastPage;
-    const page = new ParsedPage(number, this.#worker, () => this.#left(number));
+    const page = new ParsedPage(number, worker, () => this.#left(number));
     this.#pages.set(number, page);
-    send(this.#worker, { type: 'begin', page: number, recipe, maxItemBytes });
+    this.#rest();
+    send(worker, { type: 'begin', page: number, recipe, maxItemBytes });
     return page;
   }
 
@@ -70,17 +83,32 @@ export class ParseThread {
     await this.#end();
   }
 
-  #start(): Worker {
+  #start(): Running {
     const worker = new Worker(this.#script, { name: 'parse' });
-    worker.on('message', (answer: ParseAnswer) => this.#pages.get(answer.page)?.take(answer));
+    const running: Running = { worker, ready: Promise.withResolvers<void>(), takesPages: false };
+    worker.on('message', (answer: ParseAnswer) => {
+      if (answer.type !== 'ready') {
+        this.#pages.get(answer.page)?.take(answer);
+        return;
+      }
+      running.takesPages = true;
+      running.ready.resolve();
+    });
     worker.on('error', (error) => this.#onLoss(worker, messageOf(error)));
     worker.on('exit', (code) => this.#onLoss(worker, `it ended with code ${code}`));
-    return worker;
+    return running;
   }
 
   #left(number: number): void {
     this.#pages.delete(number);
-    if (this.#pages.size > 0 || this.#worker === null) return;
+    this.#rest();
+  }
+
+  /** The wait for another page begins anew, or ends where there is one. */
+  #rest(): void {
+    this.#idle?.abort();
+    this.#idle = null;
+    if (this.#pages.size > 0 || this.#running === null) return;
     const idle = new AbortController();
     this.#idle = idle;
     this.#clock.sleep(idleMs, idle.signal).then(
@@ -90,21 +118,23 @@ export class ParseThread {
   }
 
   async #end(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = null;
-    this.#idle?.abort();
-    this.#idle = null;
+    const running = this.#running;
+    this.#running = null;
+    this.#rest();
     for (const page of this.#pages.values()) page.fail(new ParseThreadLost('the parse thread was closed'));
-    if (worker === null) return;
-    const exited = new Promise((resolve) => worker.once('exit', resolve));
-    send(worker, { type: 'close' });
-    await exited;
+    if (running === null) return;
+    const { worker } = running;
+    running.ready.resolve();
+    // It keeps nothing that could be lost.
+    await worker.terminate();
   }
 
   #onLoss(worker: Worker, why: string): void {
-    if (worker !== this.#worker) return;
-    this.#worker = null;
+    if (worker !== this.#running?.worker) return;
+    this.#running.ready.resolve();
+    this.#running = null;
     this.#lost = true;
+    this.#rest();
     this.#log.error({ error: why }, 'the parse thread was lost; lists are parsed in the ingest thread from now on');
     for (const page of this.#pages.values()) page.fail(new ParseThreadLost(`the parse thread was lost: ${why}`));
   }
@@ -172,7 +202,7 @@ export class ParsedPage {
     this.#wake?.();
   }
 
-  take(answer: ParseAnswer): void {
+  take(answer: Exclude<ParseAnswer, { readonly type: 'ready' }>): void {
     if (answer.type === 'failed') {
       const { reason, message } = answer;
       this.fail(reason === null ? new StoreFailure(new Error(message)) : new ProtocolError(reason, message));

@@ -20,11 +20,6 @@ const pages = new Map<number, Page>();
 const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
 
 port.on('message', (request: ParseRequest) => {
-  if (request.type === 'close') {
-    for (const number of pages.keys()) leave(number);
-    port.close();
-    return;
-  }
   if (request.type === 'begin') {
     const { page, recipe, maxItemBytes } = request;
     pages.set(page, { slicer: new ListSlicer(maxItemBytes), preparer: new Preparer(recipe) });
@@ -44,6 +39,8 @@ port.on('message', (request: ParseRequest) => {
     post({ type: 'failed', page: number, reason, message: messageOf(error) });
   }
 });
+
+post({ type: 'ready' });
 
 function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<ArrayBuffer>): void {
   const objects: SentObject[] = [];
