@@ -14,12 +14,12 @@
 import type { Clock, Random } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { DescribedResource } from '../catalog/catalog.ts';
-import { type Resource, resourceKey } from '../catalog/resource.ts';
+import { apiVersionOf, type Resource, resourceKey } from '../catalog/resource.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { Connection } from '../kube/connection.ts';
 import { explainConnectionFailure } from '../kube/explain.ts';
 import { clusterUid } from '../kube/identity.ts';
+import { openApiMarks } from '../kube/openapi.ts';
 import { RestClient } from '../kube/rest-client.ts';
 import type { Writer } from '../store/types.ts';
 import { Alarm } from './alarm.ts';
@@ -33,7 +33,9 @@ import type { ClusterProgress } from './progress.ts';
 import type { ReflectorSettings, SeenObject } from './reflector-context.ts';
 import { ReflectorSet } from './reflector-set.ts';
 import { RewindGuard } from './rewind-guard.ts';
+import { SchemaWatch } from './schema-watch.ts';
 import { collectionsOf, type Selection, selects } from './selection.ts';
+import { apiServiceKey, startOrder } from './start-order.ts';
 
 export interface SupervisorSettings {
   /** Milliseconds between rounds; each is up to a fifth shorter or longer. */
@@ -42,6 +44,8 @@ export interface SupervisorSettings {
   readonly debounceMs: number;
   /** Milliseconds after which a cluster that has not answered yet counts as tried: nobody waits longer for its catalog. */
   readonly patienceMs: number;
+  /** Milliseconds that another schema of a group version must have stood before it is taken. */
+  readonly schemaStableMs: number;
   /** Milliseconds to the rounds that follow such a round. */
   readonly settleMs: readonly number[];
 }
@@ -50,6 +54,7 @@ export const defaultSupervisorSettings: SupervisorSettings = {
   rediscoverMs: 60_000,
   debounceMs: 1000,
   patienceMs: 5000,
+  schemaStableMs: 300_000,
   settleMs: [1000, 2000, 5000, 10_000],
 };
 
@@ -80,7 +85,6 @@ const lastRetryMs = 3_600_000;
 /** Milliseconds between rounds that are made because a collection was not found. */
 const missingMs = 10_000;
 
-const apiServiceKey = 'apiservices.apiregistration.k8s.io';
 const accessGroup = 'rbac.authorization.k8s.io';
 
 export class ClusterSupervisor {
@@ -92,6 +96,7 @@ export class ClusterSupervisor {
   #claimed = false;
   #loop: Promise<void> | null = null;
   #reflectors: ReflectorSet | null = null;
+  readonly #schemas: SchemaWatch;
   #uid: string | null = null;
   #error: string | null = null;
   #problems: readonly Problem[] = [];
@@ -116,6 +121,7 @@ export class ClusterSupervisor {
   constructor(context: SupervisorContext) {
     this.#context = context;
     this.#alarm = new Alarm(context.clock);
+    this.#schemas = new SchemaWatch(context.clock, context.settings.schemaStableMs);
     this.#backoff = new Backoff(context.clock, context.random);
     const { name, context: contextName, inCluster } = context.cluster;
     this.#name = name ?? contextName ?? (inCluster === true ? 'in-cluster' : 'kubeconfig');
@@ -285,6 +291,7 @@ export class ClusterSupervisor {
     const { clock, log, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
+    await this.#lookAtSchemas(client, set, stop);
     const dirty = this.#dirty;
     this.#dirty = new Set();
     try {
@@ -306,6 +313,16 @@ export class ClusterSupervisor {
     for (const problem of inventory.problems) log.debug({ cluster: this.#name, problem }, 'discovery is not complete');
     if (this.#probeDue) set.probe();
     this.#probeDue = false;
+  }
+
+  /** Marks kinds for another description whose schema has changed for good; not those that their definitions describe. */
+  async #lookAtSchemas(client: RestClient, set: ReflectorSet, stop: AbortSignal): Promise<void> {
+    const due = this.#schemas.look(await openApiMarks(client, stop).catch(() => new Map<string, string>()));
+    for (const key of due.length === 0 ? [] : set.keys()) {
+      const resource = set.described(key)?.resource;
+      if (resource === undefined || this.#crds.has(key)) continue;
+      if (due.includes('*') || due.includes(apiVersionOf(resource))) this.#dirty.add(key);
+    }
   }
 
   #needsDescription(
@@ -464,16 +481,6 @@ export class ClusterSupervisor {
 /** What of a resource, if it changes, makes another description necessary. */
 function servedAs({ group, version, plural, kind, namespaced, verbs }: Resource): unknown {
   return [group, version, plural, kind, namespaced, verbs.includes('watch')];
-}
-
-/** Definitions first, since others depend on them; Events last, since there are many and nothing does. */
-function startOrder(described: readonly DescribedResource[]): readonly DescribedResource[] {
-  const rank = ({ resource }: DescribedResource): number => {
-    const key = resourceKey(resource);
-    if (key === crdKey || key === apiServiceKey || key === 'namespaces') return 0;
-    return key === 'events' ? 2 : 1;
-  };
-  return described.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function parse(text: string): unknown {

@@ -50,6 +50,25 @@ export async function fetchOpenApi(
     : fetchV3(client, index, groupVersions, known, options.signal);
 }
 
+/**
+ * What changes when the schemas of a group version do: the hash of its document by v3, under `*` the server's version without. Group
+ * versions that tell no hash are left out. Throws when the server cannot be asked.
+ */
+export async function openApiMarks(client: RestClient, signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const index = await readIndex(client, signal);
+  if (index === undefined) {
+    const version = text(record(await client.get('/version', { signal }))?.['gitVersion']);
+    return new Map(version === undefined ? [] : [['*', version]]);
+  }
+  return new Map(
+    Object.entries(index).flatMap(([key, entry]) => {
+      const url = textOr(record(entry)?.['serverRelativeURL']);
+      const hash = new URLSearchParams(url.split('?')[1] ?? '').get('hash');
+      return hash === null ? [] : [[key.replace(/^apis?\//, ''), hash]];
+    }),
+  );
+}
+
 /** The `paths` of the v3 index, or undefined where the server has none. */
 async function readIndex(
   client: RestClient,
