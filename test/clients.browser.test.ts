@@ -219,14 +219,14 @@ describe.skipIf(!hasChromium())('GraphQL clients in a browser', () => {
       await eventually(() => expect(site.upgrades).toBeGreaterThan(upgrades));
       cluster.delete(path('p01'), { gracePeriodSeconds: 0 });
       cluster.create(pod(namespace, 'p10'));
-      cluster.patch(path('p04'), { metadata: { labels: { step: 'while away' } } });
+      cluster.patch(path('p04'), { metadata: { labels: { step: 'while-away' } } });
       expect(names(await rows('all'))).toContain('p01');
       site.mend();
       await eventually(async () => {
         expect(names(await rows('all'))).toEqual(['p02', 'p04', 'p05', 'p06', 'p07', 'p08', 'p09', 'p10']);
-        expect(named(await rows('all'), 'p04').metadata.labels).toEqual({ step: 'while away' });
+        expect(named(await rows('all'), 'p04').metadata.labels).toEqual({ step: 'while-away' });
         expect(names(await rows('page'))).toEqual(['p02', 'p04', 'p05', 'p06']);
-        expect(named(await rows('page'), 'p04').metadata.labels).toEqual({ step: 'while away' });
+        expect(named(await rows('page'), 'p04').metadata.labels).toEqual({ step: 'while-away' });
       });
       for (const name of ['all', 'page'] as const) {
         const since = (await call('live', name)).phases.slice(before[name]);
@@ -236,7 +236,7 @@ describe.skipIf(!hasChromium())('GraphQL clients in a browser', () => {
       const { nodes } = await list();
       expect(names(nodes)).toEqual(['p02', 'p04', 'p05', 'p06']);
       expect(named(nodes, 'p04')).toMatchObject({
-        metadata: { labels: { step: 'while away' } },
+        metadata: { labels: { step: 'while-away' } },
         spec: { nodeName: 'node-of-p04' },
       });
     });
