@@ -27,7 +27,7 @@ const cluster = 'model';
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 /** Milliseconds between two rounds of the supervisor. */
 const rediscoverMs = 15_000;
-const requests = { burst: 12, perSecond: 6 };
+const requests = { burst: 4, perSecond: 2 };
 /** Milliseconds of quiet after which all must be in step: two rounds of the supervisor, and the longest watch. */
 const patienceMs = 600_000;
 
@@ -191,12 +191,17 @@ class Run {
         return this.#crash();
       case 'F44':
         this.#clock.jump((this.#random() - 0.5) * 7_200_000);
-        return this.#clock.holdUp(this.#random() * 40_000);
+        return this.#holdUp(this.#random() * 40_000);
       case 'F45':
         return this.#restart();
       case 'F50':
         return server.burst();
     }
+  }
+
+  #holdUp(ms: number): void {
+    this.#clock.holdUp(ms);
+    this.#judge.heldUp();
   }
 
   /** The lowest version that ingest knows of a future behind this revision. */
@@ -256,7 +261,7 @@ class Run {
       judge: this.#judge,
       batchEvents: this.#settings.batchEvents,
       findings: this.#findings,
-      stall: () => this.#clock.holdUp(10_000),
+      stall: () => this.#holdUp(10_000),
     });
     const host = new IngestHost({
       options: {

@@ -31,7 +31,7 @@ export class RequestJudge {
     if (until !== undefined && now < until) this.findings.push(`I5: ${key} was asked for ${until - now} ms too early`);
     if (query.get('watch') !== 'true' || query.get('sendInitialEvents') === 'true') this.lists += 1;
     const { burst, perSecond } = this.#rate;
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) * perSecond) / 1000) - 1;
+    this.#tokens = Math.min(Math.max(burst, this.#tokens), this.#tokens + ((now - this.#at) * perSecond) / 1000) - 1;
     this.#at = now;
     if (this.#tokens < -0.001) this.findings.push(`I5: more lists and watches than ${burst} and ${perSecond} a second`);
   }
@@ -47,6 +47,12 @@ export class RequestJudge {
   /** Somebody else asks for this collection from now on. */
   forget(key: string): void {
     this.#notBefore.delete(key);
+  }
+
+  /** Nobody got a turn for a while: what was due meanwhile comes all at once. */
+  heldUp(): void {
+    this.#tokens = 3 * this.#rate.burst;
+    this.#at = this.#clock.monotonic();
   }
 
   /** Another process asks: it has not heard, and has a budget of its own. */

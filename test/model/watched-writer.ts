@@ -87,6 +87,8 @@ export function watchedWriter(context: WatchedWriterContext): StoreWriter {
     },
     openCluster: (name, uid) => {
       writer.openCluster(name, uid);
+      // Another connection has a budget of its own.
+      context.judge.restart();
       if (uid === server.uid && server.confused && server.ceiling === Number.POSITIVE_INFINITY) oracle.understood();
       settled();
     },
