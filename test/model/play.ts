@@ -268,6 +268,8 @@ class Run {
         file: this.#file,
         clusters: [{ name: cluster }],
         include: modelResources.map(({ key }) => key),
+        // A thread of its own has a time of its own.
+        parseThread: false,
         supervisor: { rediscoverMs },
         reflector: this.#settings,
       },
