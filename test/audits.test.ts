@@ -1,14 +1,30 @@
-/** GraphQL over HTTP: every audit of graphql-http against the endpoint, without a socket. */
+/** GraphQL over HTTP: every audit of graphql-http, against the endpoint without a socket and against the server with prepared answers. */
 import { serverAudits } from 'graphql-http';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunningServer, startServer } from '../src/server/http-server.ts';
 import { handMadeSource } from '../src/server/testing/hand-made-source.ts';
 import { createYogaServer } from '../src/server/yoga-server.ts';
 
 const { source, log } = handMadeSource();
 const yoga = createYogaServer({ source, log, tabs: [] });
-const audits = serverAudits({ url: 'http://127.0.0.1/graphql', fetchFn: yoga.fetch });
+let server: RunningServer;
+beforeAll(async () => {
+  const pages = { pages: () => Promise.reject(new Error('nothing here is a list')) };
+  server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source,
+    log,
+    tabs: [],
+    readiness: () => ({ ready: true }),
+    pages,
+  });
+});
+afterAll(() => server.close());
 
-describe('GraphQL over HTTP', () => {
+function auditsOf(url: () => string, fetchFn: typeof fetch): void {
+  const audits = serverAudits({ url, fetchFn });
+
   test('there are audits to pass', () => {
     expect(audits.length).toBeGreaterThan(50);
   });
@@ -17,4 +33,8 @@ describe('GraphQL over HTTP', () => {
     const result = await audit.fn();
     expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
   });
-});
+}
+
+describe('GraphQL over HTTP: the endpoint', () =>
+  auditsOf(() => 'http://127.0.0.1/graphql', yoga.fetch as typeof fetch));
+describe('GraphQL over HTTP: the server', () => auditsOf(() => server.url, fetch));

@@ -45,8 +45,13 @@ export function shown(type: FieldType, value: unknown): unknown {
       return value;
     case 'leaf':
       if (!fits(type.type, value)) return null;
-      return type.type === 'Float' && isRawJson(value) ? Number(rawJsonText(value)) : value;
+      return type.type === 'Float' && isRawJson(value) ? finite(Number(rawJsonText(value))) : value;
   }
+}
+
+/** A number that a double can hold. */
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 /** Can the leaf's scalar show this value? */

@@ -53,6 +53,7 @@ export type GatewayConfig = Pick<
   | 'maxReadBytes'
   | 'searchPaths'
   | 'scanRows'
+  | 'preparedAnswers'
 > & { readonly logLevel: LogLevel };
 
 /** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
@@ -146,6 +147,7 @@ export async function startGateway(
       readiness: () => readinessOf(ingest.progress(), reader),
       metrics,
       tabs: readPlaygroundTabs(),
+      ...(config.preparedAnswers ? { pages: reader } : {}),
       log,
     });
     undo.push(() => server.close());

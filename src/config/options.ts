@@ -220,6 +220,13 @@ export const optionTable = {
     commands: running,
     schema: whole(0, 1_000_000_000).default(100_000),
   },
+  preparedAnswers: {
+    key: 'preparedAnswers',
+    value: 'true|false',
+    help: 'Answer plain lists with text that the readers write; false leaves everything to the executor.',
+    commands: running,
+    schema: flag.default(true),
+  },
   pods: {
     key: 'pods',
     value: 'number',

@@ -2,6 +2,7 @@
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
 import { stringify } from 'yaml';
+import type { FieldType, LeafType } from '../catalog/field-tree.ts';
 import { servedUid, servedVersion } from '../catalog/made-up.ts';
 import { parsePath } from '../catalog/path.ts';
 import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
@@ -13,6 +14,7 @@ import { encodeObjectId } from '../query/object-id.ts';
 import { at, below, needing, nothing, wholeBody } from './needs.ts';
 import type { ObjectSource } from './object-source.ts';
 import { loadOwned, loadOwners } from './owner-relation.ts';
+import { type PlainField, plainly } from './plain-field.ts';
 import { cellOf } from './printer-cells.ts';
 import type { Builder } from './static-schema.ts';
 
@@ -31,12 +33,15 @@ export function addKubernetesObject(builder: Builder): void {
   const ownerReference = builder.objectRef<Json>('OwnerReference').implement({
     description: 'A reference to the object that owns this one.',
     fields: (t) => ({
-      apiVersion: t.string({ resolve: (source) => text(source['apiVersion']) }),
-      kind: t.string({ resolve: (source) => text(source['kind']) }),
-      name: t.string({ resolve: (source) => text(source['name']) }),
-      uid: t.string({ resolve: (source) => text(source['uid']) }),
-      controller: t.boolean({ resolve: (source) => source['controller'] === true }),
-      blockOwnerDeletion: t.boolean({ resolve: (source) => source['blockOwnerDeletion'] === true }),
+      apiVersion: t.string({ extensions: member('apiVersion'), resolve: (source) => text(source['apiVersion']) }),
+      kind: t.string({ extensions: member('kind'), resolve: (source) => text(source['kind']) }),
+      name: t.string({ extensions: member('name'), resolve: (source) => text(source['name']) }),
+      uid: t.string({ extensions: member('uid'), resolve: (source) => text(source['uid']) }),
+      controller: t.boolean({ extensions: flag('controller'), resolve: (source) => source['controller'] === true }),
+      blockOwnerDeletion: t.boolean({
+        extensions: flag('blockOwnerDeletion'),
+        resolve: (source) => source['blockOwnerDeletion'] === true,
+      }),
     }),
   });
 
@@ -46,66 +51,74 @@ export function addKubernetesObject(builder: Builder): void {
       const meta = (name: string) => (source: ObjectSource) => text(source.metadata[name]);
       const map = (source: ObjectSource, name: string): Json => recordOf(source.metadata[name]) ?? {};
       return {
-        name: t.string({ nullable: false, extensions: needing(nothing), resolve: (source) => source.row.name }),
-        namespace: t.string({ extensions: needing(nothing), resolve: (source) => source.row.namespace }),
-        uid: t.string({ extensions: needing(nothing), resolve: (source) => servedUid(source.row.uid) }),
+        name: t.string({ nullable: false, extensions: identity('name'), resolve: (source) => source.row.name }),
+        namespace: t.string({ extensions: identity('namespace'), resolve: (source) => source.row.namespace }),
+        uid: t.string({ extensions: identity('uid'), resolve: (source) => servedUid(source.row.uid) }),
         resourceVersion: t.string({
-          extensions: needing(nothing),
+          extensions: identity('resourceVersion'),
           resolve: (source) => servedVersion(source.row.resourceVersion),
         }),
-        generateName: t.string({ extensions: needing(at('generateName')), resolve: meta('generateName') }),
+        generateName: t.string({ extensions: member('generateName'), resolve: meta('generateName') }),
         generation: t.field({
           type: 'Int64',
-          extensions: needing(at('generation')),
+          extensions: member('generation', 'Int64'),
           resolve: (source) => integer(source.metadata['generation']),
         }),
         creationTimestamp: t.field({
           type: 'DateTime',
-          extensions: needing(at('creationTimestamp')),
+          extensions: member('creationTimestamp', 'DateTime'),
           resolve: meta('creationTimestamp'),
         }),
         deletionTimestamp: t.field({
           type: 'DateTime',
-          extensions: needing(at('deletionTimestamp')),
+          extensions: member('deletionTimestamp', 'DateTime'),
           resolve: meta('deletionTimestamp'),
         }),
         deletionGracePeriodSeconds: t.field({
           type: 'Int64',
-          extensions: needing(at('deletionGracePeriodSeconds')),
+          extensions: member('deletionGracePeriodSeconds', 'Int64'),
           resolve: (source) => integer(source.metadata['deletionGracePeriodSeconds']),
         }),
         labels: t.field({
           type: 'StringMap',
-          extensions: needing(at('labels')),
+          extensions: plainly(at('labels'), { is: 'member', name: 'labels', type: { kind: 'stringMap' } }),
           resolve: (source) => recordOf(source.metadata['labels']),
         }),
         annotations: t.field({
           type: 'StringMap',
           description: 'Without kubectl.kubernetes.io/last-applied-configuration.',
-          extensions: needing(at('annotations')),
+          extensions: plainly(at('annotations'), { is: 'member', name: 'annotations', type: { kind: 'stringMap' } }),
           resolve: (source) => recordOf(source.metadata['annotations']),
         }),
         label: t.string({
           description: 'The value of one label.',
           args: { key: t.arg.string({ required: true }) },
-          extensions: needing(at('labels')),
+          extensions: plainly(at('labels'), { is: 'entry', of: 'labels' }),
           resolve: (source, { key }) => text(own(map(source, 'labels'), key)),
         }),
         annotation: t.string({
           description: 'The value of one annotation.',
           args: { key: t.arg.string({ required: true }) },
-          extensions: needing(at('annotations')),
+          extensions: plainly(at('annotations'), { is: 'entry', of: 'annotations' }),
           resolve: (source, { key }) => text(own(map(source, 'annotations'), key)),
         }),
         finalizers: t.stringList({
           nullable: { list: true, items: false },
-          extensions: needing(at('finalizers')),
+          extensions: plainly(at('finalizers'), {
+            is: 'member',
+            name: 'finalizers',
+            type: listed({ kind: 'leaf', type: 'String' }),
+          }),
           resolve: (source) => strings(source.metadata['finalizers']),
         }),
         ownerReferences: t.field({
           type: [ownerReference],
           nullable: { list: true, items: false },
-          extensions: needing(at('ownerReferences')),
+          extensions: plainly(at('ownerReferences'), {
+            is: 'member',
+            name: 'ownerReferences',
+            type: listed({ kind: 'object', shape: '' }),
+          }),
           resolve: (source) => records(source.metadata['ownerReferences']),
         }),
       };
@@ -127,22 +140,22 @@ export function addKubernetesObject(builder: Builder): void {
   const condition = builder.objectRef<Json>('Condition').implement({
     description: 'One condition of a status.',
     fields: (t) => ({
-      type: t.string({ extensions: needing(at('type')), resolve: (source) => text(source['type']) }),
+      type: t.string({ extensions: member('type'), resolve: (source) => text(source['type']) }),
       status: t.string({
         description: 'True, False or Unknown.',
-        extensions: needing(at('status')),
+        extensions: member('status'),
         resolve: (source) => text(source['status']),
       }),
-      reason: t.string({ extensions: needing(at('reason')), resolve: (source) => text(source['reason']) }),
-      message: t.string({ extensions: needing(at('message')), resolve: (source) => text(source['message']) }),
+      reason: t.string({ extensions: member('reason'), resolve: (source) => text(source['reason']) }),
+      message: t.string({ extensions: member('message'), resolve: (source) => text(source['message']) }),
       lastTransitionTime: t.field({
         type: 'DateTime',
-        extensions: needing(at('lastTransitionTime')),
+        extensions: member('lastTransitionTime', 'DateTime'),
         resolve: (source) => text(source['lastTransitionTime']),
       }),
       observedGeneration: t.field({
         type: 'Int64',
-        extensions: needing(at('observedGeneration')),
+        extensions: member('observedGeneration', 'Int64'),
         resolve: (source) => integer(source['observedGeneration']),
       }),
     }),
@@ -156,20 +169,24 @@ export function addKubernetesObject(builder: Builder): void {
         nullable: false,
         description:
           'Opaque and stable: made from cluster, kind, namespace and name. A recreated object has the same id and another uid.',
-        extensions: needing(nothing),
+        extensions: identity('id'),
         resolve: ({ row }) => encodeObjectId(row),
       }),
-      cluster: t.string({ nullable: false, extensions: needing(nothing), resolve: ({ row }) => row.cluster }),
+      cluster: t.string({ nullable: false, extensions: identity('cluster'), resolve: ({ row }) => row.cluster }),
       apiVersion: t.string({
         nullable: false,
-        extensions: needing(at('apiVersion')),
+        extensions: plainly(at('apiVersion'), { is: 'apiVersion' }),
         resolve: (source) => source.apiVersion,
       }),
-      kind: t.string({ nullable: false, extensions: needing(nothing), resolve: ({ kind }) => kind.resource.kind }),
+      kind: t.string({
+        nullable: false,
+        extensions: plainly(nothing, { is: 'kind' }),
+        resolve: ({ kind }) => kind.resource.kind,
+      }),
       metadata: t.field({
         type: 'ObjectMeta',
         nullable: false,
-        extensions: needing(below('metadata')),
+        extensions: plainly(below('metadata'), { is: 'metadata' }),
         resolve: (source) => source,
       }),
       raw: t.field({
@@ -201,7 +218,7 @@ export function addKubernetesObject(builder: Builder): void {
         type: condition,
         description: 'The condition of this type in status.conditions.',
         args: { type: t.arg.string({ required: true }) },
-        extensions: needing(at('status', 'conditions')),
+        extensions: plainly(at('status', 'conditions'), { is: 'condition' }),
         resolve: ({ body }, { type }) =>
           records(recordOf(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
       }),
@@ -220,7 +237,7 @@ export function addKubernetesObject(builder: Builder): void {
         type: ['Path'],
         description: 'Paths whose values Portolan withholds and never stores.',
         nullable: { list: true, items: false },
-        extensions: needing(nothing),
+        extensions: plainly(nothing, { is: 'withheld' }),
         resolve: ({ kind }) => [...kind.withheld],
       }),
       owners: t.field({
@@ -245,6 +262,22 @@ export function addKubernetesObject(builder: Builder): void {
       }),
     }),
   });
+}
+
+function member(name: string, type: LeafType = 'String'): ReturnType<typeof plainly> {
+  return plainly(at(name), { is: 'member', name, type: { kind: 'leaf', type } });
+}
+
+function flag(name: string): ReturnType<typeof plainly> {
+  return plainly(at(name), { is: 'flag', name });
+}
+
+function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof plainly> {
+  return plainly(nothing, { is: 'identity', of });
+}
+
+function listed(of: FieldType): FieldType {
+  return { kind: 'list', of };
 }
 
 function own(map: Json, key: string): unknown {

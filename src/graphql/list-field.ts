@@ -23,8 +23,9 @@ import { ListConnection } from './connection-source.ts';
 import { costOfObject } from './cost.ts';
 import { filterFrom } from './filter-input.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
-import { projectionOf, selectionsAt } from './needs.ts';
+import { nothing, projectionOf, selectionsAt } from './needs.ts';
 import type { Operation } from './operation.ts';
+import { plainly } from './plain-field.ts';
 import type { FieldConfig } from './shape-types.ts';
 import { inputList } from './wrap.ts';
 
@@ -71,6 +72,7 @@ export function listRoot(
     type: connection,
     description: `All ${kind.resource.kind} objects.`,
     args: { filter: { type: filter }, ...pageArguments(shared.type('Order')) },
+    extensions: plainly(nothing, { is: 'list', kind, filter }),
     resolve: (_root, args, { portolan }, info) =>
       list(
         portolan,
@@ -94,15 +96,24 @@ export function list(
   info: GraphQLResolveInfo,
   optional: ReadonlySet<string> = new Set(),
 ): Promise<ListConnection> {
-  const plan: ListPlan = {
+  const { maxPageSize } = operation.source.limits;
+  const plan = { ...listPlan(kinds, filter, args, maxPageSize), projection: projectionOfNodes(info) };
+  return new ListConnection(operation, plan, kinds, { objectCost: costOfNodes(info, maxPageSize), optional }).ready();
+}
+
+/** The plan of a list, but for what is read of its objects. Throws BAD_USER_INPUT for arguments that cannot be used. */
+export function listPlan(
+  kinds: readonly CatalogKind[],
+  filter: Filter,
+  args: ListArguments,
+  maxPageSize: number,
+): Omit<ListPlan, 'projection'> {
+  return {
     kinds: kinds.map(({ key, tree }) => ({ key, tree })),
     filter,
     orderBy: ordersOf(kinds, filter, args.orderBy ?? []),
-    page: checkPage(args, { maximum: operation.source.limits.maxPageSize }),
-    projection: projectionOfNodes(info),
+    page: checkPage(args, { maximum: maxPageSize }),
   };
-  const objectCost = costOfNodes(info, operation.source.limits.maxPageSize);
-  return new ListConnection(operation, plan, kinds, { objectCost, optional }).ready();
 }
 
 /** What the caller says; a search without an order is ranked. */
@@ -140,14 +151,20 @@ export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
   return projectionOf({ schema: info.schema, fragments: fragmentsOf(info) }, nodeSelections(info), nodeType(info));
 }
 
+/** What is selected of a connection. */
+export type ListSelection = Pick<
+  GraphQLResolveInfo,
+  'schema' | 'fragments' | 'variableValues' | 'fieldNodes' | 'returnType'
+>;
+
 /** The values that are asked of each of those nodes. */
-function costOfNodes(info: GraphQLResolveInfo, maxPageSize: number): number {
+export function costOfNodes(info: ListSelection, maxPageSize: number): number {
   const { schema, variableValues } = info;
   const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
   return costOfObject(costed, nodeSelections(info), nodeType(info));
 }
 
-function nodeSelections(info: GraphQLResolveInfo): readonly SelectionSetNode[] {
+function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
   const connection = info.fieldNodes.map((node) => node.selectionSet);
   return [
     ...selectionsAt(fragmentsOf(info), connection, ['nodes']),
@@ -155,12 +172,12 @@ function nodeSelections(info: GraphQLResolveInfo): readonly SelectionSetNode[] {
   ];
 }
 
-function fragmentsOf(info: GraphQLResolveInfo): Readonly<Record<string, FragmentDefinitionNode>> {
+function fragmentsOf(info: ListSelection): Readonly<Record<string, FragmentDefinitionNode>> {
   return info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
 }
 
 /** The named type of the connection's nodes. */
-function nodeType(info: GraphQLResolveInfo): GraphQLNamedType {
+function nodeType(info: ListSelection): GraphQLNamedType {
   let type: unknown = info.returnType;
   while (typeof type === 'object' && type !== null && 'ofType' in type) type = type.ofType;
   const nodes = (type as GraphQLObjectType).getFields()['nodes']?.type as unknown;

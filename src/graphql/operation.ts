@@ -171,12 +171,7 @@ export class Operation {
   /** What goes into `extensions.portolan` of the answer. */
   extensions(): Record<string, unknown> {
     return {
-      generation: this.generation.id,
-      ...(this.cost.asked === null
-        ? {}
-        : { cost: { asked: this.cost.asked, allowed: this.cost.allowed, spent: this.cost.spent } }),
-      ...(this.#revision === null ? {} : { revision: this.#revision }),
-      ...(this.#missing.size === 0 ? {} : { notReady: [...this.#missing.values()] }),
+      ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
       ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
     };
   }
@@ -190,6 +185,21 @@ export class Operation {
       () => {},
     );
   }
+}
+
+/** What every answer says of itself; `revision` is null where nothing was read. */
+export function answerExtensions(
+  generation: Generation,
+  { asked, allowed, spent }: Pick<OperationCost, 'asked' | 'allowed' | 'spent'>,
+  revision: number | null,
+  missing: readonly Missing[],
+): Record<string, unknown> {
+  return {
+    generation: generation.id,
+    ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
+    ...(revision === null ? {} : { revision }),
+    ...(missing.length === 0 ? {} : { notReady: missing }),
+  };
 }
 
 /** Begins an operation on the current generation. The caller ends it. */

@@ -142,3 +142,13 @@ test('a field that is named like something every object of JavaScript has is nul
   expect(errors).toEqual([]);
   expect(data.exampleComOdds.nodes).toEqual([{ constructor: null, spec: { toString: null, valueOf: 1 } }]);
 });
+
+test('a number that no Float can hold is null', async () => {
+  const { declare, sync, query } = engineFixture();
+  await declare(widget());
+  const large = JSON.stringify(made({ name: 'a', spec: { ratio: '@' } })).replace('"@"', `1${'0'.repeat(400)}`);
+  await sync(widgets, [large]);
+  const { data, errors } = await query('{ exampleComWidgets { nodes { spec { ratio } } } }');
+  expect(errors).toEqual([]);
+  expect(data.exampleComWidgets.nodes).toEqual([{ spec: { ratio: null } }]);
+});

@@ -10,8 +10,9 @@ import { must } from '../base/must.ts';
 import { fieldName } from '../catalog/field-names.ts';
 import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
 import { shownMember } from '../catalog/shown.ts';
-import { at, below, needing } from './needs.ts';
+import { at, below } from './needs.ts';
 import type { OperationContext } from './operation.ts';
+import { plainly } from './plain-field.ts';
 import { listOf, nonNull } from './wrap.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
@@ -37,7 +38,7 @@ export class ShapeTypes {
     return {
       type: this.#output(tree, names, type),
       ...(description === undefined ? {} : { description }),
-      extensions: needing(type.kind === 'object' ? below(name) : at(name)),
+      extensions: plainly(type.kind === 'object' ? below(name) : at(name), { is: 'member', name, type }),
       resolve: (source) => shownMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }

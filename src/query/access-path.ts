@@ -7,7 +7,7 @@
  * is the filter without the condition that the path itself answers.
  */
 import { publishedRowsets } from '../store/tables.ts';
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout, Lease, Statement } from '../store/types.ts';
 import type { Filter, LabelRequirement } from './filter.ts';
 import { conjuncts, everything } from './filter.ts';
 import { isCreated, KindScope, readySlot } from './kind-scope.ts';
@@ -158,6 +158,13 @@ export interface Survey {
   readonly clusters: readonly string[];
 }
 
+const syncedClusters = raw('json_group_array(DISTINCT cluster ORDER BY cluster)');
+
+/** A statement whose one value is the JSON list of the clusters in which something of the kind is synced. */
+export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>): Statement {
+  return sql`SELECT ${syncedClusters} FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1`;
+}
+
 /** Looks how many rows stand behind each path; `paths` is not empty. */
 export async function survey(lease: Lease, layout: KindLayout, paths: readonly AccessPath[]): Promise<Survey> {
   const counts = paths.map((path) => {
@@ -166,7 +173,7 @@ export async function survey(lease: Lease, layout: KindLayout, paths: readonly A
     return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(scope)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
   });
   const [row = []] = await lease.all(
-    sql`SELECT coalesce(sum(objects), 0), json_group_array(DISTINCT cluster ORDER BY cluster), ${join(counts, ', ')}
+    sql`SELECT coalesce(sum(objects), 0), ${syncedClusters}, ${join(counts, ', ')}
       FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1`,
   );
   const [total, clusters, ...rows] = row;

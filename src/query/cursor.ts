@@ -8,7 +8,9 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import type { OrderKey } from '../catalog/values.ts';
+import type { RowPart } from '../store/page-text.ts';
 import type { Position } from './compare-rows.ts';
+import { textColumns } from './text-columns.ts';
 
 const version = 1;
 const minInt64 = -(2n ** 63n);
@@ -35,6 +37,24 @@ export function encodeContent(content: readonly unknown[]): string {
 /** A key as JSON has it. */
 export function plainKey(key: OrderKey | null): string | number | { readonly i: string } | null {
   return typeof key === 'bigint' ? { i: key.toString() } : key;
+}
+
+/** The same for a row of a page that is written as text; `keys` are the parts that write its order keys. */
+export function cursorParts(key: string, keys: readonly RowPart[], fingerprint: string): readonly RowPart[] {
+  const { cluster, namespace, name } = textColumns;
+  const text = (json: string): RowPart => ({ is: 'text', text: json });
+  const of: readonly RowPart[] = [
+    text(`[${version},${JSON.stringify(fingerprint)},[`),
+    ...keys.flatMap((part, index) => (index === 0 ? [part] : [text(','), part])),
+    text('],'),
+    { is: 'column', at: cluster, otherwise: '""' },
+    text(`,${JSON.stringify(key)},`),
+    { is: 'column', at: namespace, otherwise: 'null' },
+    text(','),
+    { is: 'column', at: name, otherwise: '""' },
+    text(']'),
+  ];
+  return [{ is: 'opaque', of }];
 }
 
 /**

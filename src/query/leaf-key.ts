@@ -54,7 +54,7 @@ export function bindKey(type: LeafType, key: OrderKey): string | number | bigint
 }
 
 /** Keys of these types leave SQL as text: they reach beyond what a JavaScript number holds. */
-function isWide(type: LeafType): boolean {
+export function isWide(type: LeafType): boolean {
   return type === 'Int' || type === 'Int64' || type === 'DateTime' || type === 'Duration';
 }
 

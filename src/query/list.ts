@@ -30,9 +30,8 @@ export async function listPage(
 ): Promise<ListResult> {
   const { page } = plan;
   const backward = page.direction === 'backward';
-  const cursor = page.direction === 'backward' ? page.before : page.after;
   const fingerprint = fingerprintOf(plan);
-  const position = cursor === null ? null : decodePosition(cursor, fingerprint, plan);
+  const position = positionOf(plan, fingerprint);
   const limit = page.limit + 1;
 
   const lists: KindList[] = [];
@@ -57,9 +56,15 @@ export async function listPage(
     : { rows, hasNextPage: more, hasPreviousPage: position !== null };
 }
 
-function decodePosition(cursor: string, fingerprint: string, plan: ListPlan): Position {
+/** Where the page begins, null at an end of the list. Throws BAD_USER_INPUT for a cursor that is none of this list. */
+export function positionOf(
+  { page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>,
+  fingerprint: string,
+): Position | null {
+  const cursor = page.direction === 'backward' ? page.before : page.after;
+  if (cursor === null) return null;
   const position = decodeCursor(cursor, fingerprint);
-  if (position.keys.length !== plan.orderBy.length) {
+  if (position.keys.length !== orderBy.length) {
     throw new PortolanError('BAD_USER_INPUT', 'The cursor does not fit the order of this list; use one that it gave.');
   }
   return position;

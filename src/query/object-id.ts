@@ -6,13 +6,33 @@
  * Invariant: one identity has one id; any other spelling of it is refused.
  */
 import { PortolanError } from '../base/errors.ts';
+import type { RowPart } from '../store/page-text.ts';
 import type { Identity } from './filter.ts';
+import { textColumns } from './text-columns.ts';
 
 const version = 1;
 
 export function encodeObjectId({ cluster, key, namespace, name }: Identity): string {
   const json = JSON.stringify([cluster, key, namespace ?? '', name]);
   return Buffer.concat([Buffer.from([version]), Buffer.from(json)]).toString('base64url');
+}
+
+/** The same for a row of a page that is written as text. */
+export function objectIdParts(key: string): readonly RowPart[] {
+  const { cluster, namespace, name } = textColumns;
+  const column = (at: number): RowPart => ({ is: 'column', at, otherwise: '""' });
+  const text = (json: string): RowPart => ({ is: 'text', text: json });
+  const head = text(`${String.fromCharCode(version)}[`);
+  const of = [
+    head,
+    column(cluster),
+    text(`,${JSON.stringify(key)},`),
+    column(namespace),
+    text(','),
+    column(name),
+    text(']'),
+  ];
+  return [{ is: 'opaque', of }];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
 import { PortolanError } from '../base/errors.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease, Row, Statement } from '../store/types.ts';
 import { all, isIn, raw, sql } from './sql.ts';
 
 export interface Readiness {
@@ -19,13 +19,20 @@ export async function readiness(
   keys: readonly string[],
   clusters?: readonly string[],
 ): Promise<readonly Readiness[]> {
+  return readinessIn(await lease.all(readinessStatement(keys, clusters)));
+}
+
+/** The statement of `readiness`, for those who ask for more at once. */
+export function readinessStatement(keys: readonly string[], clusters?: readonly string[]): Statement {
   const where = [isIn(raw('k.key'), [...new Set(keys)])];
   if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
-  const rows = await lease.all(
-    sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced)
-      FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
-      GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`,
-  );
+  return sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced)
+    FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
+    GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
+}
+
+/** What its rows say. */
+export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
   return rows.map(([key, cluster, synced, whole]) => ({
     key: String(key),
     cluster: String(cluster),
@@ -44,7 +51,15 @@ export async function requireReady(
   keys: readonly string[],
   clusters?: readonly string[],
 ): Promise<readonly Pick<Readiness, 'key' | 'cluster'>[]> {
-  const found = await readiness(lease, keys, clusters);
+  return missingOf(await readiness(lease, keys, clusters), keys, clusters);
+}
+
+/** The same of what `readiness` found. */
+export function missingOf(
+  found: readonly Readiness[],
+  keys: readonly string[],
+  clusters?: readonly string[],
+): readonly Pick<Readiness, 'key' | 'cluster'>[] {
   const missing = [...new Set(keys)].filter((key) => !found.some((state) => state.key === key && state.synced));
   if (missing.length > 0) {
     const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;

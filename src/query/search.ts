@@ -73,7 +73,8 @@ export async function requireSearchable(lease: Lease, kindIds: readonly number[]
   throw new PortolanError('CACHE_NOT_READY', 'The search index is still being built; try again in a moment.');
 }
 
-function findSearch(filter: Filter): Search | null {
+/** The first search that stands anywhere in the filter. */
+export function findSearch(filter: Filter): Search | null {
   switch (filter.kind) {
     case 'search':
       return filter;

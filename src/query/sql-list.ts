@@ -54,6 +54,49 @@ export function pageStatements(list: KindList, projection: Projection): readonly
   });
 }
 
+/** What rows that are written as text show: values and objects of the body by the names on the way, and versions. */
+export interface TextProjection {
+  readonly values: readonly (readonly string[])[];
+  readonly objects: readonly (readonly string[])[];
+  /** Are uid and resourceVersion shown? */
+  readonly versions: boolean;
+}
+
+/** Statements whose rows are as src/store/page-text.ts and text-columns.ts say. */
+export function textPageStatements(list: KindList, { values, objects, versions }: TextProjection): readonly Fragment[] {
+  const body = values.length > 0 || objects.length > 0;
+  const shown = body ? sql`b.text, ${listOfValues(values)}, ${bitsOfObjects(objects)}` : raw('NULL, NULL, 0');
+  const joined = raw(
+    `${versions ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${body ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
+  );
+  return keyStatements(list).map(({ inner, order }) => {
+    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
+    return sql`SELECT ${shown}, k.cluster, k.namespace, k.name, ${raw(versions ? 'o.uid, o.rv' : 'NULL, NULL')}${join(keys, '')}
+      FROM (${inner}) AS k${joined}`;
+  });
+}
+
+/** With two paths or more json_extract gives a list, each value as it was stored. */
+function listOfValues(values: readonly (readonly string[])[]): Fragment {
+  const [only] = values;
+  if (only === undefined) return raw('NULL');
+  const paths = values.length === 1 ? [only, only] : values;
+  return sql`json_extract(b.body, ${join(
+    paths.map((path) => sql`${jsonPath(path)}`),
+    ', ',
+  )})`;
+}
+
+function bitsOfObjects(objects: readonly (readonly string[])[]): Fragment {
+  if (objects.length === 0) return raw('0');
+  const bits = objects.map((path, at) => sql`((json_type(b.body, ${jsonPath(path)}) IS 'object') << ${BigInt(at)})`);
+  return sql`(${join(bits, ' | ')})`;
+}
+
+function jsonPath(names: readonly string[]): string {
+  return `$${names.map((name) => `.${JSON.stringify(name)}`).join('')}`;
+}
+
 /** Statements whose rows are: id, cluster, namespace, name, order keys. */
 export function keyPageStatements(list: KindList): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {

@@ -12,8 +12,10 @@ import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { OperationSource } from '../graphql/operation.ts';
+import type { PageReader } from '../store/types.ts';
 import type { Metrics } from './metrics.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
+import { preparedFront } from './prepared-front.ts';
 import type { Readiness } from './readiness.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createYogaServer, endpoint, maxRequestBytes } from './yoga-server.ts';
@@ -27,6 +29,8 @@ export interface ServerOptions {
   /** What /metrics answers; without it the path is nowhere. */
   readonly metrics?: Metrics;
   readonly tabs: readonly PlaygroundTab[];
+  /** Who answers plain list queries with prepared text; without it, the executor answers them too. */
+  readonly pages?: PageReader;
   readonly log: Logger;
 }
 
@@ -45,10 +49,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { host, port, log } = options;
   refuseUnlessLoopback(host);
   const yoga = createYogaServer(options);
+  const { source, pages, metrics } = options;
+  const prepared =
+    pages === undefined
+      ? null
+      : preparedFront(yoga, { source, pages, ...(metrics === undefined ? {} : { metrics: metrics.operations }) });
   const server = createServer((request, response) => {
     // A request line may name the whole address; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
-    const answering = answerItself(request, response, options) ?? yoga.handle(request, response);
+    const answering =
+      answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response);
     Promise.resolve(answering).catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();

@@ -35,7 +35,7 @@ export function useLimits(limits: DocumentLimits = defaultLimits): Plugin {
   };
 }
 
-function parseWithin(
+export function parseWithin(
   source: Parameters<typeof parse>[0],
   options: Parameters<typeof parse>[1],
   limits: DocumentLimits,
@@ -72,7 +72,7 @@ function tooCostly(message: string): GraphQLError {
 }
 
 /** A validation rule that counts through fragments; a fragment that spreads itself is left to GraphQL's own rule. */
-function depthAndAliases({ maxDepth, maxAliases }: DocumentLimits) {
+export function depthAndAliases({ maxDepth, maxAliases }: DocumentLimits) {
   return (context: ValidationContext): ASTVisitor => {
     const measured = new Map<string, { depth: number; aliases: number }>();
 

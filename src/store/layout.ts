@@ -13,8 +13,19 @@ const mostKept = 8;
 
 /** The layouts of all kinds in the store, as of the lease's snapshot. */
 export async function readLayouts(lease: Lease): Promise<Layouts> {
+  return (await readLayoutsAndVersion(lease)).layouts;
+}
+
+/** The same, with the number by which these layouts are known in this life of the store. */
+export async function readLayoutsAndVersion(
+  lease: Lease,
+): Promise<{ readonly layoutVersion: number; readonly layouts: Layouts }> {
   const [state] = await lease.all({ sql: 'SELECT layout_version FROM state', params: [] });
-  const version = `${lease.epoch} ${String(state?.[0])}`;
+  const layoutVersion = Number(state?.[0]);
+  return { layoutVersion, layouts: await layoutsOf(lease, `${lease.epoch} ${layoutVersion}`) };
+}
+
+async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
   const cached = known.get(version);
   if (cached !== undefined) return cached;
   const rows = await lease.all({

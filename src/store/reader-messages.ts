@@ -2,12 +2,13 @@
  * What a reader pool and its threads say to each other.
  *
  *   begin -> begun | failed      all, fill -> rows | failed      end (no answer)      close (the thread ends)
+ *   pages -> pages | failed      a lease that begins, reads and ends in one message
  *
  * Calls of one thread are answered in their order. A lease is cancelled through shared memory, because a thread that runs a
  * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
  */
 import type { ErrorCode } from '../base/errors.ts';
-import type { Row, Statement } from './types.ts';
+import type { PageRequest, PagesRead, Row, Statement } from './types.ts';
 
 export type ReaderRequest =
   | { readonly op: 'begin'; readonly call: number; readonly lease: number; readonly timeoutMs: number }
@@ -19,17 +20,27 @@ export type ReaderRequest =
       readonly statements: readonly Statement[];
       readonly limit: number;
     }
+  | {
+      readonly op: 'pages';
+      readonly call: number;
+      readonly lease: number;
+      readonly timeoutMs: number;
+      readonly statements: readonly Statement[];
+      readonly pages: readonly PageRequest[];
+    }
   | { readonly op: 'end'; readonly lease: number }
   | { readonly op: 'close' };
 
 export interface Snapshot {
   readonly revision: number;
   readonly epoch: string;
+  readonly layoutVersion: number;
 }
 
 export type ReaderReply =
   | { readonly kind: 'begun'; readonly call: number; readonly snapshot: Snapshot }
   | { readonly kind: 'rows'; readonly call: number; readonly rows: readonly Row[] }
+  | { readonly kind: 'pages'; readonly call: number; readonly read: PagesRead }
   | {
       readonly kind: 'failed';
       readonly call: number;

@@ -12,7 +12,7 @@ import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts';
-import type { Lease, LeaseOptions, Reader, Row, Statement } from './types.ts';
+import type { Lease, LeaseOptions, PageReader, PageRequest, PagesRead, Reader, Row, Statement } from './types.ts';
 import { WalGate } from './wal-gate.ts';
 
 export interface ReaderOptions {
@@ -58,7 +58,7 @@ export interface PooledReader extends Reader {
 export type OpenLease = Lease & { end(): void };
 
 /** Opens a pool on a store file, which need not be there yet: until it is, leases fail with CACHE_NOT_READY. */
-export function openReader(file: string, options: ReaderOptions): PooledReader {
+export function openReader(file: string, options: ReaderOptions): PooledReader & PageReader {
   return new ReaderPool(file, options);
 }
 
@@ -73,7 +73,7 @@ const walWatchMs = 20;
 const spareMs = 50;
 const closeGraceMs = 1000;
 
-class ReaderPool implements PooledReader {
+class ReaderPool implements PooledReader, PageReader {
   readonly #options: ReaderOptions;
   readonly #threadOptions: ReaderThreadOptions;
   readonly #leaseMs: number;
@@ -145,7 +145,27 @@ class ReaderPool implements PooledReader {
     await Promise.all([...this.#threads].map((thread) => thread.close(closeGraceMs)));
   }
 
+  async pages(
+    statements: readonly Statement[],
+    pages: readonly PageRequest[],
+    options: LeaseOptions = {},
+  ): Promise<PagesRead> {
+    const lease = await this.#reserve(options);
+    try {
+      return await lease.pages(statements, pages, options.signal);
+    } finally {
+      lease.end();
+    }
+  }
+
   async #take(options: LeaseOptions): Promise<PoolLease> {
+    const lease = await this.#reserve(options);
+    await lease.begin(options.signal);
+    return lease;
+  }
+
+  /** A lease that has not begun. */
+  async #reserve(options: LeaseOptions): Promise<PoolLease> {
     const { signal } = options;
     signal?.throwIfAborted();
     if (this.#closed) throw closing();
@@ -154,7 +174,6 @@ class ReaderPool implements PooledReader {
     const lease = new PoolLease(thread, since, options.timeoutMs ?? this.#leaseMs, (ended) => this.#ended(ended));
     this.#leases.add(lease);
     this.#watchWal();
-    await lease.begin(signal);
     return lease;
   }
 
@@ -287,12 +306,14 @@ class PoolLease implements OpenLease {
   readonly #timeoutMs: number;
   readonly #onEnded: (lease: PoolLease) => void;
   readonly #failure = Promise.withResolvers<never>();
-  #snapshot: Snapshot = { revision: 0, epoch: '' };
+  #snapshot: Snapshot = { revision: 0, epoch: '', layoutVersion: 0 };
   #timer: NodeJS.Timeout | null = null;
   #signal: AbortSignal | undefined;
   /** Why the lease is over; null while it is not. */
   #over: { readonly reason: unknown } | null = null;
   #calls = 0;
+  /** The thread holds a snapshot until it is told to end. */
+  #begun = false;
 
   constructor(thread: ReaderThread, since: number, timeoutMs: number, onEnded: (lease: PoolLease) => void) {
     this.thread = thread;
@@ -314,19 +335,43 @@ class PoolLease implements OpenLease {
   }
 
   async begin(signal: AbortSignal | undefined): Promise<void> {
-    this.#signal = signal;
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#begun = true;
+    this.#listen(signal);
     try {
       const reply = await this.#call(() =>
         this.thread.call({ op: 'begin', lease: this.#number, timeoutMs: this.#timeoutMs }),
       );
       if (reply.kind === 'begun') this.#snapshot = reply.snapshot;
-      this.#timer = setTimeout(() => this.fail(timeIsUp()), this.#timeoutMs);
-      this.#timer.unref();
+      this.#startTimer();
     } catch (error) {
       this.fail(error);
       throw error;
     }
+  }
+
+  /** The whole life of a lease in one call. */
+  async pages(
+    statements: readonly Statement[],
+    pages: readonly PageRequest[],
+    signal: AbortSignal | undefined,
+  ): Promise<PagesRead> {
+    this.#listen(signal);
+    this.#startTimer();
+    const reply = await this.#call(() =>
+      this.thread.call({ op: 'pages', lease: this.#number, timeoutMs: this.#timeoutMs, statements, pages }),
+    );
+    if (reply.kind !== 'pages') throw new Error('invariant broken: a call for pages is answered with pages');
+    return reply.read;
+  }
+
+  #listen(signal: AbortSignal | undefined): void {
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  #startTimer(): void {
+    this.#timer = setTimeout(() => this.fail(timeIsUp()), this.#timeoutMs);
+    this.#timer.unref();
   }
 
   async all(statement: Statement): Promise<readonly Row[]> {
@@ -349,7 +394,7 @@ class PoolLease implements OpenLease {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#calls > 0) this.thread.cancel(this.#number);
-    this.thread.endLease(this.#number);
+    if (this.#begun) this.thread.endLease(this.#number);
     this.#failure.reject(reason);
     this.#settleIfQuiet();
   }

@@ -3,6 +3,7 @@
  *
  *   begin: BEGIN, and the first read is the state row, so the snapshot is fixed before anything is answered
  *   all, fill: statements in that snapshot; `tick()` ends them when the lease is cancelled, over its time, or the thread must end
+ *   pages: all of that in one message: BEGIN, statements, pages written as text (page-text.ts), ROLLBACK
  *   end, or the lease's time is up: ROLLBACK, at once, so that the WAL is not held
  *
  * Never writes. Opens the file with the first lease, and anew when another file stands in its place (a rebuilt store).
@@ -12,6 +13,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Database, sqliteCodeOf } from './database.ts';
+import { type PageTemplate, pageWriter } from './page-text.ts';
 import {
   type FileDamage,
   flags as places,
@@ -23,7 +25,7 @@ import {
 import { applicationId, formatVersion } from './schema.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
-import type { Row, Statement } from './types.ts';
+import type { PageRequest, PagesRead, PageText, Row, Statement } from './types.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
 const { file, flags, cachedStatements, cacheKib, maxRows } = workerData as ReaderWorkerData;
@@ -52,6 +54,8 @@ port.on('message', (request: ReaderRequest) => {
         const { call, lease, statements, limit } = request;
         return { kind: 'rows', call, rows: fill(lease, statements, limit) };
       });
+    case 'pages':
+      return answer(request.call, () => ({ kind: 'pages', call: request.call, read: readPages(request) }));
     case 'end':
       if (request.lease === current) end();
       return;
@@ -101,13 +105,13 @@ function begin(lease: number, timeoutMs: number): Snapshot {
   database.statement('BEGIN').run();
   try {
     const state = database
-      .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch') FROM state s`)
+      .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch'), s.layout_version FROM state s`)
       .get();
-    const [revision, epoch] = must(state, 'the state row');
+    const [revision, epoch, layoutVersion] = must(state, 'the state row');
     current = lease;
     deadline = performance.now() + timeoutMs;
     cut = setTimeout(end, timeoutMs);
-    return { revision: Number(revision), epoch: String(epoch) };
+    return { revision: Number(revision), epoch: String(epoch), layoutVersion: Number(layoutVersion) };
   } catch (error) {
     database.statement('ROLLBACK').run();
     throw error;
@@ -180,4 +184,48 @@ function fill(lease: number, statements: readonly Statement[], limit: number): r
     for (const row of ask(lease, statement)) rows.push(row);
   }
   return rows.length > limit ? rows.slice(0, limit) : rows;
+}
+
+function readPages(request: Extract<ReaderRequest, { op: 'pages' }>): PagesRead {
+  const { lease, statements, pages } = request;
+  const snapshot = begin(lease, request.timeoutMs);
+  try {
+    let bytes = 0;
+    const rows = statements.map((statement) => ask(lease, statement));
+    const texts = pages.map((page) => {
+      const found = fill(lease, page.statements, page.limit);
+      for (const row of found) bytes += lengthOf(row);
+      return pageText(found, page);
+    });
+    return { ...snapshot, rows, pages: texts, bytes };
+  } finally {
+    end();
+  }
+}
+
+function lengthOf(row: Row): number {
+  let length = 0;
+  for (const value of row) if (typeof value === 'string') length += value.length;
+  return length;
+}
+
+function pageText(found: readonly Row[], { shown, reversed, template }: PageRequest): PageText {
+  const rows = found.slice(0, shown);
+  return writerOf(template)(reversed ? rows.reverse() : rows, found.length);
+}
+
+/** Writers by their template's text; the oldest goes when there are too many. */
+const writers = new Map<string, ReturnType<typeof pageWriter>>();
+const mostWriters = 500;
+
+function writerOf(template: string): ReturnType<typeof pageWriter> {
+  const known = writers.get(template);
+  if (known !== undefined) return known;
+  const made = pageWriter(JSON.parse(template) as PageTemplate);
+  for (const oldest of writers.keys()) {
+    if (writers.size < mostWriters) break;
+    writers.delete(oldest);
+  }
+  writers.set(template, made);
+  return made;
 }

@@ -47,6 +47,45 @@ export interface Reader {
   close(): Promise<void>;
 }
 
+/** One page, read and written as text in the thread that reads it. */
+export interface PageRequest {
+  /** As in `Lease.fill`: run in turn until `limit` rows are there. Columns as src/store/page-text.ts says. */
+  readonly statements: readonly Statement[];
+  readonly limit: number;
+  /** Rows that are shown; what is found beyond only counts. */
+  readonly shown: number;
+  /** The rows come in the reverse of the order in which they are shown. */
+  readonly reversed: boolean;
+  /** A PageTemplate as JSON text: threads know it again by that. */
+  readonly template: string;
+}
+
+export interface PageText {
+  /** Rows that were found, at most the request's limit. */
+  readonly found: number;
+  /** A JSON list for each list of the template. */
+  readonly lists: readonly string[];
+  /** The template's `ends` of the first and the last row that is shown; null where there is none. */
+  readonly first: string | null;
+  readonly last: string | null;
+}
+
+/** What one snapshot says to several statements and pages at once. */
+export interface PagesRead {
+  readonly revision: number;
+  readonly epoch: string;
+  readonly layoutVersion: number;
+  readonly rows: readonly (readonly Row[])[];
+  readonly pages: readonly PageText[];
+  /** Characters that were read of objects. */
+  readonly bytes: number;
+}
+
+/** Reads in one step what a lease would read in several: one message to a reader thread and one back. */
+export interface PageReader {
+  pages(statements: readonly Statement[], pages: readonly PageRequest[], options?: LeaseOptions): Promise<PagesRead>;
+}
+
 /** One object as it comes from the API server. */
 export interface IncomingObject {
   /**

@@ -15,7 +15,7 @@ import { beginOperation, type Operation, type OperationSource } from '../../src/
 import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/subscribe.ts';
 import { openReader, type PooledReader, type ReaderOptions } from '../../src/store/reader.ts';
 import { storeFile } from '../../src/store/test-support.ts';
-import type { IncomingEvent, Lease, Reader, ResourceHandle, Statement } from '../../src/store/types.ts';
+import type { IncomingEvent, Lease, PageReader, Reader, ResourceHandle, Statement } from '../../src/store/types.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from '../../src/store/writer.ts';
 
 export interface FixtureOptions {
@@ -41,6 +41,8 @@ export type Events = AsyncGenerator<ExecutionResult, void, undefined>;
 export interface EngineFixture {
   readonly file: string;
   readonly reader: PooledReader;
+  /** The same readers. */
+  readonly pages: PageReader;
   readonly engine: Engine;
   /** Every statement that was asked of a lease, in order. */
   readonly statements: Statement[];
@@ -92,6 +94,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
   return {
     file,
     reader,
+    pages: reader,
     engine,
     statements,
     writer: () => writer,

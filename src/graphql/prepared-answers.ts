@@ -1,0 +1,198 @@
+/**
+ * Answers planned queries (answer-plan.ts): one message to a reader thread, whose texts are put together with the plan's own.
+ *
+ *   plan -> route and layout (known from a moment ago, or read in a lease) -> pages, in one snapshot -> was all that still true? -> text
+ *
+ * Invariants: what was assumed (layout, clusters that are synced) is checked in the snapshot that answered, and read anew where it
+ * no longer holds. Any route gives the same rows, so one that has become slow is merely slow, and not for long. Whatever cannot be
+ * answered here is null, and the executor says what there is to say.
+ */
+
+import { BoundedCache } from '../base/bounded-cache.ts';
+import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/errors.ts';
+import { must } from '../base/must.ts';
+import { encodeLiveCursor } from '../live/live-cursor.ts';
+import { syncedClustersStatement } from '../query/access-path.ts';
+import { missingOf, type Readiness, readinessIn, readinessStatement } from '../query/readiness.ts';
+import type { Route } from '../query/route.ts';
+import { moreOf, textRequest, textRoute } from '../query/text-page.ts';
+import { readLayoutsAndVersion } from '../store/layout.ts';
+import type { KindLayout, PageReader, PageRequest, PagesRead, PageText } from '../store/types.ts';
+import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
+import type { Generation } from './generation.ts';
+import { answerExtensions, type Missing, type OperationSource } from './operation.ts';
+import { servingClusters } from './serving-clusters.ts';
+
+/** How a list is read, and what must still be true when it is. */
+interface Way {
+  readonly epoch: string;
+  readonly layoutVersion: number;
+  /** JSON list of the clusters in which something of the kind is synced. */
+  readonly clusters: string;
+  readonly layout: KindLayout;
+  readonly route: Route;
+  /** On the monotonic clock. */
+  readonly until: number;
+}
+
+/** Milliseconds that a way is taken without another look. */
+const wayMs = 2000;
+/** Milliseconds that a plan is left to the executor after it could not be answered. */
+const restMs = 10_000;
+/** Bytes that names of fields may take where values are read with them. */
+const bytesBeside = 1_000_000;
+/** A way that no longer holds is looked for again so often. */
+const attempts = 3;
+
+export class PreparedAnswers {
+  readonly #source: OperationSource;
+  readonly #reader: PageReader;
+  readonly #clock: Clock;
+  readonly #ways = new BoundedCache<Way>({ entries: 2000, weight: 2000 });
+  readonly #requests = new WeakMap<PlannedList, { readonly way: Way; readonly request: PageRequest }>();
+  readonly #resting = new WeakMap<AnswerPlan, number>();
+
+  constructor(source: OperationSource, reader: PageReader, clock: Clock) {
+    this.#source = source;
+    this.#reader = reader;
+    this.#clock = clock;
+  }
+
+  /** May this plan be tried now? Not for a while after it had to be left to the executor. */
+  isReady(plan: AnswerPlan): boolean {
+    const until = this.#resting.get(plan);
+    return until === undefined || this.#clock.monotonic() >= until;
+  }
+
+  /** The text of the whole answer; null where the executor must give it. Throws only the signal's reason. */
+  async answer(plan: AnswerPlan, generation: Generation, signal: AbortSignal): Promise<string | null> {
+    try {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const ways = await this.#waysOf(plan, signal);
+        if (ways === null) return null;
+        const requests = plan.lists.map((list, index) =>
+          this.#request(list, must(ways[index], 'each list has its way')),
+        );
+        const statements = [
+          readinessStatement(keysOf(plan)),
+          ...ways.map(({ layout }) => syncedClustersStatement(layout)),
+        ];
+        const read = await this.#reader.pages(statements, requests, { signal });
+        const [found = [], ...clusters] = read.rows;
+        if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) {
+          const { maxReadBytes, maxCost } = this.#source.limits;
+          // The executor reads more around the same values, and says what is too much.
+          if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
+          return answerText(plan, generation, read, readinessIn(found), maxCost);
+        }
+        for (const list of plan.lists) this.#ways.delete(wayKey(list));
+      }
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      // The executor's try may last as long as this one did; the next time it need not be the second.
+      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#clock.monotonic() + restMs);
+      return null;
+    }
+  }
+
+  /** A way for each list; null when one of the kinds has no tables yet. */
+  async #waysOf(plan: AnswerPlan, signal: AbortSignal): Promise<readonly Way[] | null> {
+    const now = this.#clock.monotonic();
+    const known = plan.lists.map((list) => this.#ways.get(wayKey(list)));
+    if (known.every((way) => way !== undefined && way.until > now)) return known as Way[];
+    return this.#source.reader.lease(
+      async (lease) => {
+        const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);
+        const ways: Way[] = [];
+        for (const list of plan.lists) {
+          const layout = layouts.get(list.kind.key);
+          if (layout === undefined) return null;
+          const route = await textRoute(lease, layout, list.list);
+          const { epoch } = lease;
+          const [row] = await lease.all(syncedClustersStatement(layout));
+          const clusters = String(row?.[0]);
+          const way = { epoch, layoutVersion, clusters, layout, route, until: this.#clock.monotonic() + wayMs };
+          this.#ways.set(wayKey(list), way, 1);
+          ways.push(way);
+        }
+        return ways;
+      },
+      { signal },
+    );
+  }
+
+  #request(list: PlannedList, way: Way): PageRequest {
+    const known = this.#requests.get(list);
+    if (known?.way === way) return known.request;
+    const request = textRequest(list.list, way.layout, way.route, list.projection, list.template);
+    this.#requests.set(list, { way, request });
+    return request;
+  }
+}
+
+/** Pages of one list share their way: what is looked at depends on kind, filter, order and size alone. */
+function wayKey({ list: { key, fingerprint, plan } }: PlannedList): string {
+  return `${key} ${fingerprint} ${plan.page.limit}`;
+}
+
+function keysOf(plan: AnswerPlan): readonly string[] {
+  return plan.lists.map(({ kind }) => kind.key);
+}
+
+function stillHolds(way: Way, read: PagesRead, clusters: string): boolean {
+  return way.epoch === read.epoch && way.layoutVersion === read.layoutVersion && way.clusters === clusters;
+}
+
+/** Throws CACHE_NOT_READY as the executor does. */
+function answerText(
+  plan: AnswerPlan,
+  generation: Generation,
+  read: PagesRead,
+  found: readonly Readiness[],
+  allowed: number,
+): string {
+  const missing = new Map<string, Missing>();
+  for (const { kind, list } of plan.lists) {
+    const clusters = servingClusters(generation, kind, list.plan.filter);
+    if (clusters.length === 0) continue;
+    const asked = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
+    for (const entry of missingOf(asked, [kind.key], clusters)) missing.set(`${entry.cluster}\n${entry.key}`, entry);
+  }
+  let text = '{"data":';
+  let at = 0;
+  let spent = 0;
+  for (const piece of plan.data) {
+    if (typeof piece === 'string') {
+      text += piece;
+      continue;
+    }
+    const page = must(read.pages[at], 'a page for each list');
+    at += 1;
+    spent += piece.objectCost * Math.min(page.found, piece.list.plan.page.limit);
+    for (const each of piece.pieces) text += pieceText(each, piece, page, read);
+  }
+  const extensions = {
+    portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, read.revision, [...missing.values()]),
+  };
+  return `${text},"extensions":${JSON.stringify(extensions)}}`;
+}
+
+function pieceText(piece: AnswerPiece, { list }: PlannedList, page: PageText, read: PagesRead): string {
+  if (typeof piece === 'object') return page.lists[piece.list] ?? '[]';
+  switch (piece) {
+    case 'next':
+      return String(moreOf(list, page.found).next);
+    case 'previous':
+      return String(moreOf(list, page.found).previous);
+    case 'start':
+      return page.first ?? 'null';
+    case 'end':
+      return page.last ?? 'null';
+    case 'changes':
+      return JSON.stringify(encodeLiveCursor({ epoch: read.epoch, sequence: read.revision }));
+    default:
+      return piece;
+  }
+}

@@ -1,0 +1,255 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { type AnswerPair, type Asking, answerPair } from '../../test/support/answer-pair.ts';
+import { made } from '../../test/support/engine-fixture.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { gadget, widget, widgetProperties, widgets } from '../../test/support/graphql-world.ts';
+import { systemClock } from '../base/clock.ts';
+import { PortolanError } from '../base/errors.ts';
+import { silentLogger } from '../base/log.ts';
+import { createMetrics } from './metrics.ts';
+
+const query =
+  '{ exampleComWidgets(first: 2) { pageInfo { hasNextPage endCursor } nodes { id metadata { name } spec { name } } } }';
+const body = (more: object = {}): string => JSON.stringify({ query, ...more });
+
+async function three(options: Parameters<typeof answerPair>[0] = {}): Promise<AnswerPair> {
+  const pair = await answerPair(options);
+  await pair.fixture.declare(widget());
+  await pair.fixture.sync(
+    widgets,
+    ['a', 'b', 'c'].map((name) => made({ name, spec: { name: `called ${name}` } })),
+  );
+  return pair;
+}
+
+test('a plain list is answered with prepared text, as the executor would', async () => {
+  const { ask, pages } = await three();
+  const [mine, executors] = await ask(body());
+  expect(mine).toEqual(executors);
+  expect(JSON.parse(mine.text)).toMatchObject({
+    data: {
+      exampleComWidgets: {
+        pageInfo: { hasNextPage: true },
+        nodes: [{ metadata: { name: 'a' }, spec: { name: 'called a' } }, {}],
+      },
+    },
+    extensions: { portolan: { revision: expect.any(Number) } },
+  });
+  expect(pages).toEqual({ given: 1 });
+});
+
+const accepts = [
+  '*/*',
+  'application/json',
+  'application/graphql-response+json',
+  'application/graphql-response+json,application/json;q=0.9',
+  'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+  'text/event-stream, application/json',
+  'application/*',
+  '*/json',
+  'application/json; charset=utf-16',
+  'image/png',
+  '',
+];
+
+test('every Accept is answered as without', async () => {
+  const { ask } = await three();
+  for (const accept of accepts) {
+    const [mine, executors] = await ask(body(), { headers: { accept } });
+    expect(mine, accept).toEqual(executors);
+  }
+});
+
+const otherRequests: readonly (readonly [string, Asking])[] = [
+  ['another charset', { headers: { 'content-type': 'application/json; charset=latin1' } }],
+  ['the charset named', { headers: { 'content-type': 'application/json; charset=UTF-8' } }],
+  ['a form', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
+  ['GraphQL', { headers: { 'content-type': 'application/graphql' } }],
+  ['no type', { headers: { 'content-type': '' } }],
+  ['a coding that is none', { headers: { 'content-encoding': 'rot13' } }],
+  ['a query beside it', { path: `/graphql?query=${encodeURIComponent('{__typename}')}` }],
+  ['GET', { method: 'GET', path: `/graphql?query=${encodeURIComponent(query)}` }],
+  ['another method', { method: 'DELETE' }],
+];
+
+test('requests of another kind are answered as without', async () => {
+  const { ask } = await three();
+  for (const [what, asking] of otherRequests) {
+    const [mine, executors] = await ask(body(), asking);
+    expect(mine, what).toEqual(executors);
+  }
+});
+
+const otherBodies: readonly (readonly [string, string])[] = [
+  ['no JSON', '{'],
+  ['nothing in it', '{}'],
+  ['a list', '[{"query":"{ __typename }"}]'],
+  ['null', 'null'],
+  ['a byte order mark', `\ufeff${body()}`],
+  ['an unknown member', body({ more: 1 })],
+  ['an unknown member that is null', body({ more: null })],
+  ['extensions', body({ extensions: { a: 1 } })],
+  ['a name that is none', body({ operationName: 5 })],
+  ['an empty name', body({ operationName: '' })],
+  ['a name that is not there', body({ operationName: 'Other' })],
+  ['variables that are none', body({ variables: [1] })],
+  ['variables that nobody asked for', body({ variables: { a: 1 } })],
+  ['two operations', JSON.stringify({ query: `query A ${query} query B ${query}` })],
+  ['one of two operations', JSON.stringify({ query: `query A ${query} query B { __typename }`, operationName: 'A' })],
+  [
+    'a variable that does not fit',
+    JSON.stringify({ query: `query($n: Int!) ${query.replace('2', '$n')}`, variables: { n: 'x' } }),
+  ],
+  [
+    'an order that is nonsense',
+    JSON.stringify({ query: '{ exampleComWidgets(orderBy: [{ path: "a b" }]) { nodes { id } } }' }),
+  ],
+  ['a page that is too large', JSON.stringify({ query: query.replace('2', '501') })],
+  ['a syntax error', JSON.stringify({ query: '{ exampleComWidgets {' })],
+  ['a field that is not there', JSON.stringify({ query: '{ exampleComWidgets { nothing } }' })],
+  [
+    'too many aliases',
+    JSON.stringify({
+      query: `{ ${Array.from({ length: 201 }, (_, i) => `a${i}: exampleComWidgets { __typename }`).join(' ')} }`,
+    }),
+  ],
+  ['too many brackets', JSON.stringify({ query: `{ a(b: ${'['.repeat(300)}${']'.repeat(300)}) }` })],
+  ['too many tokens', JSON.stringify({ query: `{ exampleComWidgets { ${'__typename '.repeat(11_000)} } }` })],
+  ['too large', JSON.stringify({ query, variables: { a: 'x'.repeat(1024 * 1024) } })],
+  [
+    'introspection',
+    JSON.stringify({ query: '{ __schema { queryType { name } } exampleComWidgets { nodes { id } } }' }),
+  ],
+  ['a subscription', JSON.stringify({ query: 'subscription { nothing }' })],
+];
+
+test('bodies of every other kind are answered as without', async () => {
+  const { ask } = await three();
+  for (const [what, text] of otherBodies) {
+    const [mine, executors] = await ask(text);
+    expect(mine, what).toEqual(executors);
+  }
+});
+
+test('what is not synced is refused, and what is synced in part says so', async () => {
+  const { ask, fixture, pages } = await answerPair();
+  await fixture.declare(widget('east'), widget('west'));
+  const [early, executors] = await ask(body());
+  expect(early).toEqual(executors);
+  expect(early.text).toContain('CACHE_NOT_READY');
+  await fixture.sync(widgets, [made({ name: 'a' })], 'east');
+  const [half, halfOfExecutor] = await ask(body());
+  expect(half).toEqual(halfOfExecutor);
+  expect(JSON.parse(half.text).extensions.portolan.notReady).toEqual([{ cluster: 'west', key: widgets }]);
+  expect(pages.given).toBeGreaterThan(0);
+});
+
+test('a cluster that has synced since is there, whatever way was taken before', async () => {
+  const { ask, fixture } = await answerPair();
+  await fixture.declare(widget('east'), widget('west'));
+  const inNamespace = JSON.stringify({ query: query.replace('first: 2', 'filter: { namespaces: ["default"] }') });
+  await fixture.sync(widgets, [made({ name: 'a' })], 'east');
+  await ask(inNamespace);
+  await fixture.sync(widgets, [made({ name: 'b' })], 'west');
+  const [mine, executors] = await ask(inNamespace);
+  expect(mine).toEqual(executors);
+  expect(JSON.parse(mine.text).data.exampleComWidgets.nodes).toHaveLength(2);
+});
+
+test('tables that have changed since are read as they are now', async () => {
+  const { ask, fixture } = await three();
+  await ask(body());
+  await fixture.declare(gadget());
+  await fixture.sync('gadgets.example.com', [made({ name: 'g', namespace: null })]);
+  const [mine, executors] = await ask(body());
+  expect(mine).toEqual(executors);
+});
+
+test('a plan goes with its generation', async () => {
+  const { ask, fixture } = await three();
+  await ask(body());
+  await fixture.declare(
+    widget('east', { ...widgetProperties, spec: { type: 'object', properties: { other: { type: 'string' } } } }),
+  );
+  const [mine, executors] = await ask(body());
+  expect(mine).toEqual(executors);
+  expect(mine.text).toContain('GRAPHQL_VALIDATION_FAILED');
+});
+
+test('what takes too long is left to the executor, and the next time at once', async () => {
+  let tries = 0;
+  const before = async (): Promise<void> => {
+    tries += 1;
+    throw new PortolanError('TIMEOUT', 'too long');
+  };
+  const { ask } = await three({ before });
+  for (let time = 0; time < 3; time += 1) {
+    const [mine, executors] = await ask(body());
+    expect(mine).toEqual(executors);
+    expect(mine.status).toBe(200);
+  }
+  expect(tries).toBe(1);
+});
+
+test('a request in two pieces, and one behind the other, are answered', async () => {
+  const { server } = await three();
+  const socket = connect(server.port, '127.0.0.1');
+  const text = body();
+  const head = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n`;
+  let got = '';
+  socket.on('data', (bytes) => {
+    got += bytes.toString();
+  });
+  socket.write(head + text.slice(0, 10));
+  await new Promise((resolve) => setImmediate(resolve));
+  socket.write(text.slice(10) + head + text);
+  await eventually(() => expect(got.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2));
+  await eventually(() => expect(got.match(/called a/g)).toHaveLength(2));
+  socket.destroy();
+});
+
+test('operations are counted once, and those of clients that have gone end', async () => {
+  const entered = Promise.withResolvers<AbortSignal | undefined>();
+  let hold = false;
+  const before = async (options: { readonly signal?: AbortSignal } | undefined): Promise<void> => {
+    if (!hold) return;
+    entered.resolve(options?.signal);
+    await new Promise((resolve) => options?.signal?.addEventListener('abort', resolve));
+  };
+  let pair: AnswerPair | null = null;
+  const source = () => pair?.fixture.engine.source;
+  const metrics = createMetrics({
+    reader: { stats: () => ({}) } as never,
+    source: { generation: () => source()?.generation() } as never,
+    progress: () => ({ clusters: [] }) as never,
+    version: 'test',
+    clock: systemClock,
+    log: silentLogger,
+  });
+  pair = await three({ before, metrics });
+  const counts: string[] = [];
+  const count = metrics.operations.count.bind(metrics.operations);
+  metrics.operations.count = (type, code) => {
+    counts.push(`${type} ${code}`);
+    count(type, code);
+  };
+  await pair.ask(body());
+  await pair.ask(JSON.stringify({ query: '{ exampleComWidgets { nodes { raw } } }' }));
+  await pair.ask(JSON.stringify({ query: '{ nothing }' }));
+  expect(counts).toEqual(['query OK', 'query OK', 'query GRAPHQL_VALIDATION_FAILED']);
+
+  hold = true;
+  const socket = connect(pair.server.port, '127.0.0.1');
+  const text = body();
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+  );
+  const signal = await entered.promise;
+  expect(signal?.aborted).toBe(false);
+  socket.destroy();
+  await once(socket, 'close');
+  await eventually(() => expect(counts.at(-1)).toBe('query CANCELLED'));
+  expect(signal?.aborted).toBe(true);
+});

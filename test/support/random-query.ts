@@ -1,0 +1,176 @@
+/** Queries made at random over the types of a schema: aliases, fragments, directives, variables, fields that need code. */
+import fc from 'fast-check';
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql';
+
+export interface RandomQuery {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface RandomQueryOptions {
+  /** Root fields to choose from. */
+  readonly roots: readonly string[];
+  /** How often (in a hundred) a field that is not plain data is chosen where there is one. */
+  readonly code: number;
+  /** Arguments of a root field, as GraphQL writes them. */
+  readonly args: readonly string[];
+}
+
+type Draw = <T, A extends unknown[]>(make: (...args: A) => fc.Arbitrary<T>, ...args: A) => T;
+
+const needCode = new Set([
+  'owners',
+  'owned',
+  'raw',
+  'yaml',
+  'columns',
+  'value',
+  'totalCount',
+  'aggregate',
+  'facets',
+  'scope',
+]);
+const aliases = ['a', 'b', 'name', '__proto__', 'constructor', 'id', 'nodes', '_1'];
+
+/** A query over some of the roots; what it selects is of bounded depth. */
+export function randomQuery(schema: GraphQLSchema, options: RandomQueryOptions): fc.Arbitrary<RandomQuery> {
+  return fc.gen().map((g) => new QueryMaker(schema, options, g as unknown as Draw).make());
+}
+
+class QueryMaker {
+  readonly #schema: GraphQLSchema;
+  readonly #options: RandomQueryOptions;
+  readonly #draw: Draw;
+  readonly #fragments: string[] = [];
+
+  constructor(schema: GraphQLSchema, options: RandomQueryOptions, draw: Draw) {
+    this.#schema = schema;
+    this.#options = options;
+    this.#draw = draw;
+  }
+
+  make(): RandomQuery {
+    const roots = this.#draw(fc.integer, { min: 1, max: 2 });
+    const query = this.#schema.getQueryType();
+    let text = '';
+    for (let index = 0; index < roots; index += 1) {
+      const name = this.#draw(() => fc.constantFrom(...this.#options.roots));
+      const args = this.#draw(() => fc.constantFrom(...this.#options.args));
+      const type = getNamedType(query?.getFields()[name]?.type);
+      if (!isObjectType(type)) throw new Error(`${name} is no list`);
+      text += ` r${index}: ${name}${args}${this.#directive()} ${this.#selection(type, 6)}`;
+      if (this.#chance(10)) text += ' __typename';
+    }
+    const variables = {
+      yes: this.#chance(50),
+      no: this.#chance(50),
+      key: this.#draw(() => fc.constantFrom('app', '1', '', 'a"b', '__proto__')),
+    };
+    const head = 'query Q($yes: Boolean!, $no: Boolean = false, $key: String!, $first: Int, $after: String)';
+    // Every variable is used, or the document would not be valid.
+    const used =
+      '__typename @include(if: $yes) @skip(if: $no) used: widgets(first: $first, after: $after) { nodes { metadata { label(key: $key) } } }'.replace(
+        'widgets',
+        this.#options.roots[0] ?? '',
+      );
+    return { query: `${head} {${text} ${used} }\n${this.#fragments.join('\n')}`, variables };
+  }
+
+  #chance(percent: number): boolean {
+    return this.#draw(fc.integer, { min: 1, max: 100 }) <= percent;
+  }
+
+  #directive(): string {
+    if (!this.#chance(12)) return '';
+    return this.#draw(() =>
+      fc.constantFrom(
+        ' @include(if: $yes)',
+        ' @skip(if: $no)',
+        ' @include(if: true)',
+        ' @skip(if: true)',
+        ' @skip(if: false) @include(if: $no)',
+      ),
+    );
+  }
+
+  #selection(type: GraphQLObjectType, depth: number): string {
+    const count = this.#draw(fc.integer, { min: 1, max: 5 });
+    const taken = new Map<string, string>();
+    let text = '';
+    for (let index = 0; index < count; index += 1) text += ` ${this.#item(type, depth, taken)}`;
+    return `{${text} }`;
+  }
+
+  #item(type: GraphQLObjectType, depth: number, taken: Map<string, string>): string {
+    if (this.#chance(8)) return this.#field(type, '__typename', '', depth, taken);
+    if (depth > 0 && this.#chance(12)) return this.#fragment(type, depth, taken);
+    const fields = Object.values(type.getFields()).filter(
+      (field) =>
+        (isLeafType(getNamedType(field.type)) || depth > 0) &&
+        (!needCode.has(field.name) || this.#chance(this.#options.code)),
+    );
+    if (fields.length === 0) return '__typename';
+    // The ways to the data are few among many.
+    const ways = fields.filter(({ name }) => ['nodes', 'edges', 'node', 'metadata', 'spec', 'status'].includes(name));
+    const from = ways.length > 0 && this.#chance(50) ? ways : fields;
+    const field = this.#draw(() => fc.constantFrom(...from));
+    const args = this.#arguments(field);
+    return args === null ? '__typename' : this.#field(type, field.name, args, depth, taken);
+  }
+
+  /** Null for arguments that nobody here knows. */
+  #arguments(field: GraphQLField<unknown, unknown>): string | null {
+    const required = field.args.filter(isRequiredArgument);
+    if (required.length === 0) return '';
+    const [only] = required;
+    switch (only?.name) {
+      case 'key':
+        return this.#draw(() => fc.constantFrom('(key: "app")', '(key: $key)', '(key: "a\\"b")'));
+      case 'type':
+        return this.#draw(() => fc.constantFrom('(type: "Ready")', '(type: $key)'));
+      case 'path':
+        return '(path: "spec.name")';
+      case 'paths':
+        return '(paths: ["spec.name"])';
+      default:
+        return null;
+    }
+  }
+
+  #field(type: GraphQLObjectType, name: string, args: string, depth: number, taken: Map<string, string>): string {
+    const alias = this.#chance(25) ? this.#draw(() => fc.constantFrom(...aliases)) : null;
+    const key = alias ?? name;
+    // Two fields of one response name must be the same field with the same arguments.
+    const known = taken.get(key);
+    if (known !== undefined && known !== `${name}${args}`) return '__typename';
+    taken.set(key, `${name}${args}`);
+    const below = getNamedType(type.getFields()[name]?.type);
+    // A name is selected twice only with the same below, so that what is merged has no conflicts either.
+    const inner = isObjectType(below) || isInterfaceType(below) ? this.#below(below, depth, known !== undefined) : '';
+    return `${alias === null ? '' : `${alias}: `}${name}${args}${this.#directive()}${inner}`;
+  }
+
+  #below(type: ReturnType<typeof getNamedType>, depth: number, again: boolean): string {
+    if (!isObjectType(type) || again) return ' { __typename }';
+    return ` ${this.#selection(type, depth - 1)}`;
+  }
+
+  #fragment(type: GraphQLObjectType, depth: number, taken: Map<string, string>): string {
+    const field = this.#item(type, depth - 1, taken);
+    const conditions = [type, ...type.getInterfaces().filter(() => field.startsWith('__typename'))];
+    const on = this.#draw(() => fc.constantFrom(...conditions)).name;
+    if (this.#chance(50)) return `...${this.#chance(80) ? ` on ${on}` : ''}${this.#directive()} { ${field} }`;
+    const name = `F${this.#fragments.length}`;
+    this.#fragments.push(`fragment ${name} on ${on} { ${field} }`);
+    return `...${name}${this.#directive()}`;
+  }
+}
