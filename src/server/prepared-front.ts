@@ -43,7 +43,10 @@ export function preparedFront(yoga: Yoga, options: PreparedFrontOptions): Prepar
 
   const answer = async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    response.once('close', () => {
+      // Every response is closed in the end; an abort makes an error each time.
+      if (!response.writableFinished) gone.abort();
+    });
     const began = clock.monotonic();
     const count = (code: string): void => {
       metrics?.count('query', code);

@@ -1,0 +1,126 @@
+/**
+ * What bench/list.ts compares with, on bare node:http: the same page by hand-written SQL and JSON.stringify, or from an array of all
+ * Pods as an informer holds them, filtered, ordered and cut for each request.
+ *
+ *   argv: `sql` and a store file, or `array` and a number of Pods -> message: { url }
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Database } from '../src/store/database.ts';
+import { registerSqlFunctions } from '../src/store/sql-functions.ts';
+import { pageSize, phaseOf } from './support/list-query.ts';
+import { podText } from './support/pods.ts';
+
+interface Pod {
+  readonly apiVersion: string;
+  readonly metadata: Readonly<Record<string, unknown>> & { creationTimestamp: string; namespace: string; name: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+const [mode = '', given = ''] = process.argv.slice(2);
+const page = mode === 'sql' ? fromSql(given) : fromArray(Number(given));
+const server = createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    JSON.parse(Buffer.concat(pieces).toString());
+    const text = JSON.stringify({ data: { pods: { nodes: page() } } });
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+      .end(text);
+  });
+});
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql` }),
+);
+process.once('disconnect', () => process.exit(0));
+
+function fromSql(file: string): () => unknown[] {
+  const database = new Database(file, { readonly: true });
+  registerSqlFunctions(database, { tick() {} });
+  database.pragma('cache_size = -16384');
+  const [kind, table] = database.statement(`SELECT id, promoted_table FROM kind WHERE key = 'pods'`).get() ?? [];
+  const column = database
+    .statement(`SELECT column_name FROM slot WHERE kind = ? AND path = 'status.phase'`)
+    .get(kind ?? 0);
+  const paths = [
+    'apiVersion',
+    'metadata.creationTimestamp',
+    'metadata.generateName',
+    'spec.dnsPolicy',
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.serviceAccountName',
+    'status.phase',
+    'status.podIP',
+    'status.qosClass',
+    'status.startTime',
+  ];
+  const statement = database.statement(
+    `SELECT k.name, k.namespace, o.uid, o.rv, ${paths.map((path) => `b.body ->> '$.${path}'`).join(', ')} FROM (
+       SELECT o.id, o.cluster, o.namespace, o.name FROM object o CROSS JOIN ${table} p ON p.id = o.id
+       WHERE o.kind = ${kind} AND +p.${column?.[0]} = 'Running'
+       ORDER BY o.created DESC, o.cluster DESC, o.namespace DESC, o.name DESC LIMIT ${pageSize + 1}) k
+     CROSS JOIN object o ON o.id = k.id CROSS JOIN body b ON b.id = k.id`,
+  );
+  return () =>
+    statement
+      .all()
+      .slice(0, pageSize)
+      .map(
+        ([
+          name,
+          namespace,
+          uid,
+          resourceVersion,
+          apiVersion,
+          creationTimestamp,
+          generateName,
+          dnsPolicy,
+          nodeName,
+          restartPolicy,
+          serviceAccountName,
+          phase,
+          podIP,
+          qosClass,
+          startTime,
+        ]) => ({
+          apiVersion,
+          metadata: { name, namespace, uid, resourceVersion, creationTimestamp, generateName },
+          spec: { dnsPolicy, nodeName, restartPolicy, serviceAccountName },
+          status: { phase, podIP, qosClass, startTime },
+        }),
+      );
+}
+
+function fromArray(objects: number): () => unknown[] {
+  const pods = Array.from({ length: objects }, (_, index): Pod => {
+    const pod = JSON.parse(podText(index, phaseOf(index), index + 1));
+    delete pod.metadata.managedFields;
+    return pod;
+  });
+  const order = (a: Pod, b: Pod): number =>
+    compare(b.metadata.creationTimestamp, a.metadata.creationTimestamp) ||
+    compare(b.metadata.namespace, a.metadata.namespace) ||
+    compare(b.metadata.name, a.metadata.name);
+  return () =>
+    pods
+      .filter(({ status }) => status['phase'] === 'Running')
+      .sort(order)
+      .slice(0, pageSize)
+      .map(({ apiVersion, metadata, spec, status }) => ({
+        apiVersion,
+        metadata: pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'generateName']),
+        spec: pick(spec, ['dnsPolicy', 'nodeName', 'restartPolicy', 'serviceAccountName']),
+        status: pick(status, ['phase', 'podIP', 'qosClass', 'startTime']),
+      }));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function pick(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
+}

@@ -1,0 +1,47 @@
+/** The page that bench/list.ts asks for, and the Pods that it is asked of: every server of the benchmark shows the same 15 leaves. */
+import type { DescribedResource } from '../../src/catalog/catalog.ts';
+import type { Field } from '../../src/catalog/field-tree.ts';
+import { objectMetaKey, sharedShapes } from '../../src/catalog/shared-shapes.ts';
+import { podDescription } from './pods.ts';
+
+const leaves: Readonly<Record<'spec' | 'status', readonly string[]>> = {
+  spec: ['dnsPolicy', 'nodeName', 'restartPolicy', 'serviceAccountName'],
+  status: ['phase', 'podIP', 'qosClass', 'startTime'],
+};
+
+export const pageSize = 50;
+
+/** `$after` null is page one. */
+export const listQuery = `query Page($after: String) {
+  pods(filter: { status: { phase: { eq: "Running" } } }, orderBy: [{ path: "metadata.creationTimestamp", direction: DESC }], first: ${pageSize}, after: $after) {
+    nodes { apiVersion metadata { name namespace uid resourceVersion creationTimestamp generateName } spec { ${leaves.spec.join(' ')} } status { ${leaves.status.join(' ')} } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+
+/** Pods with as much of their tree as the query needs. */
+export function treedPods(cluster: string): DescribedResource {
+  const fields = (names: readonly string[]): Field[] =>
+    names.map((name) => ({ name, type: { kind: 'leaf', type: name === 'startTime' ? 'DateTime' : 'String' } }));
+  const shape = (key: 'spec' | 'status') => ({ key, path: [key], fields: fields(leaves[key]) });
+  const root = {
+    key: 'root',
+    path: [],
+    fields: [
+      { name: 'metadata', type: { kind: 'object', shape: objectMetaKey } },
+      ...(['spec', 'status'] as const).map((name): Field => ({ name, type: { kind: 'object', shape: name } })),
+    ] satisfies Field[],
+  };
+  return {
+    ...podDescription(cluster),
+    tree: {
+      root: 'root',
+      shapes: { ...Object.fromEntries(sharedShapes), root, spec: shape('spec'), status: shape('status') },
+    },
+  };
+}
+
+/** The phase of the Pod with that index: one of twenty is not Running. */
+export function phaseOf(index: number): string {
+  return index % 20 === 0 ? 'Pending' : 'Running';
+}
