@@ -58,7 +58,15 @@ describe.skipIf(!hasChromium())('the playground', () => {
     await page.goto(new URL('/', gateway.url).href);
     const tabs = page.getByRole('tab');
     await eventually(async () =>
-      expect(await tabs.allInnerTexts()).toEqual(['WaitingPods', 'FooTree', 'WatchPods', 'Workloads', 'Resources']),
+      expect(await tabs.allInnerTexts()).toEqual([
+        'WaitingPods',
+        'FooTree',
+        'WatchPods',
+        'Workloads',
+        'Resources',
+        'NodeLoad',
+        'FilterMenu',
+      ]),
     );
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const explorer = page.locator('.graphiql-doc-explorer');
