@@ -24,7 +24,12 @@ export interface PrinterColumn {
 export interface PromotedPath {
   readonly path: string;
   readonly type: LeafType;
+  /** A selectable field of the kind, as kubectl's --field-selector takes it; otherwise a printer column's path. */
+  readonly selectable?: true;
 }
+
+/** Why a path is promoted: the kind says so, the configuration does, or queries are seen to need it. */
+export type PromotionReason = 'PRINTER_COLUMN' | 'SELECTABLE' | 'CONFIGURED' | 'QUERIES';
 
 /** Something in a schema that could not be taken as it stands. Never fatal beyond the kind it names. */
 export interface Diagnostic {

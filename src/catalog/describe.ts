@@ -5,6 +5,7 @@
  */
 import { codeOf } from '../base/errors.ts';
 import type { DescribedResource, Diagnostic, PrinterColumn, PromotedPath } from './catalog.ts';
+import { indexedAnyway } from './configured-paths.ts';
 import type { FieldTree } from './field-tree.ts';
 import { describeFromCrd } from './from-crd.ts';
 import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
@@ -98,12 +99,6 @@ function resolved(tree: FieldTree, path: string): ResolvedPath | null {
   }
 }
 
-const indexedAnyway: ReadonlySet<string> = new Set([
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.creationTimestamp',
-]);
-
 /**
  * What is worth a typed column, the most useful first: declared selectable fields, then printer columns by priority. The name, the
  * namespace and the creation time are indexed for every object anyway; free JSON has no type to index by.
@@ -120,7 +115,7 @@ function promotedPaths(
     if (found === null || found.many || found.type.kind !== 'leaf' || found.type.type === 'JSON') continue;
     const path = found.path.text;
     if (indexedAnyway.has(path) || promoted.has(path)) continue;
-    promoted.set(path, { path, type: found.type.type });
+    promoted.set(path, { path, type: found.type.type, ...(selectable.includes(text) ? { selectable: true } : {}) });
     if (promoted.size === mostPromoted) break;
   }
   return [...promoted.values()];

@@ -99,7 +99,7 @@ const notes: Readonly<Record<string, string>> = {
     'Status:string:conditions[].status Message:string:conditions[].message Error:string:conditions[].error',
 };
 
-/** Paths that API servers or users of a kind select by, beside its columns: field selectors, and what consoles filter on. */
+/** Paths that API servers select by (the field selectors of kubectl), and what consoles filter on; the most useful first. */
 const selected: Readonly<Record<string, readonly string[]>> = {
   pods: [
     'spec.nodeName',
@@ -108,6 +108,8 @@ const selected: Readonly<Record<string, readonly string[]>> = {
     'status.podIP',
     'spec.restartPolicy',
     'spec.schedulerName',
+    'spec.hostNetwork',
+    'status.nominatedNodeName',
   ],
   events: [
     'involvedObject.uid',
@@ -117,11 +119,17 @@ const selected: Readonly<Record<string, readonly string[]>> = {
     'reason',
     'type',
     'lastTimestamp',
+    'reportingComponent',
+    'source.component',
+    'involvedObject.apiVersion',
+    'involvedObject.fieldPath',
+    'involvedObject.resourceVersion',
   ],
   secrets: ['type'],
   namespaces: ['status.phase'],
   nodes: ['spec.unschedulable'],
   'replicasets.apps': ['status.replicas'],
+  replicationcontrollers: ['status.replicas'],
   'jobs.batch': ['status.succeeded', 'status.failed', 'status.completionTime'],
   'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
 };

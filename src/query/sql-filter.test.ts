@@ -11,8 +11,8 @@ const layout: KindLayout = {
   kindId: 7,
   promotedTable: 'p7',
   slots: [
-    { path: 'status.phase', type: 'String', column: 'c3', ready: true },
-    { path: 'spec.size', type: 'Int64', column: 'c4', ready: false },
+    { path: 'status.phase', type: 'String', column: 'c3', ready: true, reason: 'PRINTER_COLUMN' },
+    { path: 'spec.size', type: 'Int64', column: 'c4', ready: false, reason: 'PRINTER_COLUMN' },
   ],
 };
 

@@ -1,6 +1,7 @@
 /**
  * Where each kind's values stand: read in a lease, and kept for as long as the store says that nothing changed.
  */
+import type { PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { KindLayout, Lease, PromotedSlot } from './types.ts';
 
@@ -29,12 +30,12 @@ async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
   const cached = known.get(version);
   if (cached !== undefined) return cached;
   const rows = await lease.all({
-    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready
+    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready, s.reason
           FROM kind k LEFT JOIN slot s ON s.kind = k.id ORDER BY k.id, s.column_name`,
     params: [],
   });
   const layouts = new Map<string, KindLayout & { readonly slots: PromotedSlot[] }>();
-  for (const [key, kindId, table, path, type, column, ready] of rows) {
+  for (const [key, kindId, table, path, type, column, ready, reason] of rows) {
     let layout = layouts.get(String(key));
     if (layout === undefined) {
       layout = { kindId: Number(kindId), promotedTable: table === null ? null : String(table), slots: [] };
@@ -46,6 +47,7 @@ async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
       type: String(type) as LeafType,
       column: String(column),
       ready: ready === 1,
+      reason: String(reason) as PromotionReason,
     });
   }
   known.set(version, layouts);

@@ -2,29 +2,45 @@
  * The promoted table of one kind: paths as indexed columns, holding order keys (docs/values.md).
  *
  * Life of a slot: a described resource promotes a path -> it gets a free column and an index -> with rows already there it is not
- * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When no resource
- * of the kind promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
+ * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When nothing
+ * promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
+ *
+ * Indexes are made with the table, some for columns that are free as yet, and stay with their column: neither making nor dropping one
+ * of many rows fits into the time of a transaction.
  *
  * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
  */
+import type { PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
 import { valueAt } from '../catalog/value-at.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
-import { createPromotedTable, createSlotIndex, dropSlotIndex } from './schema.ts';
+import { createPromotedTable, createSlotIndex, createSpareIndex } from './schema.ts';
 import { storedKey } from './sql-functions.ts';
 import { promotedTableName, slotColumns } from './tables.ts';
 import type { SqlValue } from './types.ts';
 
-export interface Slot {
-  readonly column: string;
+/** A path that is to have a column. */
+export interface WantedPath {
   readonly path: Path;
   readonly type: LeafType;
+  readonly reason: PromotionReason;
+  /** When a query was last seen to need it; milliseconds since the epoch, 0 for what is declared. */
+  readonly used: number;
+}
+
+export interface Slot extends WantedPath {
+  readonly column: string;
   readonly ready: boolean;
   readonly backfilled: number;
 }
+
+/** Columns without a path that get an index when the table is made. */
+const spareIndexes = 4;
+/** An index over so many rows is made in a few milliseconds. */
+const fewRows = 20_000;
 
 export class PromotedTable {
   readonly #database: Database;
@@ -54,6 +70,7 @@ export class PromotedTable {
     const table = promotedTableName(this.#kindId);
     this.#database.exec(createPromotedTable(table, slotColumns));
     for (const slot of this.#slots) this.#database.exec(createSlotIndex(table, slot.column));
+    for (const column of this.#free().slice(0, spareIndexes)) this.#database.exec(createSpareIndex(table, column));
     this.#database.statement('UPDATE kind SET promoted_table = ? WHERE id = ?').run(table, this.#kindId);
     this.#table = table;
     this.#into = null;
@@ -65,34 +82,80 @@ export class PromotedTable {
     this.#into = null;
   }
 
-  /** Gives each wanted path a column; returns true when anything changed. Paths beyond the columns are left out. */
-  assign(wanted: readonly { readonly path: Path; readonly type: LeafType }[], hasObjects: boolean): boolean {
-    const isWanted = (slot: Slot): boolean =>
-      wanted.some(({ path, type }) => path.text === slot.path.text && type === slot.type);
+  /**
+   * Gives each wanted path a column, the first ones first, and takes back those of all others; returns true when anything changed
+   * that readers see. Paths beyond the columns are left out. `rows`: about how many the kind has.
+   */
+  assign(wanted: readonly WantedPath[], rows: number): boolean {
     let changed = false;
-    for (const slot of this.#slots.filter((slot) => !isWanted(slot))) {
+    const kept = wanted.slice(0, slotColumns.length);
+    for (const slot of this.#slots.filter((slot) => !kept.some((each) => isSame(each, slot)))) {
       this.#release(slot);
       changed = true;
     }
-    for (const { path, type } of wanted) {
-      if (this.#slots.some((slot) => slot.path.text === path.text && slot.type === type)) continue;
-      const column = slotColumns.find((name) => this.#slots.every((slot) => slot.column !== name));
-      if (column === undefined) break;
-      const slot: Slot = { column, path, type, ready: !hasObjects, backfilled: 0 };
-      this.#database
-        .statement('INSERT INTO slot (kind, column_name, path, type, ready, backfilled) VALUES (?, ?, ?, ?, ?, 0)')
-        .run(this.#kindId, column, path.text, type, slot.ready ? 1 : 0);
-      this.#slots.push(slot);
-      this.#into = null;
-      if (this.#table !== null) this.#database.exec(createSlotIndex(this.#table, column));
-      changed = true;
+    for (const each of kept) {
+      const known = this.#slots.find((slot) => isSame(slot, each));
+      if (known === undefined) changed = this.#take(each, rows) || changed;
+      else if (known.reason !== each.reason || known.used !== each.used) {
+        this.#note(known, each);
+        changed ||= known.reason !== each.reason;
+      }
     }
-    if (hasObjects && this.#table === null && this.#slots.length > 0) this.create();
+    if (rows > 0 && this.#table === null && this.#slots.length > 0) this.create();
     return changed;
   }
 
+  /** Is there a column that a path could have at once? */
+  hasRoom(rows: number): boolean {
+    return this.#columnFor(rows) !== undefined;
+  }
+
+  #take({ path, type, reason, used }: WantedPath, rows: number): boolean {
+    // What is declared gets its column, even if making its index takes its time.
+    const column = this.#columnFor(reason === 'QUERIES' ? rows : 0);
+    if (column === undefined) return false;
+    const slot: Slot = { column, path, type, reason, used, ready: rows === 0, backfilled: 0 };
+    this.#database
+      .statement(
+        'INSERT INTO slot (kind, column_name, path, type, reason, used, ready, backfilled) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
+      )
+      .run(this.#kindId, column, path.text, type, reason, used, slot.ready ? 1 : 0);
+    this.#slots.push(slot);
+    this.#into = null;
+    if (this.#table !== null && !this.#indexed(this.#table).has(column)) {
+      this.#database.exec((rows === 0 ? createSlotIndex : createSpareIndex)(this.#table, column));
+    }
+    return true;
+  }
+
+  #note(slot: Slot, { reason, used }: WantedPath): void {
+    this.#slots = this.#slots.map((other) => (other === slot ? { ...slot, reason, used } : other));
+    this.#database
+      .statement('UPDATE slot SET reason = ?, used = ? WHERE kind = ? AND column_name = ?')
+      .run(reason, used, this.#kindId, slot.column);
+  }
+
+  /** The column that the next path gets: one with an index, or any where making one takes little time. */
+  #columnFor(rows: number): string | undefined {
+    const free = this.#free();
+    if (this.#table === null) return free[0];
+    const indexed = this.#indexed(this.#table);
+    return free.find((column) => indexed.has(column)) ?? (rows <= fewRows ? free[0] : undefined);
+  }
+
+  #free(): readonly string[] {
+    return slotColumns.filter((name) => this.#slots.every((slot) => slot.column !== name));
+  }
+
+  /** The columns that have an index. */
+  #indexed(table: string): ReadonlySet<string> {
+    const rows = this.#database
+      .statement(`SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?`)
+      .all(table);
+    return new Set(rows.map(([name]) => String(name).slice(table.length + 1)));
+  }
+
   #release(slot: Slot): void {
-    if (this.#table !== null) this.#database.exec(dropSlotIndex(this.#table, slot.column));
     this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
     this.#slots = this.#slots.filter((other) => other !== slot);
     this.#into = null;
@@ -180,6 +243,10 @@ export function keysAt(
     }
     return storedKey(slot.type, value);
   });
+}
+
+function isSame(a: WantedPath, b: WantedPath): boolean {
+  return a.path.text === b.path.text && a.type === b.type;
 }
 
 /** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */

@@ -4,23 +4,26 @@
  * Invariant: memory equals the rows of the last commit. Whatever changes a resource inside a transaction does it on the rows and
  * hands the new values over after the commit (`moved`); a declaration that fails in the middle reloads everything.
  */
-import { messageOf, PortolanError } from '../base/errors.ts';
+import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
-import type { DescribedResource } from '../catalog/catalog.ts';
+import type { DescribedResource, PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
-import { type Path, parsePath } from '../catalog/path.ts';
+import { parsePath } from '../catalog/path.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../catalog/resource.ts';
 import { idleStatus } from './idle-status.ts';
 import type { KindNamesOnWire } from './incoming.ts';
 import { PromotedTable, type Slot } from './promoted-table.ts';
+import { Promotions } from './promotions.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import type { RowTarget } from './row-writer.ts';
-import type { IngestStatus, ResourceHandle, ResourceState } from './types.ts';
+import type { IngestStatus, PathUse, PromotionOutcome, ResourceHandle, ResourceState } from './types.ts';
 import type { WriteSession } from './write-session.ts';
 
 export interface StoredKind {
   readonly id: number;
+  readonly group: string;
+  readonly plural: string;
   readonly key: string;
   readonly promoted: PromotedTable;
 }
@@ -46,13 +49,13 @@ export interface StoredResource {
 
 export class Resources {
   readonly #session: WriteSession;
-  readonly #log: Logger;
+  readonly #promotions: Promotions;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
 
-  constructor(session: WriteSession, log: Logger) {
+  constructor(session: WriteSession, log: Logger, configured: readonly string[]) {
     this.#session = session;
-    this.#log = log;
+    this.#promotions = new Promotions(session.database, log, configured);
     this.#load();
   }
 
@@ -123,6 +126,24 @@ export class Resources {
       this.reload();
       throw error;
     }
+  }
+
+  /** Queries need a column for this path; see Writer.promote. In a transaction of its own where anything changes. */
+  promote(use: PathUse, now: number): PromotionOutcome {
+    const kind = this.#kinds.get(use.key);
+    if (kind === undefined) return 'few rows';
+    const begun = this.#promotions.begin(kind, this.#objectsOf(kind), use, now);
+    const { work } = begun;
+    if (work === null) return begun.outcome;
+    try {
+      this.#session.run(() => {
+        if (work()) this.#session.counters.layoutVersion += 1;
+      });
+    } catch (error) {
+      this.reload();
+      throw error;
+    }
+    return begun.outcome;
   }
 
   /** Forgets a collection, and with the last one the description. Inside a transaction; the kind stays, since kind ids are for ever. */
@@ -250,32 +271,18 @@ export class Resources {
       .statement('INSERT INTO kind (grp, plural, key, promoted_table) VALUES (?, ?, ?, NULL)')
       .run(served.group, served.plural, key).lastInsertRowid;
     counters.layoutVersion += 1;
-    const kind = { id, key, promoted: new PromotedTable(database, id, null, []) };
+    const { group, plural } = served;
+    const kind = { id, group, plural, key, promoted: new PromotedTable(database, id, null, []) };
     this.#kinds.set(key, kind);
     return kind;
   }
 
-  /** Gives columns to what any cluster's resource of the kind promotes. */
   #assignSlots(kind: StoredKind): boolean {
-    const { database } = this.#session;
-    const rows = database
-      .statement(
-        `SELECT coalesce(json_extract(json, '$.promoted'), '[]') FROM description WHERE kind = ? ORDER BY cluster`,
-      )
-      .all(kind.id);
-    const wanted = new Map<string, { path: Path; type: LeafType }>();
-    for (const [json] of rows) {
-      for (const { path: text, type } of JSON.parse(String(json)) as DescribedResource['promoted']) {
-        try {
-          const path = parsePath(text);
-          wanted.set(`${type} ${path.text}`, { path, type });
-        } catch (error) {
-          this.#log.warn({ kind: kind.key, path: text, error: messageOf(error) }, 'a promoted path cannot be used');
-        }
-      }
-    }
-    const hasObjects = database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
-    return kind.promoted.assign([...wanted.values()], hasObjects);
+    return this.#promotions.assign(kind, this.#objectsOf(kind));
+  }
+
+  #objectsOf(kind: StoredKind): number {
+    return this.all().reduce((sum, resource) => sum + (resource.kind === kind ? resource.objects : 0), 0);
   }
 
   #readDescribed(kind: StoredKind, cluster: string): DescribedResource {
@@ -288,21 +295,25 @@ export class Resources {
   #load(): void {
     const { database } = this.#session;
     const byId = new Map<number, StoredKind>();
-    for (const [id, key, table] of database.statement('SELECT id, key, promoted_table FROM kind').all()) {
+    for (const [id, grp, plural, key, table] of database
+      .statement('SELECT id, grp, plural, key, promoted_table FROM kind')
+      .all()) {
       const slots = database
-        .statement('SELECT column_name, path, type, ready, backfilled FROM slot WHERE kind = ?')
+        .statement('SELECT column_name, path, type, reason, used, ready, backfilled FROM slot WHERE kind = ?')
         .all(Number(id))
         .map(
-          ([column, path, type, ready, backfilled]): Slot => ({
+          ([column, path, type, reason, used, ready, backfilled]): Slot => ({
             column: String(column),
             path: parsePath(String(path)),
             type: String(type) as LeafType,
+            reason: String(reason) as PromotionReason,
+            used: Number(used),
             ready: ready === 1,
             backfilled: Number(backfilled),
           }),
         );
       const promoted = new PromotedTable(database, Number(id), table === null ? null : String(table), slots);
-      const kind = { id: Number(id), key: String(key), promoted };
+      const kind = { id: Number(id), group: String(grp), plural: String(plural), key: String(key), promoted };
       this.#kinds.set(kind.key, kind);
       byId.set(kind.id, kind);
     }

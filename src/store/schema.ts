@@ -11,7 +11,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 2;
+export const formatVersion = 3;
 
 export const schemaStatements: readonly string[] = [
   // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
@@ -32,9 +32,10 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE kind (
      id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT)`,
 
-  // Which path stands in which column of a promoted table. Until `ready`, rows up to object id `backfilled` have their value.
+  // Which path stands in which column of a promoted table, and why (PromotionReason). Until `ready`, rows up to object id `backfilled`
+  // have their value. `used`: when a query was last seen to need it, milliseconds; 0 for what is declared.
   `CREATE TABLE slot (
-     kind INTEGER NOT NULL, column_name TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL,
+     kind INTEGER NOT NULL, column_name TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL, reason TEXT NOT NULL, used INTEGER NOT NULL,
      ready INTEGER NOT NULL, backfilled INTEGER NOT NULL, PRIMARY KEY (kind, column_name)) WITHOUT ROWID`,
 
   // One collection that is listed and watched: a resource of a cluster, over all namespaces (`namespace` '') or in one of them. Small on
@@ -117,8 +118,12 @@ export function createSlotIndex(table: string, column: string): string {
   return `CREATE INDEX ${table}_${column} ON ${table} (${column}, cluster, namespace, name)`;
 }
 
-export function dropSlotIndex(table: string, column: string): string {
-  return `DROP INDEX IF EXISTS ${table}_${column}`;
+/**
+ * The index of a column that is free as yet: without the rows that have no value, so that it costs nothing while all are without.
+ * A slot that comes to rows of which there are many already takes such a column, because making an index of them holds the writer.
+ */
+export function createSpareIndex(table: string, column: string): string {
+  return `${createSlotIndex(table, column)} WHERE ${column} IS NOT NULL`;
 }
 
 /** The staging file beside the store: what a relist brought, until it is committed. Its content never outlives the writer. */

@@ -4,7 +4,7 @@
  * Life of the data: reflector -> Writer.apply (rows + labels + edges + changes + revision + lastRV, one transaction)
  * -> wake -> Reader.lease (one snapshot at one revision) -> answers and changes as rows.
  */
-import type { DescribedResource } from '../catalog/catalog.ts';
+import type { DescribedResource, PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { DiskUse } from './disk-budget.ts';
 import type { PreparedObject, Recipe } from './prepare.ts';
@@ -242,6 +242,8 @@ export interface Writer {
   setStatus(handle: ResourceHandle, status: IngestStatus): void;
   /** Deletes the oldest objects of a resource until the bound holds (Events); `maxAgeMs` by creation time. */
   retain(handle: ResourceHandle, bound: { maxObjects: number; maxAgeMs: number }): number;
+  /** Queries need a column for this path, or use the one that they have: those that nobody uses make room for others. */
+  promote(use: PathUse): PromotionOutcome;
   /** How much disk is used, and whether anything is given up for room. */
   disk(): DiskUse;
   /** Bounded housekeeping: log retention, making room, backfill of promoted slots. Returns true while there is more to do. */
@@ -256,7 +258,22 @@ export interface PromotedSlot {
   /** Column name in the promoted table. */
   readonly column: string;
   readonly ready: boolean;
+  readonly reason: PromotionReason;
 }
+
+/** A leaf of a kind that queries filter or order by. */
+export interface PathUse {
+  /** resourceKey */
+  readonly key: string;
+  readonly path: string;
+  readonly type: LeafType;
+}
+
+/**
+ * What came of a wish for a column: it has one now (and is filled by housekeeping), it had one, the kind has so few rows that it
+ * needs none, or all columns are taken by paths that are declared or were needed lately.
+ */
+export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room';
 
 /** What the query compiler needs to know of a kind's tables; read in the lease or cached by revision of `layoutVersion`. */
 export interface KindLayout {

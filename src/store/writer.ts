@@ -39,6 +39,8 @@ import type {
   Audit,
   IncomingEvent,
   IngestStatus,
+  PathUse,
+  PromotionOutcome,
   Replace,
   ResourceHandle,
   ResourceState,
@@ -74,6 +76,8 @@ export interface WriterOptions {
   readonly maxDiskBytes?: number | null;
   /** Paths that search looks at beside names, labels and images. */
   readonly searchPaths?: readonly string[];
+  /** `resource=path`: what the configuration promotes. */
+  readonly promote?: readonly string[];
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
 }
@@ -174,7 +178,7 @@ class SqliteWriter implements StoreWriter {
       leastBytes: options.changeLog?.leastBytes ?? 16 * 1024 * 1024,
     });
     this.#rows = new RowWriter(store.database);
-    this.#resources = new Resources(this.#session, log);
+    this.#resources = new Resources(this.#session, log, options.promote ?? []);
     this.#applier = new EventApplier(this.#session, this.#log, this.#rows);
     const shared = {
       session: this.#session,
@@ -372,6 +376,10 @@ class SqliteWriter implements StoreWriter {
 
   reportDamage(reason: string): void {
     this.#faults.report(reason);
+  }
+
+  promote(use: PathUse): PromotionOutcome {
+    return this.#resources.promote(use, this.#clock.now());
   }
 
   disk(): DiskUse {
