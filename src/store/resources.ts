@@ -132,6 +132,9 @@ export class Resources {
   promote(use: PathUse, now: number): PromotionOutcome {
     const kind = this.#kinds.get(use.key);
     if (kind === undefined) return 'few rows';
+    // What a first list brings was made ready for the columns that there were when it began.
+    const listing = ({ synced, status }: StoredResource): boolean => !synced && status.phase === 'LISTING';
+    if (this.all().some((resource) => resource.kind === kind && listing(resource))) return 'not now';
     const begun = this.#promotions.begin(kind, this.#objectsOf(kind), use, now);
     const { work } = begun;
     if (work === null) return begun.outcome;

@@ -271,9 +271,9 @@ export interface PathUse {
 
 /**
  * What came of a wish for a column: it has one now (and is filled by housekeeping), it had one, the kind has so few rows that it
- * needs none, or all columns are taken by paths that are declared or were needed lately.
+ * needs none, all columns are taken by paths that are declared or were needed lately, or its first list is just coming.
  */
-export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room';
+export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room' | 'not now';
 
 /** What the query compiler needs to know of a kind's tables; read in the lease or cached by revision of `layoutVersion`. */
 export interface KindLayout {
