@@ -112,8 +112,8 @@ describe('describeResource from a CRD', () => {
 
   it('promotes scalar selectable fields and columns, each once', () => {
     expect(described.promoted).toEqual([
-      { path: 'spec.size', type: 'Int' },
-      { path: 'spec["odd.name"]', type: 'String' },
+      { path: 'spec.size', type: 'Int', selectable: true },
+      { path: 'spec["odd.name"]', type: 'String', selectable: true },
       { path: 'status.conditions[type=Ready].status', type: 'String' },
       { path: 'metadata.annotations["a.io/name"]', type: 'String' },
     ]);
@@ -216,7 +216,7 @@ describe('describeResource from OpenAPI', () => {
   it('withholds the data of Secrets', () => {
     const described = describeResource({ cluster: 'one', resource: resourceOf('', 'Secret', 'secrets'), schemas });
     expect(described.withheld).toEqual(['data', 'stringData']);
-    expect(described.promoted).toContainEqual({ path: 'type', type: 'String' });
+    expect(described.promoted).toContainEqual({ path: 'type', type: 'String', selectable: true });
   });
 
   it("takes Portolan's own columns for built-in kinds, as far as the schema has them", () => {
@@ -233,8 +233,8 @@ describe('describeResource from OpenAPI', () => {
     ]);
     expect(described.diagnostics).toEqual([]);
     expect(described.promoted).toEqual([
-      { path: 'spec.nodeName', type: 'String' },
-      { path: 'status.phase', type: 'String' },
+      { path: 'spec.nodeName', type: 'String', selectable: true },
+      { path: 'status.phase', type: 'String', selectable: true },
     ]);
   });
 

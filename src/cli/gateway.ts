@@ -52,6 +52,10 @@ export type GatewayConfig = Pick<
   | 'maxCost'
   | 'maxReadBytes'
   | 'searchPaths'
+  | 'promote'
+  | 'promoteQueried'
+  | 'explain'
+  | 'slowQueryMs'
   | 'scanRows'
   | 'preparedAnswers'
 > & { readonly logLevel: LogLevel };
@@ -63,6 +67,10 @@ export async function startGateway(
   log: Logger,
 ): Promise<Gateway> {
   checkPaths('--search-paths', config.searchPaths);
+  checkPaths(
+    '--promote',
+    config.promote.map((entry) => entry.slice(entry.indexOf('=') + 1).trim()),
+  );
   const temporary = config.data === undefined ? mkdtempSync(join(tmpdir(), 'portolan-')) : null;
   const file = config.data ?? join(temporary ?? '', 'portolan.db');
   const undo: (() => unknown)[] = [() => temporary !== null && rmSync(temporary, { recursive: true, force: true })];
@@ -85,6 +93,7 @@ export async function startGateway(
       namespaces: config.namespaces,
       events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
       searchPaths: config.searchPaths,
+      promote: config.promote,
       logLevel: config.logLevel,
       ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
       reflector: {
@@ -124,6 +133,8 @@ export async function startGateway(
       maxReadBytes: config.maxReadBytes,
       scanRows: config.scanRows,
       searchPaths: config.searchPaths,
+      ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
+      diagnosis: { explain: config.explain, slowQueryMs: config.slowQueryMs, promote: config.promote },
     });
     undo.push(() => engine.close());
 

@@ -51,6 +51,9 @@ const diskSize = z
   .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
   .refine((bytes) => bytes >= leastDisk, wantedSize);
 
+const wantedPromotion = 'must be a resource and a path, such as pods=spec.schedulerName';
+const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedPromotion);
+
 const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
 const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 
@@ -226,6 +229,34 @@ export const optionTable = {
     help: 'Answer plain lists with text that the readers write; false leaves everything to the executor.',
     commands: running,
     schema: flag.default(true),
+  },
+  promote: {
+    key: 'promote',
+    value: 'resource=path',
+    list: true,
+    help: 'Paths that have an indexed column from the start, such as pods=spec.schedulerName or foos.example.com=spec.size.',
+    commands: running,
+    schema: z.array(promotion).default([]),
+  },
+  promoteQueried: {
+    key: 'promoteQueried',
+    value: 'true|false',
+    help: 'Give paths that queries are seen to need an indexed column in the background (default: true).',
+    commands: running,
+    schema: flag.default(true),
+  },
+  explain: {
+    key: 'explain',
+    help: 'Let callers see how their operations are carried out: SQL, use of indexes, rows.',
+    commands: running,
+    schema: flag.default(false),
+  },
+  slowQueryMs: {
+    key: 'slowQueryMs',
+    value: 'milliseconds',
+    help: 'Log operations that take longer, by their shape and without values.',
+    commands: running,
+    schema: whole(1, 3_600_000).default(500),
   },
   pods: {
     key: 'pods',

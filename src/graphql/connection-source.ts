@@ -14,6 +14,7 @@ import type { Lease } from '../store/types.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';
+import type { Place } from './operation-trace.ts';
 import { servingClusters } from './serving-clusters.ts';
 
 export interface EdgeSource {
@@ -55,6 +56,8 @@ export function pageOf(
 export interface ListSettings {
   /** Values that are asked of each object. */
   readonly objectCost: number;
+  /** Where the field stands in the answer. */
+  readonly place?: Place;
   /** Keys of kinds that may be missing as long as there are others; none without it. */
   readonly optional?: ReadonlySet<string>;
 }
@@ -66,6 +69,7 @@ export class ListConnection implements ConnectionSource {
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
   readonly #optional: ReadonlySet<string>;
   readonly #objectCost: number;
+  readonly #place: Place;
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
   #aggregated: Aggregated | null = null;
@@ -74,10 +78,11 @@ export class ListConnection implements ConnectionSource {
     operation: Operation,
     plan: ListPlan,
     kinds: readonly CatalogKind[],
-    { objectCost, optional = new Set() }: ListSettings,
+    { objectCost, optional = new Set(), place = [] }: ListSettings,
   ) {
     this.#operation = operation;
     this.#optional = optional;
+    this.#place = place;
     this.#objectCost = objectCost;
     this.#plan = plan;
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
@@ -88,7 +93,7 @@ export class ListConnection implements ConnectionSource {
    * ones; called before the field is answered.
    */
   async ready(): Promise<this> {
-    this.#ready ??= this.#operation.read((lease, layouts) => this.#checkReady(lease, layouts));
+    this.#ready ??= this.#operation.read((lease, layouts) => this.#checkReady(lease, layouts), this.#place);
     await this.#ready;
     return this;
   }
@@ -132,7 +137,7 @@ export class ListConnection implements ConnectionSource {
 
   async #read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
     await this.ready();
-    return this.#operation.read(work);
+    return this.#operation.read(work, this.#place);
   }
 
   async #checkReady(lease: Lease, layouts: Layouts): Promise<void> {

@@ -12,9 +12,10 @@ import { assembleCatalog } from '../catalog/assemble.ts';
 import { searchPaths } from '../catalog/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
 import { readDescribed } from '../store/catalog-rows.ts';
-import type { Reader } from '../store/types.ts';
+import type { PathUse, Reader } from '../store/types.ts';
 import { buildGeneration, type Generation } from './generation.ts';
-import type { OperationSource } from './operation.ts';
+import type { Diagnosis, OperationSource } from './operation.ts';
+import { PathWishes } from './path-wishes.ts';
 
 export interface Engine {
   readonly source: OperationSource;
@@ -39,6 +40,9 @@ export interface EngineOptions {
   readonly scanRows?: number;
   /** Paths that `search` looks at beside names, labels and images: those of the writer. */
   readonly searchPaths?: readonly string[];
+  /** Hears which paths queries need or use; without it none is promoted for them. */
+  readonly promote?: (use: PathUse) => void;
+  readonly diagnosis?: Partial<Diagnosis>;
 }
 
 /** An engine without a generation; the first `refreshCatalog` gives it one. */
@@ -51,6 +55,8 @@ export function createEngine({
   maxReadBytes = 64 * 1024 * 1024,
   scanRows = 100_000,
   searchPaths: searched = [],
+  promote,
+  diagnosis = {},
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   let current: Generation | null = null;
@@ -63,7 +69,10 @@ export function createEngine({
     log,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
+    wishes: new PathWishes(clock, promote ?? null),
+    diagnosis: { explain: false, slowQueryMs: 500, promote: [], ...diagnosis },
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     generation() {
       if (current !== null) return current;
       throw new PortolanError(

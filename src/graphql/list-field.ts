@@ -25,6 +25,7 @@ import { filterFrom } from './filter-input.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
 import { nothing, projectionOf, selectionsAt } from './needs.ts';
 import type { Operation } from './operation.ts';
+import type { Place } from './operation-trace.ts';
 import { plainly } from './plain-field.ts';
 import type { FieldConfig } from './shape-types.ts';
 import { inputList } from './wrap.ts';
@@ -98,7 +99,8 @@ export function list(
 ): Promise<ListConnection> {
   const { maxPageSize } = operation.source.limits;
   const plan = { ...listPlan(kinds, filter, args, maxPageSize), projection: projectionOfNodes(info) };
-  return new ListConnection(operation, plan, kinds, { objectCost: costOfNodes(info, maxPageSize), optional }).ready();
+  const settings = { objectCost: costOfNodes(info, maxPageSize), optional, place: placeOf(info) };
+  return new ListConnection(operation, plan, kinds, settings).ready();
 }
 
 /** The plan of a list, but for what is read of its objects. Throws BAD_USER_INPUT for arguments that cannot be used. */
@@ -144,6 +146,13 @@ function orderTerm(
     nulls: nulls ?? 'LAST',
     ...(natural === true ? { natural } : {}),
   };
+}
+
+/** The response keys down to a field. */
+function placeOf({ path }: GraphQLResolveInfo): Place {
+  const keys: (string | number)[] = [];
+  for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.unshift(at.key);
+  return keys;
 }
 
 /** What the nodes of the connection resolved by `info` need of their bodies. */

@@ -20,6 +20,8 @@ import type { KindLayout, Lease, LeaseOptions, Reader, Row } from '../store/type
 import { type CostLimits, OperationCost } from './cost.ts';
 import type { FilterContext } from './filter-input.ts';
 import type { Generation } from './generation.ts';
+import { OperationTrace, type Place } from './operation-trace.ts';
+import type { PathWishes } from './path-wishes.ts';
 
 /** What operations are made from: the parts of a running gateway. */
 export interface OperationSource {
@@ -30,9 +32,23 @@ export interface OperationSource {
   readonly limits: OperationLimits;
   /** What `search` looks at beside names and labels; the same as the writer's. */
   readonly searchPaths: readonly Path[];
+  readonly wishes: PathWishes;
+  readonly diagnosis: Diagnosis;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds of a steady clock. */
+  monotonic(): number;
   readonly log: Logger;
+}
+
+/** What is told of queries to those who tune them. */
+export interface Diagnosis {
+  /** May a caller ask how an operation is carried out? */
+  readonly explain: boolean;
+  /** Milliseconds beyond which an operation is logged. */
+  readonly slowQueryMs: number;
+  /** `resource=path`: what the configuration promotes. */
+  readonly promote: readonly string[];
 }
 
 export interface OperationLimits extends CostLimits {
@@ -52,6 +68,12 @@ export interface Missing {
 
 type OpenLease = Lease & { end(): void };
 
+interface OperationBegin {
+  readonly detached: boolean;
+  readonly liveStart: LiveStart | null;
+  readonly explain?: boolean;
+}
+
 export class Operation {
   readonly source: OperationSource;
   readonly generation: Generation;
@@ -62,6 +84,7 @@ export class Operation {
   readonly cost: OperationCost;
   /** What its counts and aggregates may look at, in all. */
   readonly scans: ScanBudget;
+  readonly trace: OperationTrace;
   readonly #detached: boolean;
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
@@ -75,7 +98,7 @@ export class Operation {
     generation: Generation,
     caller: Caller,
     signal: AbortSignal | undefined,
-    { detached, liveStart }: { readonly detached: boolean; readonly liveStart: LiveStart | null },
+    { detached, liveStart, explain = false }: OperationBegin,
   ) {
     this.source = source;
     this.generation = generation;
@@ -85,18 +108,22 @@ export class Operation {
     this.cost = new OperationCost(source.limits);
     this.#detached = detached;
     this.scans = new ScanBudget(source.limits.scanRows);
+    this.trace = new OperationTrace(source.wishes, () => source.monotonic(), explain);
   }
 
-  /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own). */
-  async read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+  /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own), for the field at `place`. */
+  async read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>, place: Place = []): Promise<T> {
     const options = this.signal === undefined ? {} : { signal: this.signal };
     if (this.#detached) {
-      return this.source.reader.lease(async (lease) => work(lease, await readLayouts(lease)), options);
+      return this.source.reader.lease(async (lease) => {
+        const layouts = await readLayouts(lease);
+        return this.trace.follow(borrowed(lease), place, (followed) => work(followed, layouts));
+      }, options);
     }
     if (this.#ended) throw overError();
     this.#opening ??= this.#open(options);
     const { lease, layouts } = await this.#opening;
-    return work(lease, layouts);
+    return this.trace.follow(lease, place, (followed) => work(followed, layouts));
   }
 
   async #open(options: LeaseOptions): Promise<{ lease: OpenLease; layouts: Layouts }> {
@@ -116,6 +143,7 @@ export class Operation {
     const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
       const found = await rows;
       this.cost.read(found);
+      this.trace.rows += found.length;
       return found;
     };
     return {
@@ -172,6 +200,7 @@ export class Operation {
   extensions(): Record<string, unknown> {
     return {
       ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
+      ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
       ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
     };
   }
@@ -202,9 +231,26 @@ export function answerExtensions(
   };
 }
 
-/** Begins an operation on the current generation. The caller ends it. */
-export function beginOperation(source: OperationSource, caller: Caller, signal?: AbortSignal): Operation {
-  return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null });
+/**
+ * Begins an operation on the current generation. The caller ends it.
+ * @param asked `explain`: the answer is to say how it came about. @throws PortolanError FORBIDDEN where that is not allowed.
+ */
+export function beginOperation(
+  source: OperationSource,
+  caller: Caller,
+  signal?: AbortSignal,
+  { explain = false }: { readonly explain?: boolean } = {},
+): Operation {
+  if (explain && !source.diagnosis.explain) {
+    throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
+  }
+  return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null, explain });
+}
+
+/** A lease whose methods are its own, so that it can be spread. */
+function borrowed(lease: Lease): Lease {
+  const { revision, epoch } = lease;
+  return { revision, epoch, all: (asked) => lease.all(asked), fill: (asked, limit) => lease.fill(asked, limit) };
 }
 
 function overError(): PortolanError {

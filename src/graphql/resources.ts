@@ -7,13 +7,14 @@
  */
 import { must } from '../base/must.ts';
 import type { CatalogKind, DescribedResource } from '../catalog/catalog.ts';
+import { configuredPaths } from '../catalog/configured-paths.ts';
 import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
 import { type PathStep, pathOf } from '../catalog/path.ts';
 import { resourceKey } from '../catalog/resource.ts';
 import { readDescribed } from '../store/catalog-rows.ts';
 import { readLayouts } from '../store/layout.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { CollectionProgress, KindLayout, ResourceProgress } from '../store/types.ts';
+import type { CollectionProgress, KindLayout, PromotedSlot, ResourceProgress } from '../store/types.ts';
 import type { Operation } from './operation.ts';
 import type { Builder } from './static-schema.ts';
 
@@ -43,6 +44,22 @@ export function addResources(builder: Builder): void {
     fields: (t) => ({
       path: t.field({ type: 'Path', nullable: false, resolve: (entry) => entry.path }),
       type: t.exposeString('type', { nullable: false }),
+    }),
+  });
+  const promoted = builder.objectRef<PromotedSlot>('PromotedPath').implement({
+    description: 'A path that has an indexed column, so that filters and orders on it are fast.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (slot) => slot.path }),
+      type: t.exposeString('type', { nullable: false }),
+      ready: t.exposeBoolean('ready', {
+        nullable: false,
+        description: 'False while the column is being filled from objects that were there before it.',
+      }),
+      reason: t.exposeString('reason', {
+        nullable: false,
+        description:
+          'PRINTER_COLUMN and SELECTABLE: the kind declares it; CONFIGURED: --promote names it; QUERIES: it is filtered or ordered by.',
+      }),
     }),
   });
   const restart = builder.objectRef<Restart>('ResourceRestart').implement({
@@ -155,15 +172,20 @@ export function addResources(builder: Builder): void {
         resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
       }),
       promoted: t.field({
-        type: [field],
+        type: [promoted],
         nullable: { list: false, items: false },
         description: 'Paths that are typed, indexed columns.',
-        resolve: ({ layout }) => [...(layout?.slots ?? [])].filter(({ ready }) => ready),
+        resolve: ({ layout }) => [...(layout?.slots ?? [])],
       }),
       diagnostics: t.stringList({
         nullable: { list: false, items: false },
-        description: 'What in the schema of this resource could not be taken as it stands.',
-        resolve: async (source) => (await source.described()).diagnostics.map(({ message }) => message),
+        description:
+          'What in the schema of this resource could not be taken as it stands, and in the configuration about it.',
+        resolve: async (source, _args, { portolan }) => {
+          const { diagnostics, resource, tree } = await source.described();
+          const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
+          return [...diagnostics.map(({ message }) => message), ...problems];
+        },
       }),
     }),
   });

@@ -9,6 +9,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Connection } from '../kube/connection.ts';
+import type { PathUse } from '../store/types.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { IngestMessage } from './ingest-messages.ts';
@@ -105,6 +106,19 @@ export class IngestHost {
       this.#supervisors.map((supervisor) => supervisor.progress()),
       writer.disk(),
     );
+  }
+
+  /** Queries need a column for this path. Never throws: they are answered without one too. */
+  promote(use: PathUse): void {
+    const { log, writer } = this.#context;
+    if (this.#stop.signal.aborted) return;
+    try {
+      const outcome = writer.promote(use);
+      if (outcome === 'promoted') log.info({ ...use }, 'a path that queries need gets a column');
+      else log.debug({ ...use, outcome }, 'a path is used by queries');
+    } catch (error) {
+      log.warn({ ...use, error: messageOf(error) }, 'a path that queries need cannot get a column');
+    }
   }
 
   /** Ends everything within about a second. */

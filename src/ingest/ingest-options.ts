@@ -19,6 +19,8 @@ export interface IngestOptions extends Selection {
   readonly maxDiskBytes?: number;
   /** Paths that `search` looks at beside names, labels and images. */
   readonly searchPaths?: readonly string[];
+  /** `resource=path`: paths that have an indexed column from the start. */
+  readonly promote?: readonly string[];
   /** Parses large lists in a thread of its own; default: where there is more than one processor. */
   readonly parseThread?: boolean;
   /** Default: warn. */

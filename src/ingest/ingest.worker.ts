@@ -35,6 +35,7 @@ function opened(): IngestHost {
     clock: systemClock,
     maxDiskBytes: options.maxDiskBytes ?? null,
     searchPaths: options.searchPaths ?? [],
+    promote: options.promote ?? [],
   });
   const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
   writer.onDamage(() => void rebuild());
@@ -74,6 +75,7 @@ async function close(): Promise<void> {
 
 port.on('message', (message: ParentMessage) => {
   if (message.type === 'close') void close();
+  else if (message.type === 'promote') running?.host.promote(message.use);
   // Of a file that has been made anew since, this is no news.
   else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {
     running?.writer.reportDamage(message.reason);

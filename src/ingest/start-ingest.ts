@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { FileDamage } from '../store/reader-messages.ts';
+import type { PathUse } from '../store/types.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 import { type IngestProgress, sumProgress } from './progress.ts';
@@ -30,6 +31,8 @@ export interface IngestHandle {
   close(): Promise<void>;
   /** Says that a reader found the store's file damaged: it is made anew, and everything is listed again. */
   reportDamage(damage: FileDamage): void;
+  /** Says that queries need a column for this path, or use the one that it has. */
+  promote(use: PathUse): void;
 }
 
 /** Milliseconds that the thread is given to end by itself. */
@@ -119,6 +122,10 @@ class WorkerHandle implements IngestHandle {
 
   reportDamage(damage: FileDamage): void {
     this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
+  }
+
+  promote(use: PathUse): void {
+    this.#worker.postMessage({ type: 'promote', use } satisfies ParentMessage);
   }
 
   close(): Promise<void> {

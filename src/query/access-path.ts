@@ -10,6 +10,7 @@ import { publishedRowsets } from '../store/tables.ts';
 import type { KindLayout, Lease, Statement } from '../store/types.ts';
 import type { Filter, LabelRequirement } from './filter.ts';
 import { conjuncts, everything } from './filter.ts';
+import { shapeOfFilter } from './filter-shape.ts';
 import { isCreated, KindScope, readySlot } from './kind-scope.ts';
 import { foldable } from './matches.ts';
 import { type Search, searchCandidates } from './search.ts';
@@ -17,6 +18,8 @@ import { all, Fragment, isIn, join, raw, sql } from './sql.ts';
 import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
 
 export interface AccessPath {
+  /** The condition in words, without its values. */
+  readonly on: string;
   readonly scope: () => KindScope;
   /** What stands in FROM up to the scope's base, and the path's own condition. */
   readonly from: (scope: KindScope) => Fragment;
@@ -47,6 +50,7 @@ export function accessPaths(key: string, layout: KindLayout, filter: Filter): re
       case 'namespaces':
         return [
           {
+            on: shapeOfFilter(part),
             scope: object,
             from: (scope) => scope.from(),
             where: (scope) =>
@@ -63,6 +67,7 @@ export function accessPaths(key: string, layout: KindLayout, filter: Filter): re
       case 'ids':
         return [
           {
+            on: shapeOfFilter(part),
             scope: object,
             from: (scope) => sql`(SELECT DISTINCT value ->> 0 AS cluster, value ->> 1 AS namespace, value ->> 2 AS name
               FROM json_each(${identityList(key, part)})) AS d CROSS JOIN object AS o ON o.kind = ${BigInt(scope.kindId)}
@@ -95,6 +100,7 @@ function labelPath(
 ): AccessPath {
   const ofKind = sql`d.kind = ${BigInt(layout.kindId)} AND d.key = ${requirement.key}`;
   return {
+    on: shapeOfFilter({ kind: 'labels', requirements: [requirement] }),
     scope,
     from: () => raw('label AS d CROSS JOIN object AS o ON o.id = d.id'),
     counted: raw('label AS d'),
@@ -110,6 +116,7 @@ function searchPath(key: string, layout: KindLayout, search: Search, rest: Filte
   if (candidates === null) return [];
   return [
     {
+      on: shapeOfFilter(search),
       scope: () => new KindScope(key, layout, 'o'),
       from: () => sql`(${candidates}) AS d CROSS JOIN object AS o ON o.id = d.id`,
       where: () => sql`+o.kind = ${BigInt(layout.kindId)}`,
@@ -118,12 +125,18 @@ function searchPath(key: string, layout: KindLayout, search: Search, rest: Filte
   ];
 }
 
+/** Is what matches a range of keys, or a few of them, so that an index of the leaf finds it? */
+export function isRange({ type, operator, ignoreCase }: Comparison): boolean {
+  if (operator === 'endsWith' || operator === 'contains' || operator === 'matches') return false;
+  if (operator === 'startsWith' && type !== 'String') return false;
+  return !(ignoreCase && foldable(type, operator));
+}
+
 /** A comparison is a way in where an index has the leaf's keys as they are. */
 function comparisonPath(key: string, layout: KindLayout, filter: Comparison, rest: Filter): readonly AccessPath[] {
   const { path, type, operator } = filter;
-  if (operator === 'endsWith' || operator === 'contains' || operator === 'matches') return [];
-  if (operator === 'startsWith' && type !== 'String') return [];
-  if (filter.ignoreCase && foldable(type, operator)) return [];
+  if (!isRange(filter)) return [];
+  const on = shapeOfFilter(filter);
   const keys = wantedKeys(filter);
   if (keys.length === 0) return [];
   const from = (scope: KindScope): Fragment => scope.from();
@@ -132,6 +145,7 @@ function comparisonPath(key: string, layout: KindLayout, filter: Comparison, res
   if (slot !== null) {
     return [
       {
+        on,
         scope: () => new KindScope(key, layout, 'p'),
         from,
         where: () => condition(`p.${slot.column}`),
@@ -141,10 +155,12 @@ function comparisonPath(key: string, layout: KindLayout, filter: Comparison, res
   }
   const scope = (): KindScope => new KindScope(key, layout, 'o');
   if (path.text === 'metadata.uid' && type === 'String') {
-    return [{ scope, from, where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('o.uid')}`, rest }];
+    return [{ on, scope, from, where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('o.uid')}`, rest }];
   }
   if (isCreated(path, type)) {
-    return [{ scope, from, where: () => sql`o.kind = ${BigInt(layout.kindId)} AND ${condition('o.created')}`, rest }];
+    return [
+      { on, scope, from, where: () => sql`o.kind = ${BigInt(layout.kindId)} AND ${condition('o.created')}`, rest },
+    ];
   }
   return [];
 }

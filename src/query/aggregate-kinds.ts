@@ -56,6 +56,7 @@ export async function aggregateRelated(
     const layout = layouts.get(key);
     if (layout === undefined) return [];
     const path: AccessPath = {
+      on: 'related',
       scope: () => new KindScope(key, layout, 'o'),
       from: () => sql`json_each(${pairs}) AS d CROSS JOIN object AS o ON o.id = d.value ->> 1`,
       where: () => raw('1'),

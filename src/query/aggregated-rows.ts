@@ -5,6 +5,7 @@
 import type { KindLayout, Lease } from '../store/types.ts';
 import { accessPaths, narrowest, survey, surveyBound } from './access-path.ts';
 import type { Filter } from './filter.ts';
+import { notePlan } from './plan-note.ts';
 import { sql } from './sql.ts';
 import type { AggregatedRows } from './sql-aggregate.ts';
 
@@ -23,8 +24,10 @@ export async function findRows(lease: Lease, key: string, layout: KindLayout, fi
   const total = Number(row[0]);
   const rows = { key, layout, filter, path: null, allCount: row[1] === 1, set: null };
   const paths = accessPaths(key, layout, filter);
-  if (paths.length === 0) return { rows, estimate: total };
-  const best = narrowest(paths, await survey(lease, layout, paths));
+  const surveyed = paths.length === 0 ? null : await survey(lease, layout, paths);
+  const best = surveyed === null ? null : narrowest(paths, surveyed);
+  const ways = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));
+  notePlan(lease, { key, layout, filter, orderBy: [], route: best === null ? 'scan' : 'path', ways });
   if (best === null) return { rows, estimate: total };
   return { rows: { ...rows, path: best.path }, estimate: best.rows > surveyBound ? total : best.rows };
 }

@@ -111,6 +111,11 @@ export class KindScope {
   }
 }
 
+/** Does `object` have a column for this leaf? */
+export function isObjectLeaf(path: Path, type: LeafType): boolean {
+  return objectLeaves.get(path.text)?.type === type;
+}
+
 /** The slot in which every row of the kind has this leaf's key; null when there is none yet. */
 export function readySlot(layout: KindLayout, path: Path, type: LeafType): PromotedSlot | null {
   if (layout.promotedTable === null) return null;

@@ -10,10 +10,11 @@
  * values differ by orders of magnitude), so a bounded count in the same snapshot does.
  */
 import type { KindLayout, Lease } from '../store/types.ts';
-import { type AccessPath, accessPaths, narrowest, survey, surveyBound } from './access-path.ts';
+import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from './access-path.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, readySlot } from './kind-scope.ts';
 import type { OrderTerm } from './plan.ts';
+import { notePlan, type SurveyedWay } from './plan-note.ts';
 
 export type Route =
   | { readonly kind: 'order' }
@@ -24,6 +25,7 @@ export type Route =
 /** More ranges than this are not worth a statement each. */
 const mostSegments = 100;
 
+/** Notes how it went for whoever observes the lease. */
 export async function chooseRoute(
   lease: Lease,
   key: string,
@@ -32,15 +34,48 @@ export async function chooseRoute(
   orderBy: readonly OrderTerm[],
   limit: number,
 ): Promise<Route> {
+  const { route, ways } = await choose(lease, key, layout, filter, orderBy, limit);
+  notePlan(lease, { key, layout, filter, orderBy, route: route.kind, ways });
+  return route;
+}
+
+interface Choice {
+  readonly route: Route;
+  readonly ways: readonly SurveyedWay[];
+}
+
+async function choose(
+  lease: Lease,
+  key: string,
+  layout: KindLayout,
+  filter: Filter,
+  orderBy: readonly OrderTerm[],
+  limit: number,
+): Promise<Choice> {
   const indexed = hasIndex(layout, orderBy);
   const paths = accessPaths(key, layout, filter);
   const named = clustersIn(filter);
   if (paths.length === 0) {
-    if (!indexed) return { kind: 'scan' };
+    if (!indexed) return { route: { kind: 'scan' }, ways: [] };
     const few = named !== null && named.length <= mostSegments;
-    return orderBy.length === 0 && few ? { kind: 'identity', clusters: named, namespaces: null } : { kind: 'order' };
+    const identity = orderBy.length === 0 && few;
+    return { route: identity ? { kind: 'identity', clusters: named, namespaces: null } : { kind: 'order' }, ways: [] };
   }
   const surveyed = await survey(lease, layout, paths);
+  const ways = paths.map(({ on }, index) => ({ on, rows: surveyed.rows[index] ?? 0 }));
+  return { route: routeBy(surveyed, paths, { indexed, named, filter, orderBy, limit }), ways };
+}
+
+interface Asked {
+  readonly indexed: boolean;
+  readonly named: readonly string[] | null;
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+  readonly limit: number;
+}
+
+function routeBy(surveyed: Survey, paths: readonly AccessPath[], asked: Asked): Route {
+  const { indexed, named, filter, orderBy, limit } = asked;
   const best = narrowest(paths, surveyed);
   if (best === null) return { kind: 'scan' };
   if (!indexed) return { kind: 'path', path: best.path };

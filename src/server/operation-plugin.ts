@@ -24,8 +24,9 @@ export function useOperation(
   return {
     onEnveloped({ setSchema, extendContext, context }) {
       // Over HTTP there is the request, over WebSocket the connection's signal.
-      const { request, signal } = (context ?? {}) as { readonly request?: Request; readonly signal?: AbortSignal };
-      const operation = beginOperation(source, localUser, request?.signal ?? signal);
+      const { request, signal, params } = (context ?? {}) as Enveloped;
+      const explain = asksForExplanation(params?.extensions);
+      const operation = beginOperation(source, localUser, request?.signal ?? signal, { explain });
       setSchema(operation.generation.schema);
       extendContext({ portolan: operation });
     },
@@ -33,10 +34,12 @@ export function useOperation(
       const operation = (args.contextValue as OperationContext).portolan;
       // Not in onExecuteDone: that is not called for an execution that was aborted.
       setExecuteFn(async (given: ExecutionArgs) => {
+        const began = source.monotonic();
         try {
           return await executeFn(given);
         } finally {
           operation.end();
+          noteSlow(operation, source.monotonic() - began, given.operationName ?? null, metrics);
         }
       });
       return {
@@ -61,6 +64,30 @@ export function useOperation(
       };
     },
   };
+}
+
+/** What HTTP and WebSocket know of a request. */
+interface Enveloped {
+  readonly request?: Request;
+  readonly signal?: AbortSignal;
+  readonly params?: { readonly extensions?: unknown };
+}
+
+/** `extensions: {"portolan": {"explain": true}}` beside the query. */
+function asksForExplanation(extensions: unknown): boolean {
+  const { portolan } = (extensions ?? {}) as { readonly portolan?: { readonly explain?: unknown } | null };
+  return portolan?.explain === true;
+}
+
+/** A slow operation goes to the log by its shape: never with a value, which may be a secret's name. */
+function noteSlow(operation: Operation, milliseconds: number, name: string | null, metrics?: OperationMetrics): void {
+  const { source, trace } = operation;
+  if (milliseconds < source.diagnosis.slowQueryMs) return;
+  metrics?.slow();
+  source.log.warn(
+    { milliseconds: Math.round(milliseconds), rows: trace.rows, operation: name, plans: trace.plans() },
+    'a slow query',
+  );
 }
 
 function withExtensions(result: Result, operation: Operation): Result {

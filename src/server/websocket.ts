@@ -27,6 +27,7 @@ interface Params {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Record<string, unknown> | null | undefined;
+  readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
 /** Milliseconds between pings; a connection that has not answered one when the next is due is dead. */

@@ -392,6 +392,11 @@ test('a slot that comes later is filled from the bodies, and ready when all rows
   expect(read(file, `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'p1' ORDER BY 1`)).toEqual([
     ['p1_c0'],
     ['p1_c1'],
+    // Of columns that are free as yet.
+    ['p1_c2'],
+    ['p1_c3'],
+    ['p1_c4'],
+    ['p1_c5'],
   ]);
 });
 

@@ -11,10 +11,12 @@ import {
   GraphQLSchema,
   GraphQLString,
 } from 'graphql';
+import { systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import type { Generation } from '../../graphql/generation.ts';
 import type { OperationContext, OperationSource } from '../../graphql/operation.ts';
+import { PathWishes } from '../../graphql/path-wishes.ts';
 import { ChangeFeed } from '../../live/change-feed.ts';
 import type { Lease, Reader } from '../../store/types.ts';
 
@@ -57,6 +59,9 @@ export function handMadeSource(): HandMade {
     log,
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
+    wishes: new PathWishes(systemClock, null),
+    diagnosis: { explain: false, slowQueryMs: 500, promote: [] },
+    monotonic: () => systemClock.monotonic(),
     now: () => 0,
     generation() {
       if (generation === null) throw new PortolanError('CACHE_NOT_READY', 'The schema is not known yet; try again.');

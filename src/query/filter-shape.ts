@@ -1,0 +1,41 @@
+/** Filters and orders in words, without the values that they compare with: for people, in logs and explanations. */
+import type { Filter } from './filter.ts';
+import type { OrderTerm } from './plan.ts';
+
+/** `spec.nodeName eq and not (status.phase in)`; empty for a filter that matches everything. */
+export function shapeOfFilter(filter: Filter): string {
+  switch (filter.kind) {
+    case 'and':
+      return filter.of
+        .map((part) => (part.kind === 'or' ? `(${shapeOfFilter(part)})` : shapeOfFilter(part)))
+        .join(' and ');
+    case 'or':
+      return filter.of
+        .map((part) => (part.kind === 'and' ? `(${shapeOfFilter(part)})` : shapeOfFilter(part)))
+        .join(' or ');
+    case 'not':
+      return `not (${shapeOfFilter(filter.of)})`;
+    case 'compare':
+      return `${filter.path.text} ${filter.operator}${filter.ignoreCase ? ' ignoreCase' : ''}`.trim();
+    case 'exists':
+      return `${filter.path.text} exists`.trim();
+    case 'some':
+      return `${filter.path.text} some (${shapeOfFilter(filter.of)})`.trim();
+    case 'labels':
+      return filter.requirements.map(({ key, operator }) => `labels[${JSON.stringify(key)}] ${operator}`).join(' and ');
+    case 'search':
+    case 'namespaces':
+    case 'clusters':
+    case 'ids':
+      return filter.kind;
+  }
+}
+
+/** `status.phase ASC, metadata.name DESC`; empty for the order of identities. */
+export function shapeOfOrder(orderBy: readonly OrderTerm[]): string {
+  return orderBy
+    .map(({ path, direction, natural, rank }) =>
+      rank === undefined ? `${path.text} ${direction}${natural === true ? ' natural' : ''}` : 'rank',
+    )
+    .join(', ');
+}
