@@ -134,7 +134,8 @@ export async function startGateway(
       scanRows: config.scanRows,
       searchPaths: config.searchPaths,
       ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
-      diagnosis: { explain: config.explain, slowQueryMs: config.slowQueryMs, promote: config.promote },
+      diagnosis: { explain: config.explain, promote: config.promote },
+      slowQueryMs: config.slowQueryMs,
     });
     undo.push(() => engine.close());
 

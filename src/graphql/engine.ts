@@ -16,6 +16,7 @@ import type { PathUse, Reader } from '../store/types.ts';
 import { buildGeneration, type Generation } from './generation.ts';
 import type { Diagnosis, OperationSource } from './operation.ts';
 import { PathWishes } from './path-wishes.ts';
+import { SlowQueries } from './slow-queries.ts';
 
 export interface Engine {
   readonly source: OperationSource;
@@ -43,6 +44,8 @@ export interface EngineOptions {
   /** Hears which paths queries need or use; without it none is promoted for them. */
   readonly promote?: (use: PathUse) => void;
   readonly diagnosis?: Partial<Diagnosis>;
+  /** Milliseconds beyond which an operation is logged; default 500. */
+  readonly slowQueryMs?: number;
 }
 
 /** An engine without a generation; the first `refreshCatalog` gives it one. */
@@ -57,6 +60,7 @@ export function createEngine({
   searchPaths: searched = [],
   promote,
   diagnosis = {},
+  slowQueryMs = 500,
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   let current: Generation | null = null;
@@ -70,7 +74,8 @@ export function createEngine({
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
     wishes: new PathWishes(clock, promote ?? null),
-    diagnosis: { explain: false, slowQueryMs: 500, promote: [], ...diagnosis },
+    diagnosis: { explain: false, promote: [], ...diagnosis },
+    slowQueries: new SlowQueries(log, slowQueryMs),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation() {

@@ -71,16 +71,7 @@ export class OperationTrace {
   plans(): readonly PlanShape[] {
     const shapes = new Map<string, PlanShape>();
     for (const { place, note } of this.#planned) {
-      const { key, filter, orderBy, route, ways } = note;
-      const shape = {
-        field: textOf(place),
-        kind: key,
-        filter: shapeOfFilter(filter),
-        orderBy: shapeOfOrder(orderBy),
-        route,
-        ways,
-        unindexed: missingPaths(note).map(({ path }) => path),
-      };
+      const shape = planShape(textOf(place), note);
       shapes.set(JSON.stringify(shape), shape);
     }
     return [...shapes.values()];
@@ -94,6 +85,20 @@ export class OperationTrace {
   #explaining(lease: Lease, place: Place): Pick<Lease, 'all' | 'fill'> {
     return explaining(lease, this.#now, (statement) => this.#statements.push({ field: textOf(place), ...statement }));
   }
+}
+
+/** What is told of a plan of the field at `field`. */
+export function planShape(field: string, note: PlanNote): PlanShape {
+  const { key, filter, orderBy, route, ways } = note;
+  return {
+    field,
+    kind: key,
+    filter: shapeOfFilter(filter),
+    orderBy: shapeOfOrder(orderBy),
+    route,
+    ways,
+    unindexed: missingPaths(note).map(({ path }) => path),
+  };
 }
 
 function textOf(place: Place): string {

@@ -22,6 +22,7 @@ import type { FilterContext } from './filter-input.ts';
 import type { Generation } from './generation.ts';
 import { OperationTrace, type Place } from './operation-trace.ts';
 import type { PathWishes } from './path-wishes.ts';
+import type { SlowQueries } from './slow-queries.ts';
 
 /** What operations are made from: the parts of a running gateway. */
 export interface OperationSource {
@@ -34,6 +35,7 @@ export interface OperationSource {
   readonly searchPaths: readonly Path[];
   readonly wishes: PathWishes;
   readonly diagnosis: Diagnosis;
+  readonly slowQueries: SlowQueries;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Milliseconds of a steady clock. */
@@ -45,8 +47,6 @@ export interface OperationSource {
 export interface Diagnosis {
   /** May a caller ask how an operation is carried out? */
   readonly explain: boolean;
-  /** Milliseconds beyond which an operation is logged. */
-  readonly slowQueryMs: number;
   /** `resource=path`: what the configuration promotes. */
   readonly promote: readonly string[];
 }

@@ -31,6 +31,9 @@ export class PathWishes {
   /** By kind, type and path; the one seen longest ago first. */
   readonly #seen = new Map<string, Seen>();
 
+  /** A plan may be carried out many times. */
+  readonly #toTell = new WeakMap<PlanNote, readonly PathNeed[]>();
+
   /** @param tell asks for a path or tells that it is used; null where nobody promotes what queries need. */
   constructor(clock: Clock, tell: ((use: PathUse) => void) | null) {
     this.#clock = clock;
@@ -45,11 +48,9 @@ export class PathWishes {
   /** A list or an aggregate was planned. */
   planned(note: PlanNote): void {
     if (this.#tell === null) return;
-    for (const need of pathNeeds(note)) {
-      if (need.slot === null ? !isNarrow(note) : need.slot.ready && need.slot.reason === 'QUERIES') {
-        this.#use(note.key, need, need.slot === null ? enough : 1);
-      }
-    }
+    const told = this.#toTell.get(note) ?? toTell(note);
+    this.#toTell.set(note, told);
+    for (const need of told) this.#use(note.key, need, need.slot === null ? enough : 1);
   }
 
   /** A read was cut before it came to an end. */
@@ -75,6 +76,12 @@ export class PathWishes {
       this.#seen.delete(oldest);
     }
   }
+}
+
+/** What there is to tell of a plan: paths without a slot, and slots that there are for queries alone. */
+function toTell(note: PlanNote): readonly PathNeed[] {
+  const narrow = isNarrow(note);
+  return pathNeeds(note).filter(({ slot }) => (slot === null ? !narrow : slot.ready && slot.reason === 'QUERIES'));
 }
 
 /** The paths of a plan that have no index to be used; one that is being filled is none yet. */

@@ -14,6 +14,7 @@ import { codeOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { encodeLiveCursor } from '../live/live-cursor.ts';
 import { syncedClustersStatement } from '../query/access-path.ts';
+import { observePlans, type PlanNote } from '../query/plan-note.ts';
 import { missingOf, type Readiness, readinessIn, readinessStatement } from '../query/readiness.ts';
 import type { Route } from '../query/route.ts';
 import { moreOf, textRequest, textRoute } from '../query/text-page.ts';
@@ -22,6 +23,7 @@ import type { KindLayout, PageReader, PageRequest, PagesRead, PageText } from '.
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
 import type { Generation } from './generation.ts';
 import { answerExtensions, type Missing, type OperationSource } from './operation.ts';
+import { planShape } from './operation-trace.ts';
 import { servingClusters } from './serving-clusters.ts';
 
 /** How a list is read, and what must still be true when it is. */
@@ -32,6 +34,8 @@ interface Way {
   readonly clusters: string;
   readonly layout: KindLayout;
   readonly route: Route;
+  /** How the route was chosen; null where nothing was planned. */
+  readonly note: PlanNote | null;
   /** On the monotonic clock. */
   readonly until: number;
 }
@@ -67,6 +71,7 @@ export class PreparedAnswers {
 
   /** The text of the whole answer; null where the executor must give it. Throws only the signal's reason. */
   async answer(plan: AnswerPlan, generation: Generation, signal: AbortSignal): Promise<string | null> {
+    const began = this.#clock.monotonic();
     try {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const ways = await this.#waysOf(plan, signal);
@@ -84,6 +89,7 @@ export class PreparedAnswers {
           const { maxReadBytes, maxCost } = this.#source.limits;
           // The executor reads more around the same values, and says what is too much.
           if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
+          this.#tell(plan, ways, read, this.#clock.monotonic() - began);
           return answerText(plan, generation, read, readinessIn(found), maxCost);
         }
         for (const list of plan.lists) this.#ways.delete(wayKey(list));
@@ -95,6 +101,21 @@ export class PreparedAnswers {
       if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#clock.monotonic() + restMs);
       return null;
     }
+  }
+
+  /** Which paths were needed, and whether it took long. */
+  #tell({ lists }: AnswerPlan, ways: readonly Way[], { pages }: PagesRead, milliseconds: number): void {
+    const { slowQueries, wishes } = this.#source;
+    for (const { note } of ways) if (note !== null) wishes.planned(note);
+    slowQueries.note({
+      milliseconds,
+      rows: pages.reduce((rows, { found }) => rows + found, 0),
+      operation: null,
+      plans: () =>
+        ways.flatMap(({ note }, index) =>
+          note === null ? [] : [planShape(lists[index]?.kind.names.list ?? '', note)],
+        ),
+    });
   }
 
   /** A way for each list; null when one of the kinds has no tables yet. */
@@ -109,11 +130,15 @@ export class PreparedAnswers {
         for (const list of plan.lists) {
           const layout = layouts.get(list.kind.key);
           if (layout === undefined) return null;
+          let note: PlanNote | null = null;
+          observePlans(lease, (told) => {
+            note = told;
+          });
           const route = await textRoute(lease, layout, list.list);
           const { epoch } = lease;
           const [row] = await lease.all(syncedClustersStatement(layout));
           const clusters = String(row?.[0]);
-          const way = { epoch, layoutVersion, clusters, layout, route, until: this.#clock.monotonic() + wayMs };
+          const way = { epoch, layoutVersion, clusters, layout, route, note, until: this.#clock.monotonic() + wayMs };
           this.#ways.set(wayKey(list), way, 1);
           ways.push(way);
         }

@@ -60,6 +60,7 @@ class MetricsRegistry implements Metrics {
   readonly #held: Gauge;
   readonly #kinds: Gauge;
   readonly #generations: Counter;
+  readonly #slow: Counter;
   readonly #failures: Counter<'part'>;
   #reading: Promise<StoreFacts | null> | null = null;
 
@@ -83,6 +84,11 @@ class MetricsRegistry implements Metrics {
     this.#generations = new Counter({
       name: 'portolan_schema_generations_total',
       help: 'GraphQL schemas that were built and published.',
+      registers,
+    });
+    this.#slow = new Counter({
+      name: 'portolan_graphql_slow_operations_total',
+      help: 'Queries and mutations that took longer than --slow-query-ms; each is in the log by its shape.',
       registers,
     });
     this.#failures = new Counter({
@@ -117,6 +123,8 @@ class MetricsRegistry implements Metrics {
       this.#generations.reset();
       this.#generations.inc(source.feed.interruptions);
     });
+    this.#slow.reset();
+    this.#slow.inc(source.slowQueries.count);
     this.#kinds.set(kindsOf(source));
     return this.#registry.metrics();
   }

@@ -7,7 +7,6 @@ export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 export class OperationMetrics {
   readonly #operations: Counter<'type' | 'code'>;
   readonly #durations: Histogram<'type'>;
-  readonly #slow: Counter;
   readonly #subscriptions: Gauge;
 
   constructor(registry: Registry) {
@@ -27,11 +26,6 @@ export class OperationMetrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
-    this.#slow = new Counter({
-      name: 'portolan_graphql_slow_operations_total',
-      help: 'Queries and mutations that took longer than --slow-query-ms; each is in the log with its shape.',
-      registers,
-    });
     this.#subscriptions = new Gauge({
       name: 'portolan_graphql_subscriptions',
       help: 'Subscriptions that are open.',
@@ -47,11 +41,6 @@ export class OperationMetrics {
   /** Takes note of how long an execution lasted. */
   took(type: OperationType, seconds: number): void {
     this.#durations.observe({ type }, seconds);
-  }
-
-  /** Counts an operation that took longer than it should. */
-  slow(): void {
-    this.#slow.inc();
   }
 
   /** Counts an open subscription in; the returned function counts it out, once. */

@@ -39,7 +39,13 @@ export function useOperation(
           return await executeFn(given);
         } finally {
           operation.end();
-          noteSlow(operation, source.monotonic() - began, given.operationName ?? null, metrics);
+          const { trace } = operation;
+          source.slowQueries.note({
+            milliseconds: source.monotonic() - began,
+            rows: trace.rows,
+            operation: given.operationName ?? null,
+            plans: () => trace.plans(),
+          });
         }
       });
       return {
@@ -77,17 +83,6 @@ interface Enveloped {
 function asksForExplanation(extensions: unknown): boolean {
   const { portolan } = (extensions ?? {}) as { readonly portolan?: { readonly explain?: unknown } | null };
   return portolan?.explain === true;
-}
-
-/** A slow operation goes to the log by its shape: never with a value, which may be a secret's name. */
-function noteSlow(operation: Operation, milliseconds: number, name: string | null, metrics?: OperationMetrics): void {
-  const { source, trace } = operation;
-  if (milliseconds < source.diagnosis.slowQueryMs) return;
-  metrics?.slow();
-  source.log.warn(
-    { milliseconds: Math.round(milliseconds), rows: trace.rows, operation: name, plans: trace.plans() },
-    'a slow query',
-  );
 }
 
 function withExtensions(result: Result, operation: Operation): Result {

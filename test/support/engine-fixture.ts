@@ -10,7 +10,7 @@ import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { DescribedResource } from '../../src/catalog/catalog.ts';
 import { describeResource } from '../../src/catalog/describe.ts';
 import { resourceOfCrd } from '../../src/catalog/from-crd.ts';
-import { createEngine, type Engine } from '../../src/graphql/engine.ts';
+import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
 import { beginOperation, type Operation, type OperationSource } from '../../src/graphql/operation.ts';
 import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/subscribe.ts';
 import { openReader, type PooledReader, type ReaderOptions } from '../../src/store/reader.ts';
@@ -26,6 +26,10 @@ export interface FixtureOptions {
   readonly maxReadBytes?: number;
   readonly scanRows?: number;
   readonly log?: Logger;
+  /** What else the engine is made with. */
+  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs'>;
+  /** Does the writer hear which paths queries need? */
+  readonly promotes?: boolean;
 }
 
 /** An answer as a test reads it. */
@@ -75,6 +79,8 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
     maxPageSize: options.maxPageSize ?? 500,
     ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     ...(options.maxReadBytes === undefined ? {} : { maxReadBytes: options.maxReadBytes }),
+    ...(options.promotes === true ? { promote: (use) => void writer.promote(use) } : {}),
+    ...options.engine,
     ...(options.scanRows === undefined ? {} : { scanRows: options.scanRows }),
   });
   const listen = (): void => void writer.onCommit(() => engine.wake());

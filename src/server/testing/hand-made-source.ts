@@ -17,6 +17,7 @@ import { type Logger, silentLogger } from '../../base/log.ts';
 import type { Generation } from '../../graphql/generation.ts';
 import type { OperationContext, OperationSource } from '../../graphql/operation.ts';
 import { PathWishes } from '../../graphql/path-wishes.ts';
+import { SlowQueries } from '../../graphql/slow-queries.ts';
 import { ChangeFeed } from '../../live/change-feed.ts';
 import type { Lease, Reader } from '../../store/types.ts';
 
@@ -60,7 +61,8 @@ export function handMadeSource(): HandMade {
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
     wishes: new PathWishes(systemClock, null),
-    diagnosis: { explain: false, slowQueryMs: 500, promote: [] },
+    diagnosis: { explain: false, promote: [] },
+    slowQueries: new SlowQueries(silentLogger, 500),
     monotonic: () => systemClock.monotonic(),
     now: () => 0,
     generation() {
