@@ -396,7 +396,6 @@ test('a slot that comes later is filled from the bodies, and ready when all rows
     ['p1_c2'],
     ['p1_c3'],
     ['p1_c4'],
-    ['p1_c5'],
   ]);
 });
 
