@@ -34,6 +34,8 @@ export interface HousekeepingContext {
 }
 
 const batch = 300;
+/** Objects of all kinds that a step of a backfill passes at most. */
+const idsAtOnce = 5000;
 /** Events that are kept of a cluster even when room is short. */
 const leastEvents = 1000;
 
@@ -134,13 +136,16 @@ export class Housekeeping {
     const { promoted } = kind;
     const waiting = promoted.slots.filter((slot) => !slot.ready);
     const from = Math.min(...waiting.map((slot) => slot.backfilled));
+    const to = from + idsAtOnce;
+    // No index has a kind's objects in the order of their ids: by one, all of them would be sorted for each step.
     const rows = session.database
       .statement(
         `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body))
-         FROM object o JOIN body b ON b.id = o.id WHERE o.kind = ? AND o.id > ? ORDER BY o.id LIMIT ?`,
+         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT ?`,
       )
-      .all(kind.id, from, batch);
+      .all(kind.id, from, to, batch);
     let last = from;
+    let whole = rows.length < batch;
     for (const [id, rowset, cluster, namespace, name, json] of rows) {
       const text = String(json);
       last = Number(id);
@@ -154,9 +159,13 @@ export class Housekeeping {
         };
         promoted.insert(last, row, keys);
       }
-      if (this.#budget.spend(0)) break;
+      if (this.#budget.spend(0)) {
+        whole = false;
+        break;
+      }
     }
-    promoted.backfilledTo(rows.length === 0 ? null : last);
-    if (rows.length === 0) session.counters.layoutVersion += 1;
+    const over = whole && to >= session.counters.nextObject;
+    promoted.backfilledTo(over ? null : whole ? to : last);
+    if (over) session.counters.layoutVersion += 1;
   }
 }

@@ -176,6 +176,26 @@ describe('a path that queries need', () => {
     );
   });
 
+  test('is filled across the objects of other kinds', async () => {
+    const { file, writer, handle, slots } = await filled(1000);
+    const others = writer().declare(describedResource({ plural: 'nodes', kind: 'Node' }));
+    const replace = writer().replace(others);
+    replace.put(objects(11_000).map(({ text }) => ({ text: text.replace('"kind":"Pod"', '"kind":"Node"') })));
+    await replace.commit('1');
+    const late = objects(50, 2000);
+    writer().apply(
+      handle,
+      late.map((object) => ({ type: 'ADDED', object })),
+      '3000',
+    );
+    writer().promote(node);
+    keepHouse(writer());
+    expect(await slots()).toContainEqual(expect.objectContaining({ path: 'spec.nodeName', ready: true }));
+    const found = columns(file).get('spec.nodeName');
+    expect(found?.size).toBe(1050);
+    expect([...(found?.values() ?? [])].filter((value) => value === null)).toEqual([]);
+  });
+
   test('that is declared later says so, and stays filled', async () => {
     const { writer, described, slots } = await filled(1200);
     writer().promote(node);
