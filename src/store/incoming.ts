@@ -59,7 +59,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
   const labels = textEntries(metadata['labels']);
-  const annotationKeys = Object.keys(asRecord(metadata['annotations']) ?? {}).filter(
+  const annotationKeys = [...new Set(Object.keys(asRecord(metadata['annotations']) ?? {}).map(wellFormed))].filter(
     (key) => key !== droppedAnnotation,
   );
   const owners = readOwners(metadata['ownerReferences']);
@@ -114,16 +114,22 @@ function readOwners(value: unknown): Owner[] {
   for (const item of value) {
     const reference = asRecord(item);
     if (reference === null || !isText(reference['uid'])) continue;
-    owners.set(reference['uid'], { uid: reference['uid'], controller: reference['controller'] === true });
+    const uid = reference['uid'].toWellFormed();
+    owners.set(uid, { uid, controller: reference['controller'] === true });
   }
   return [...owners.values()];
 }
 
 function textEntries(value: unknown): [string, string][] {
-  const entries: [string, string][] = [];
+  const entries = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(value) ?? {}))
-    if (typeof entry === 'string') entries.push([key, entry]);
-  return entries;
+    if (typeof entry === 'string') entries.set(key.toWellFormed(), entry);
+  return [...entries];
+}
+
+/** Keys that differ in lone surrogates only are one key to SQLite, which keeps texts as UTF-8. */
+function wellFormed(key: string): string {
+  return key.toWellFormed();
 }
 
 function time(value: unknown): bigint | null {

@@ -296,6 +296,9 @@ function closing(): PortolanError {
   return new PortolanError('CACHE_NOT_READY', 'The store is closing; try again in a moment.');
 }
 
+/** One for all: every lease ends with it, and making an error costs more than the rest of the ending. */
+const leaseIsOver = new PortolanError('INTERNAL_SERVER_ERROR', 'This lease is over; take another one.');
+
 class PoolLease implements OpenLease {
   readonly thread: ReaderThread;
   /** When it began, on the monotonic clock. */
@@ -385,7 +388,7 @@ class PoolLease implements OpenLease {
   }
 
   end(): void {
-    this.fail(new PortolanError('INTERNAL_SERVER_ERROR', 'This lease is over; take another one.'));
+    this.fail(leaseIsOver);
   }
 
   fail(reason: unknown): void {
