@@ -68,7 +68,7 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
     expect((await readLayouts(lease)).get('pods')).toEqual({
       kindId: 1,
       promotedTable: 'p1',
-      slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true }],
+      slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true, reason: 'PRINTER_COLUMN' }],
     });
     expect((await readDescribed(lease)).described).toEqual([describedResource()]);
     expect(await readResourceProgress(lease)).toMatchObject([{ synced: true, lastResourceVersion: '5', objects: 1 }]);
