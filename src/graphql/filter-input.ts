@@ -6,6 +6,7 @@ import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isIn
 import type { FieldTree } from '../catalog/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../catalog/path.ts';
 import { mostTerms, searchTerms } from '../catalog/search-text.ts';
+import { checkFilter } from '../query/check-filter.ts';
 import { conjunction, existence, negation } from '../query/comparison.ts';
 import { everything, type Filter } from '../query/filter.ts';
 import { parseLabelSelector } from '../query/label-selector.ts';
@@ -26,11 +27,13 @@ export interface FilterContext {
 
 /**
  * The filter that an input of `type` stands for.
- * @throws PortolanError BAD_USER_INPUT with the place in the message.
+ * @throws PortolanError BAD_USER_INPUT with the place in the message; QUERY_TOO_COSTLY for a filter that is too large.
  */
 export function filterFrom(type: GraphQLInputObjectType, value: unknown, context: FilterContext): Filter {
   if (value === null || value === undefined || Object.keys(value).length === 0) return everything;
-  return new FilterReader(context).fields(type, value, 'filter', []);
+  const filter = new FilterReader(context).fields(type, value, 'filter', []);
+  checkFilter(filter);
+  return filter;
 }
 
 class FilterReader {

@@ -7,6 +7,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../base/log.ts';
 import { costOf } from '../graphql/cost.ts';
 import type { OperationContext } from '../graphql/operation.ts';
+import { checkVariables } from './check-variables.ts';
 import { codedError } from './coded-error.ts';
 
 /** Stands before the plugins that count operations, so that they see what it refuses. */
@@ -36,6 +37,7 @@ function ask({ schema, document, operationName, variableValues, contextValue }: 
   const { portolan } = contextValue as OperationContext;
   const operation = getOperationAST(document, operationName);
   if (operation == null) return;
+  checkVariables(variableValues);
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (coerced.variableValues === undefined) return;
   const fragments: Record<string, FragmentDefinitionNode> = {};

@@ -1,0 +1,18 @@
+/** The kinds that fuzzing is about: what the simulated cluster serves, and real CustomResourceDefinitions where there are some. */
+import type { DescribedResource } from '../../src/catalog/catalog.ts';
+import { describeResource } from '../../src/catalog/describe.ts';
+import { resourceOfCrd } from '../../src/catalog/from-crd.ts';
+import { loadCrds } from '../support/crds.ts';
+import { describeSimulatedKinds } from '../support/simulated-kinds.ts';
+import type { Dice } from './dice.ts';
+
+/** @param crds how many real CRDs to take at most. */
+export async function fuzzedKinds(dice: Dice, crds: number): Promise<readonly DescribedResource[]> {
+  // What is withheld never reaches the store, so the evaluator would see more than it has.
+  const builtIn = (await describeSimulatedKinds()).filter(({ withheld }) => withheld.length === 0);
+  const custom = dice.sample(loadCrds(), crds).flatMap(({ crd }) => {
+    const resource = resourceOfCrd(crd);
+    return resource === null ? [] : [describeResource({ cluster: 'demo', resource, crd })];
+  });
+  return [...builtIn, ...custom];
+}

@@ -1,0 +1,246 @@
+/** Random questions about the objects of a focus: filters of every node and operator, orders, pages. */
+import type { LeafType } from '../../src/catalog/field-tree.ts';
+import { pathOf } from '../../src/catalog/path.ts';
+import { checkPattern } from '../../src/catalog/pattern.ts';
+import { searchPaths, searchTerms } from '../../src/catalog/search-text.ts';
+import { isSummable } from '../../src/catalog/tally.ts';
+import { valuesAt } from '../../src/catalog/value-at.ts';
+import { checkValue } from '../../src/catalog/values.ts';
+import type { Leaf, Measured } from '../../src/query/aggregate.ts';
+import { comparison, conjunction, existence, negation } from '../../src/query/comparison.ts';
+import {
+  type CompareOperator,
+  type Filter,
+  type Identity,
+  isTextOperator,
+  type LabelRequirement,
+} from '../../src/query/filter.ts';
+import type { OrderTerm } from '../../src/query/plan.ts';
+import type { Dice } from './dice.ts';
+import { type Focus, listIn, placeIn } from './focus.ts';
+import { comparableOf, hostileKeys } from './hostile-values.ts';
+import { clusters, namespaces } from './random-objects.ts';
+
+export interface Question {
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+  /** Keys of the kinds that are asked. */
+  readonly kinds: readonly string[];
+  readonly limit: number;
+  readonly backward: boolean;
+  /** Are groups asked for too? */
+  readonly grouped: boolean;
+  readonly by: readonly Leaf[];
+  readonly measured: readonly Measured[];
+  readonly facet: { readonly leaf: Leaf; readonly first: number; readonly contains: string | null };
+}
+
+export interface Held extends Identity {
+  readonly body: unknown;
+}
+
+export interface Asked {
+  readonly key: string;
+  readonly focus: Focus;
+}
+
+const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
+const operators: readonly CompareOperator[] = ['eq', 'in', 'lt', 'lte', 'gt', 'gte'];
+const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
+const patterns = [
+  '',
+  'a',
+  '^web-1',
+  'B$',
+  '[aA]b?',
+  '.',
+  '^$',
+  '\\x00',
+  '(?i)É',
+  '[0-9]+$',
+  '😀',
+  '\\x{fffd}',
+  'a.b',
+  '^(a|b)+$',
+];
+const labelValues = ['a', 'A', '', 'é', '5', 'true', '😀'];
+
+export class QuestionMaker {
+  readonly #dice: Dice;
+  readonly #kinds: readonly Asked[];
+  readonly #held: readonly Held[];
+
+  constructor(dice: Dice, kinds: readonly Asked[], held: readonly Held[]) {
+    this.#dice = dice;
+    this.#kinds = kinds;
+    this.#held = held;
+  }
+
+  question(): Question {
+    const dice = this.#dice;
+    const about = dice.pick(this.#kinds);
+    const kinds = dice.chance(0.25) ? dice.sample(this.#kinds, 3).map(({ key }) => key) : [about.key];
+    const filter = dice.chance(0.05) ? conjunction([]) : this.#filter(about.focus, dice.below(4), true);
+    return {
+      filter,
+      orderBy: dice.times(dice.below(4), () => this.#term(about.focus)),
+      kinds,
+      limit: dice.pick([1, 2, 3, 7, 20, 100]),
+      backward: dice.chance(0.5),
+      grouped: dice.chance(0.5),
+      by: this.#leaves(about.focus, 2),
+      measured: this.#leaves(about.focus, 3).map((leaf) => ({
+        ...leaf,
+        sum: isSummable(leaf.type) && dice.chance(0.7),
+        ends: dice.chance(0.5),
+      })),
+      facet: {
+        leaf: this.#leaf(about.focus),
+        first: dice.pick([1, 2, 50]),
+        contains: dice.pick([null, null, '', 'A', 'e', '0', 'é', '1', '%', '"']),
+      },
+    };
+  }
+
+  /** `whole` says that paths are relative to an object, not to an element of a list. */
+  #filter(focus: Focus, depth: number, whole: boolean): Filter {
+    const dice = this.#dice;
+    const several = (): Filter[] => dice.times(dice.below(4), () => this.#filter(focus, depth - 1, whole));
+    return dice.choose<Filter>([
+      [8, () => this.#comparison(focus, whole)],
+      [2, () => this.#existence(focus)],
+      [4, () => this.#quantified(focus, depth)],
+      [depth > 0 ? 3 : 0, () => conjunction(several())],
+      [depth > 0 ? 3 : 0, () => ({ kind: 'or', of: several() })],
+      [depth > 0 ? 3 : 0, () => negation(this.#filter(focus, depth - 1, whole))],
+      [whole ? 2 : 0, () => this.#labels()],
+      [whole ? 1 : 0, () => ({ kind: 'namespaces', in: dice.sample([...namespaces, '', 'none'], dice.below(4)) })],
+      [whole ? 1 : 0, () => ({ kind: 'clusters', in: dice.sample([...clusters, 'north', 'none'], dice.below(3)) })],
+      [whole ? 1 : 0, () => this.#ids()],
+      [whole ? 1 : 0, () => this.#search()],
+    ]);
+  }
+
+  #comparison(focus: Focus, whole: boolean): Filter {
+    const dice = this.#dice;
+    const { path, type } = this.#leaf(focus);
+    const operator = withText.has(type) && dice.chance(0.4) ? dice.pick(textOperators) : dice.pick(operators);
+    const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
+    const count = operator === 'in' ? dice.pick([1, 2, 3, 24]) : 1;
+    const known = whole ? this.#held.flatMap(({ body }) => valuesAt(body, path)) : [];
+    const values = dice.times(count, () => this.#value(operator, type, known));
+    const filter = comparison(path, type, operator, values, !ranged && dice.chance(0.3));
+    return dice.chance(0.25) ? negation(filter) : filter;
+  }
+
+  /** Half of them stand in some object, so that comparisons hit. */
+  #value(operator: CompareOperator, type: LeafType, known: readonly unknown[]): unknown {
+    const dice = this.#dice;
+    const found = known.length > 0 && dice.chance(0.5) ? dice.pick(known) : undefined;
+    if (isTextOperator(operator)) {
+      const text = typeof found === 'string' ? found : String(comparableOf('String', dice));
+      if (operator === 'matches') {
+        const part = text.slice(0, dice.below(5)).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
+        return dice.chance(0.4) && checkPattern(part) === null ? part : dice.pick(patterns);
+      }
+      const from = dice.below(text.length + 1);
+      return operator === 'startsWith'
+        ? text.slice(0, from)
+        : operator === 'endsWith'
+          ? text.slice(from)
+          : text.slice(from, from + 2);
+    }
+    return found !== undefined && checkValue(type, found) === null ? found : comparableOf(type, dice);
+  }
+
+  #existence(focus: Focus): Filter {
+    const dice = this.#dice;
+    const filter = existence(pathOf(placeIn(focus, dice, { each: true, container: true }).steps));
+    return dice.chance(0.5) ? negation(filter) : filter;
+  }
+
+  /** some, none and every. */
+  #quantified(focus: Focus, depth: number): Filter {
+    const dice = this.#dice;
+    const list = listIn(focus, dice);
+    if (list === null) return this.#existence(focus);
+    const path = pathOf(list.steps);
+    const inner = list.focus.kind === 'list' ? list.focus.of : list.focus;
+    const of = this.#filter(inner, depth - 1, false);
+    return dice.choose<Filter>([
+      [2, () => ({ kind: 'some', path, of })],
+      [1, () => negation({ kind: 'some', path, of })],
+      [1, () => negation({ kind: 'some', path, of: negation(of) })],
+    ]);
+  }
+
+  #labels(): Filter {
+    const dice = this.#dice;
+    const requirement = (): LabelRequirement => {
+      const operator = dice.pick(['In', 'NotIn', 'Exists', 'DoesNotExist'] as const);
+      const listed = operator === 'In' || operator === 'NotIn';
+      return {
+        key: dice.pick(hostileKeys),
+        operator,
+        values: listed ? dice.sample(labelValues, dice.between(1, 3)) : [],
+      };
+    };
+    return { kind: 'labels', requirements: dice.times(dice.between(1, 2), requirement) };
+  }
+
+  #ids(): Filter {
+    const dice = this.#dice;
+    const known = dice
+      .sample(this.#held, dice.below(4))
+      .map(({ cluster, key, namespace, name }) => ({ cluster, key, namespace, name }));
+    const stray = { cluster: dice.pick(clusters), key: dice.pick(this.#kinds).key, namespace: null, name: 'a' };
+    return { kind: 'ids', in: dice.chance(0.3) ? [...known, stray] : known };
+  }
+
+  #search(): Filter {
+    const dice = this.#dice;
+    const words = ['web', 'WEB-1', 'a', 'é', '😀', 'x\0y', 'o"d', 'app=', '%', '\ud800', 'default'];
+    const found = dice.pick(this.#held);
+    const terms = searchTerms(
+      dice.chance(0.5) ? dice.sample(words, dice.between(1, 2)).join(' ') : found.name.slice(0, 4),
+    );
+    return terms.length === 0 ? conjunction([]) : { kind: 'search', terms, paths: searchPaths([]) };
+  }
+
+  #leaf(focus: Focus): Leaf {
+    const { steps, focus: end } = placeIn(focus, this.#dice, { each: true, container: false });
+    return { path: pathOf(steps), type: end.kind === 'leaf' ? end.type : 'JSON' };
+  }
+
+  /** At most so many, no two of one path. */
+  #leaves(focus: Focus, most: number): Leaf[] {
+    const leaves = this.#dice.times(this.#dice.below(most + 1), () => this.#leaf(focus));
+    return [...new Map(leaves.map((leaf) => [leaf.path.text, leaf])).values()];
+  }
+
+  #term(focus: Focus): OrderTerm {
+    const dice = this.#dice;
+    const direction = dice.pick(['ASC', 'DESC'] as const);
+    const nulls = dice.pick(['FIRST', 'LAST'] as const);
+    if (dice.chance(0.04)) {
+      return {
+        path: pathOf([
+          { kind: 'field', name: 'metadata' },
+          { kind: 'field', name: 'name' },
+        ]),
+        type: 'Int',
+        direction,
+        nulls,
+        rank: searchTerms('web 1'),
+      };
+    }
+    const { path, type } = this.#leaf(focus);
+    return {
+      path,
+      type,
+      direction,
+      nulls,
+      ...(type === 'String' && dice.chance(0.3) ? { natural: true } : {}),
+    };
+  }
+}
