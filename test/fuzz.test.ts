@@ -1,14 +1,14 @@
-/** A short run of the query fuzzer (test/fuzz/); the long one is `npm run fuzz`. */
+/** A short run of each fuzzer (test/fuzz/); the long one is `npm run fuzz`. */
 import { expect, test } from 'vitest';
+import * as documents from './fuzz/documents.ts';
 import type { Fuzzer } from './fuzz/fuzz.ts';
 import * as query from './fuzz/query.ts';
 
-test.each<[string, Fuzzer, number]>([['query', query, 2000]])(
-  '%s',
-  { timeout: 600_000 },
-  async (_name, fuzzer, cases) => {
-    const { asked, failures } = await fuzzer.fuzz({ from: 0, cases, seed: 1, progress: () => {} });
-    expect(failures).toEqual([]);
-    expect(asked).toBe(cases);
-  },
-);
+test.each<[string, Fuzzer, number]>([
+  ['query', query, 2000],
+  ['documents', documents, 500],
+])('%s', { timeout: 600_000 }, async (_name, fuzzer, cases) => {
+  const { asked, failures } = await fuzzer.fuzz({ from: 0, cases, seed: 1, progress: () => {} });
+  expect(failures).toEqual([]);
+  expect(asked).toBe(cases);
+});

@@ -10,10 +10,10 @@ async function world(limits: { readonly maxCost?: number; readonly maxReadBytes?
   const objects = [...'abcde'].map((name) => made({ name, spec: { name: name.repeat(1000), tags: ['x'] } }));
   await fixture.sync(widgets, objects);
   const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
-  return async (query: string, variables: Readonly<Record<string, unknown>> = {}) => {
+  return async (query: string, variables: Readonly<Record<string, unknown>> = {}, accept = 'application/json') => {
     const response = await yoga.fetch('http://127.0.0.1/graphql', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', accept },
       body: JSON.stringify({ query, variables }),
     });
     const answer = (await response.json()) as {
@@ -21,7 +21,7 @@ async function world(limits: { readonly maxCost?: number; readonly maxReadBytes?
       errors?: { message: string; extensions: Record<string, unknown> }[];
       extensions?: { portolan: { cost: unknown } };
     };
-    return { ...answer, cost: answer.extensions?.portolan.cost, error: answer.errors?.[0] };
+    return { ...answer, status: response.status, cost: answer.extensions?.portolan.cost, error: answer.errors?.[0] };
   };
 }
 
@@ -107,4 +107,13 @@ test('objects that are larger than one operation may read are refused', async ()
   expect((await ask('{ exampleComWidgets(first: 1) { nodes { spec { name } } } }')).error).toBeUndefined();
   const { error } = await ask('{ exampleComWidgets { nodes { spec { name } } } }');
   expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', allowed: 3000 });
+});
+
+test('a refused operation has no data, and the status that its media type asks for', async () => {
+  const ask = await world({ maxCost: 1000 });
+  const query = '{ exampleComWidgets(first: 100) { nodes { raw } } }';
+  expect((await ask(query)).status).toBe(200);
+  const { status, error } = await ask(query, {}, 'application/graphql-response+json');
+  expect(status).toBe(400);
+  expect(error?.extensions).toEqual({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number), allowed: 1000 });
 });

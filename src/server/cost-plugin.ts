@@ -2,7 +2,14 @@
  * Refuses operations that ask for more than they may, before anything is read. What an operation costs depends on its variables, so it
  * is counted for each request anew and not in validation, whose verdicts Yoga keeps with the document.
  */
-import { type ExecutionArgs, type FragmentDefinitionNode, getOperationAST, getVariableValues, Kind } from 'graphql';
+import {
+  type ExecutionArgs,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../base/log.ts';
 import { costOf } from '../graphql/cost.ts';
@@ -17,7 +24,8 @@ export function useCost(log: Logger): Plugin<OperationContext> {
       ask(args);
       return null;
     } catch (error) {
-      return { errors: [codedError(error, log)] };
+      const refused = codedError(error, log);
+      return { errors: [isHttp(args) ? asBadRequest(refused) : refused] };
     }
   };
   return {
@@ -30,6 +38,15 @@ export function useCost(log: Logger): Plugin<OperationContext> {
       if (refused !== null) setSubscribeFn(() => refused);
     },
   };
+}
+
+function isHttp({ contextValue }: ExecutionArgs): boolean {
+  return (contextValue as { readonly request?: unknown }).request !== undefined;
+}
+
+/** An answer without data: 400 where the media type has statuses of its own (GraphQL over HTTP); Yoga takes `http` out again. */
+function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
+  return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status: 400 } } });
 }
 
 /** Variables that cannot be coerced are the executor's to refuse. */
