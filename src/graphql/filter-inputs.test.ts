@@ -106,6 +106,7 @@ test('apiVersion and kind follow from the kind; what has nothing to compare has 
     'not',
     'or',
     'path',
+    'search',
   ]);
 });
 
