@@ -18,7 +18,7 @@ const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1
 export async function auditCollection(context: ReflectorContext, stop: AbortSignal): Promise<AuditResult | null> {
   const leave = await context.lists.enter(stop);
   try {
-    await context.budget.take(stop);
+    await context.budget.take(context.handle.id, stop);
     const audit = inStore(() => context.writer.audit(context.handle));
     if (audit === null || audit.resourceVersion === '' || audit.resourceVersion === '0') return null;
     const { resourceVersion } = audit;

@@ -119,7 +119,7 @@ class ListAttempt {
     const { budget, client, handle, settings, resource } = this.#context;
     const { signal } = this.#request;
     const path = collectionPath(resource, handle);
-    if (this.pages === 0) await budget.take(signal);
+    if (this.pages === 0) await budget.take(handle.id, signal);
     const answer = await this.#patiently(() =>
       client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),
     );
@@ -208,6 +208,7 @@ class ListAttempt {
       } catch (error) {
         const failure = failureOf(error);
         if (this.pages === 0 || failure.kind !== 'throttled' || tries === 5) throw error;
+        this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
         await clock.sleep(backoff.next(failure.retryAfterSeconds), this.#request.signal);
       }
     }

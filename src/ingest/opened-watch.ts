@@ -52,7 +52,7 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
   try {
     const leave = await openings.enter(cut.signal);
     try {
-      await budget.take(cut.signal);
+      await budget.take(handle.id, cut.signal);
       const parameters = { watch: true, ...query, allowWatchBookmarks: true, timeoutSeconds: seconds };
       const { body } = await client.stream(path, parameters, { signal: cut.signal });
       // Reading goes through the iterator; what comes after it was left is of no interest.

@@ -297,7 +297,7 @@ export class Reflector {
   async #doubtSilence(stop: AbortSignal): Promise<void> {
     const { budget, client, handle, resource, settings } = this.#context;
     const { resourceVersion } = this.#position;
-    await budget.take(stop);
+    await budget.take(handle.id, stop);
     const query = { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' };
     const { body } = await client.stream(collectionPath(resource, handle), query, {
       signal: stop,
@@ -325,6 +325,7 @@ export class Reflector {
     this.#watchOpenedAt = null;
     if (opened !== null && clock.monotonic() - opened >= settings.backoff.resetMs) this.#protocolFaults = 0;
     if (failure.reason === 'idle') this.#doubtful = true;
+    this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
     const wait = (): Promise<void> => this.#pause(this.#backoff.next(failure.retryAfterSeconds), failure.message, stop);
     const again: Step = step === 'poll' ? 'list' : step;
     switch (failure.kind) {

@@ -33,7 +33,7 @@ test('R13: a burst at once, then evenly, in the order of asking; what was not us
   const { signal } = new AbortController();
   const taken: string[] = [];
   const take = (name: string): void =>
-    void budget.take(signal).then(() => taken.push(`${name} ${clock.monotonic() - start}`));
+    void budget.take(1, signal).then(() => taken.push(`${name} ${clock.monotonic() - start}`));
   for (let index = 0; index < 12; index += 1) take(`a${index}`);
   await settle();
   await clock.advance(1000);
@@ -49,11 +49,11 @@ test('R13: who stops while waiting is not let in later', async () => {
   const clock = new ManualClock();
   const budget = new RequestBudget(clock, { burst: 1, perSecond: 1 });
   const stop = new AbortController();
-  await budget.take(stop.signal);
-  const waiting = budget.take(stop.signal);
+  await budget.take(1, stop.signal);
+  const waiting = budget.take(1, stop.signal);
   stop.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
-  await expect(budget.take(stop.signal)).rejects.toThrow('stopped');
+  await expect(budget.take(1, stop.signal)).rejects.toThrow('stopped');
   expect(clock.sleepers).toBe(0);
 });
 
@@ -115,3 +115,30 @@ test('R13, F24: an outage with three hundred reflectors: never over the rate, an
   expect(excess(server.times)).toBeLessThanOrEqual(0.001);
   expect(reflectors.every(({ phase }) => phase === 'WATCHING')).toBe(true);
 });
+
+test('a collection rests for as long as its server asked, whoever asks for it next, and no other does', async () => {
+  const clock = new ManualClock();
+  const budget = new RequestBudget(clock, { burst: 10, perSecond: 10 });
+  const start = clock.monotonic();
+  const taken: string[] = [];
+  const take = (collection: number, signal: AbortSignal): Promise<void> =>
+    budget.take(collection, signal).then(
+      () => void taken.push(`${collection} ${clock.monotonic() - start}`),
+      () => void taken.push(`${collection} stopped`),
+    );
+  budget.hold(1, 3);
+  budget.hold(2, undefined);
+  const stop = new AbortController();
+  const first = take(1, stop.signal);
+  await take(2, never);
+  stop.abort();
+  await first;
+  const second = take(1, never);
+  await clock.advance(2999);
+  expect(taken).toEqual(['2 0', '1 stopped']);
+  await clock.advance(1);
+  await second;
+  expect(taken).toEqual(['2 0', '1 stopped', '1 3000']);
+});
+
+const never = new AbortController().signal;

@@ -14,6 +14,8 @@ export class RequestBudget {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #aheadMs: number;
+  /** Until when (monotonic milliseconds) a collection rests, by the id of its handle: a reflector that is started anew must know too. */
+  readonly #held = new Map<number, number>();
   /** Monotonic milliseconds at which the next request would be due if they came evenly. */
   #due = Number.NEGATIVE_INFINITY;
 
@@ -23,9 +25,25 @@ export class RequestBudget {
     this.#aheadMs = (burst - 1) * this.#intervalMs;
   }
 
+  /** The server asked for a pause: nothing of this collection is due before it is over, whoever asks next. */
+  hold(collection: number, retryAfterSeconds: number | undefined): void {
+    if (retryAfterSeconds !== undefined) {
+      this.#held.set(collection, this.#clock.monotonic() + retryAfterSeconds * 1000);
+    }
+  }
+
   /** Resolves when a request may be made. Rejects with the signal's reason when it aborts first; its turn is then lost. */
-  async take(signal: AbortSignal): Promise<void> {
+  async take(collection: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    const held = this.#held.get(collection);
+    this.#held.delete(collection);
+    const wait = held === undefined ? 0 : held - this.#clock.monotonic();
+    if (held !== undefined && wait > 0) {
+      await this.#clock.sleep(wait, signal).catch((error: unknown) => {
+        this.#held.set(collection, held);
+        throw error;
+      });
+    }
     const now = this.#clock.monotonic();
     const due = Math.max(this.#due, now - this.#aheadMs);
     this.#due = due + this.#intervalMs;
