@@ -13,7 +13,7 @@ the first sync leads to the tables entry by entry, and that no stored resourceVe
 operations and faults against the same by seed: \`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays many,
 \`PORTOLAN_SEED=17\` one again.
 
-\`test/model\` plays ten thousand seeds: all of ingest and a real store file against a server that is a model, without sockets and in a time of
+\`test/model\` plays seeds: all of ingest and a real store file against a server that is a model, without sockets and in a time of
 its own, so that a seed is the same run each time. Whenever something is committed, each table must be what the collection was at the
 table's resourceVersion, body by body, also for who reads a snapshot taken earlier; the log must tell each event of the server once and
 in order; requests must stay within their budget; and when the faults are over, all must be in step within bounded time, without another
