@@ -18,6 +18,7 @@ import {
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import type { Catalog, CatalogKind, Diagnostic } from '../catalog/catalog.ts';
+import { namePattern } from '../catalog/name-pattern.ts';
 import { FilterInputs } from './filter-inputs.ts';
 import { buildKind, type Shared } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
@@ -128,8 +129,7 @@ function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly Ca
 }
 
 function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  const fits = new RegExp(`^${parts.join('.*')}$`);
+  const fits = namePattern(pattern);
   const found = [...kinds.values()].filter(({ key, names }) =>
     [names.type, names.list, key].some((name) => fits.test(name)),
   );

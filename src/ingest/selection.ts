@@ -1,6 +1,7 @@
 /**
  * Which resources are ingested, by lists of names: `plural`, `plural.group` or the kind, with `*` for any text, in any case.
  */
+import { namePattern } from '../catalog/name-pattern.ts';
 import { type Resource, resourceKey } from '../catalog/resource.ts';
 
 export interface Selection {
@@ -31,11 +32,7 @@ export function collectionsOf(
 }
 
 function matches(resource: Named, pattern: string): boolean {
-  const expression = new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`, 'i');
+  const expression = namePattern(pattern, 'i');
   const names = [resource.plural, resourceKey(resource), `${resource.plural}.${resource.group}`, resource.kind];
   return names.some((name) => expression.test(name));
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 }
