@@ -35,6 +35,7 @@ import { textColumns } from '../query/text-columns.ts';
 import { rowCursor, type TextList, templateText, textList } from '../query/text-page.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../store/page-text.ts';
 import { costOf } from './cost.ts';
+import { documentFragments } from './document-fragments.ts';
 import { filterFrom } from './filter-input.ts';
 import type { Generation } from './generation.ts';
 import { costOfNodes, type ListArguments, listPlan } from './list-field.ts';
@@ -114,11 +115,7 @@ class Planner {
     this.#generation = generation;
     this.#variables = variables;
     this.#options = options;
-    const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-    for (const node of document.definitions) {
-      if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-    }
-    this.#fragments = fragments;
+    this.#fragments = documentFragments(document);
   }
 
   plan(operation: OperationDefinitionNode): AnswerPlan {

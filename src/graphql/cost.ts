@@ -24,18 +24,18 @@ import { defaultPageSize } from '../query/check-page.ts';
 import type { Row } from '../store/types.ts';
 
 /** Fields that are worth more than one value: whole objects, and what counts or looks through many rows. */
-const weights: Readonly<Record<string, number>> = {
-  raw: 50,
-  yaml: 50,
-  columns: 5,
-  totalCount: 50,
-  sum: 100,
-  avg: 100,
-  min: 100,
-  max: 100,
-  count: 50,
-  resources: 500,
-};
+const weights: ReadonlyMap<string, number> = new Map([
+  ['raw', 50],
+  ['yaml', 50],
+  ['columns', 5],
+  ['totalCount', 50],
+  ['sum', 100],
+  ['avg', 100],
+  ['min', 100],
+  ['max', 100],
+  ['count', 50],
+  ['resources', 500],
+]);
 
 export interface Costed {
   readonly schema: GraphQLSchema;
@@ -147,7 +147,7 @@ class CostWalk {
 
   #field(node: FieldNode, parent: GraphQLNamedType): number {
     const name = node.name.value;
-    const own = weights[name] ?? 1;
+    const own = weights.get(name) ?? 1;
     if (node.selectionSet === undefined || !(isObjectType(parent) || isInterfaceType(parent))) return own;
     const field = parent.getFields()[name];
     if (field === undefined) return own + this.#introspection(node.selectionSet);

@@ -117,3 +117,20 @@ test('a refused operation has no data, and the status that its media type asks f
   expect(status).toBe(400);
   expect(error?.extensions).toEqual({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number), allowed: 1000 });
 });
+
+test('fields that are called like members of every JavaScript object cost what others do', async () => {
+  const fixture = engineFixture();
+  const spec = { type: 'object', properties: { constructor: { type: 'string' }, toString: { type: 'string' } } };
+  await fixture.declare(widget('east', { spec }));
+  await fixture.sync(widgets, [made({ name: 'a', spec: { constructor: 'c', toString: 's' } })]);
+  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
+  const response = await yoga.fetch('http://127.0.0.1/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ exampleComWidgets(first: 1) { nodes { spec { constructor toString } } } }' }),
+  });
+  expect(await response.json()).toMatchObject({
+    data: { exampleComWidgets: { nodes: [{ spec: { constructor: 'c', toString: 's' } }] } },
+    extensions: { portolan: { cost: { asked: 1 + 1 * (1 + 3) } } },
+  });
+});

@@ -2,17 +2,11 @@
  * Refuses operations that ask for more than they may, before anything is read. What an operation costs depends on its variables, so it
  * is counted for each request anew and not in validation, whose verdicts Yoga keeps with the document.
  */
-import {
-  type ExecutionArgs,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  getOperationAST,
-  getVariableValues,
-  Kind,
-} from 'graphql';
+import { type ExecutionArgs, GraphQLError, getOperationAST, getVariableValues } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../base/log.ts';
 import { costOf } from '../graphql/cost.ts';
+import { documentFragments } from '../graphql/document-fragments.ts';
 import type { OperationContext } from '../graphql/operation.ts';
 import { checkVariables } from './check-variables.ts';
 import { codedError } from './coded-error.ts';
@@ -57,9 +51,7 @@ function ask({ schema, document, operationName, variableValues, contextValue }: 
   checkVariables(variableValues);
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (coerced.variableValues === undefined) return;
-  const fragments: Record<string, FragmentDefinitionNode> = {};
-  for (const each of document.definitions)
-    if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
+  const fragments = documentFragments(document);
   const { maxPageSize } = portolan.source.limits;
   portolan.cost.ask(costOf({ schema, fragments, variableValues: coerced.variableValues, maxPageSize }, operation));
 }
