@@ -8,8 +8,9 @@
  */
 import { publishedRowsets } from '../store/tables.ts';
 import type { KindLayout, Lease, Statement } from '../store/types.ts';
+import { conjunction } from './comparison.ts';
 import type { Filter, LabelRequirement } from './filter.ts';
-import { conjuncts, everything } from './filter.ts';
+import { conjuncts } from './filter.ts';
 import { shapeOfFilter } from './filter-shape.ts';
 import { isCreated, KindScope, readySlot } from './kind-scope.ts';
 import { foldable } from './matches.ts';
@@ -84,12 +85,6 @@ export function accessPaths(key: string, layout: KindLayout, filter: Filter): re
         return [];
     }
   });
-}
-
-function conjunction(parts: readonly Filter[]): Filter {
-  const [only] = parts;
-  if (only === undefined) return everything;
-  return parts.length === 1 ? only : { kind: 'and', of: parts };
 }
 
 function labelPath(

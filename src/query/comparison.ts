@@ -4,7 +4,7 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../catalog/path.ts';
-import { type CompareOperator, type Filter, isTextOperator } from './filter.ts';
+import { type CompareOperator, everything, type Filter, isTextOperator } from './filter.ts';
 
 /**
  * A comparison of what stands at `path`; through `each` steps one value is enough. Text operators look at strings, whatever the
@@ -52,12 +52,14 @@ function labelOf({ steps }: Path): string | null {
   return metadata.name === 'metadata' && labels.name === 'labels' ? key.key : null;
 }
 
+/** It does not hold. */
 export function negation(of: Filter): Filter {
   return { kind: 'not', of };
 }
 
-/** All of them hold. */
+/** All of them hold; everything, where there are none. */
 export function conjunction(of: readonly Filter[]): Filter {
   const [only] = of;
-  return of.length === 1 && only !== undefined ? only : { kind: 'and', of };
+  if (only === undefined) return everything;
+  return of.length === 1 ? only : { kind: 'and', of };
 }
