@@ -3,6 +3,7 @@
  * length, whatever the pattern. The same engine decides in SQL and in JavaScript.
  */
 import { RE2JS, RE2JSException } from 're2js';
+import { BoundedCache } from '../base/bounded-cache.ts';
 import { PortolanError } from '../base/errors.ts';
 
 /** Characters of a pattern. */
@@ -14,9 +15,9 @@ export const largestProgram = 250;
 /** Characters of a text that are looked at, so that no pattern can hold a reader for long. */
 export const patternReach = 16_384;
 
-/** Patterns kept compiled; the oldest goes first. */
+/** Patterns kept compiled. */
 const keptPatterns = 100;
-const known = new Map<string, RE2JS>();
+const known = new BoundedCache<RE2JS>({ entries: keptPatterns, weight: keptPatterns });
 
 /**
  * Is there a match of the pattern in the first `patternReach` characters of the text? Lone surrogates count as U+FFFD.
@@ -55,7 +56,6 @@ function compiled(pattern: string, ignoreCase: boolean): RE2JS {
   if (size > largestProgram) {
     throw new PortolanError('BAD_USER_INPUT', `compiles to ${size} steps; a pattern has at most ${largestProgram}`);
   }
-  if (known.size >= keptPatterns) known.delete(known.keys().next().value ?? '');
-  known.set(key, made);
+  known.set(key, made, 1);
   return made;
 }

@@ -10,6 +10,7 @@
  */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { BoundedCache } from '../base/bounded-cache.ts';
 import { type ErrorCode, messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Database, sqliteCodeOf } from './database.ts';
@@ -214,18 +215,14 @@ function pageText(found: readonly Row[], { shown, reversed, template }: PageRequ
   return writerOf(template)(reversed ? rows.reverse() : rows, found.length);
 }
 
-/** Writers by their template's text; the oldest goes when there are too many. */
-const writers = new Map<string, ReturnType<typeof pageWriter>>();
-const mostWriters = 500;
+const keptWriters = 500;
+/** Writers by their template's text. */
+const writers = new BoundedCache<ReturnType<typeof pageWriter>>({ entries: keptWriters, weight: keptWriters });
 
 function writerOf(template: string): ReturnType<typeof pageWriter> {
   const known = writers.get(template);
   if (known !== undefined) return known;
   const made = pageWriter(JSON.parse(template) as PageTemplate);
-  for (const oldest of writers.keys()) {
-    if (writers.size < mostWriters) break;
-    writers.delete(oldest);
-  }
-  writers.set(template, made);
+  writers.set(template, made, 1);
   return made;
 }
