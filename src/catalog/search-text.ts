@@ -19,6 +19,11 @@ export function searchPaths(configured: readonly string[]): readonly Path[] {
 const name = parsePath('metadata.name');
 const labels = parsePath('metadata.labels');
 
+/** Searched paths as they are written down and compared: a JSON list. */
+export function writtenPaths(paths: readonly Path[]): string {
+  return JSON.stringify(paths.map(({ text }) => text));
+}
+
 /** The search text of an object: one line for its name, then one for each label and value. Lone surrogates count as U+FFFD. */
 export function searchText(body: unknown, paths: readonly Path[]): string {
   const lines = [scalarText(valueAt(body, name)) ?? ''];

@@ -5,7 +5,7 @@
  * answer does not depend on how far the index (src/store/search-index.ts) has come; the index only says where to look.
  */
 import { PortolanError } from '../base/errors.ts';
-import { trigrams } from '../catalog/search-text.ts';
+import { trigrams, writtenPaths } from '../catalog/search-text.ts';
 import type { Lease } from '../store/types.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import type { KindScope } from './kind-scope.ts';
@@ -21,10 +21,9 @@ export function searchesIn(filter: Filter): readonly Search[] {
 /** Has the scope's object all terms? */
 export function searchCondition(scope: KindScope, { terms, paths }: Search): Fragment {
   const id = scope.column('id');
-  const written = JSON.stringify(paths.map(({ text }) => text));
   const text = sql`coalesce(
     (SELECT s.text FROM search_text AS s WHERE s.id = ${id} AND s.seq = ${scope.column('seq')}),
-    search_text(${written}, (SELECT coalesce(h.text, json(h.body)) FROM body AS h WHERE h.id = ${id})))`;
+    search_text(${writtenPaths(paths)}, (SELECT coalesce(h.text, json(h.body)) FROM body AS h WHERE h.id = ${id})))`;
   return all(terms.map((term) => sql`instr(${text}, ${term}) > 0`));
 }
 
@@ -68,7 +67,7 @@ export async function requireSearchable(lease: Lease, kindIds: readonly number[]
     sql`SELECT paths, (SELECT count(*) FROM (SELECT 1 FROM object WHERE id > watermark AND ${kinds} LIMIT ${BigInt(mostUnindexed + 1)}))
       FROM search_state`,
   );
-  const same = row?.[0] === JSON.stringify(search.paths.map(({ text }) => text));
+  const same = row?.[0] === writtenPaths(search.paths);
   if (same && Number(row?.[1]) <= mostUnindexed) return;
   throw new PortolanError('CACHE_NOT_READY', 'The search index is still being built; try again in a moment.');
 }

@@ -10,7 +10,7 @@
  * index may name objects that no longer hold a term, never miss one that does.
  */
 import type { Path } from '../catalog/path.ts';
-import { searchText } from '../catalog/search-text.ts';
+import { searchText, writtenPaths } from '../catalog/search-text.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { SqlValue } from './types.ts';
 import type { WriteBudget } from './write-budget.ts';
@@ -29,7 +29,7 @@ export class SearchIndex {
     this.#session = session;
     this.#paths = paths;
     const { database } = session;
-    const written = JSON.stringify(paths.map(({ text }) => text));
+    const written = writtenPaths(paths);
     if (database.statement('SELECT paths FROM search_state').get()?.[0] === written) return;
     session.run(() => {
       database.exec('DELETE FROM search_text');
