@@ -35,15 +35,8 @@ export class RequestBudget {
   /** Resolves when a request may be made. Rejects with the signal's reason when it aborts first; its turn is then lost. */
   async take(collection: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const held = this.#held.get(collection);
-    this.#held.delete(collection);
-    const wait = held === undefined ? 0 : held - this.#clock.monotonic();
-    if (held !== undefined && wait > 0) {
-      await this.#clock.sleep(wait, signal).catch((error: unknown) => {
-        this.#held.set(collection, held);
-        throw error;
-      });
-    }
+    const rest = (this.#held.get(collection) ?? Number.NEGATIVE_INFINITY) - this.#clock.monotonic();
+    if (rest > 0) await this.#clock.sleep(rest, signal);
     const now = this.#clock.monotonic();
     const due = Math.max(this.#due, now - this.#aheadMs);
     this.#due = due + this.#intervalMs;
