@@ -15,6 +15,7 @@ import { fieldConditions } from './field-conditions.ts';
 import type { InputRole } from './filter-inputs.ts';
 import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
 import { leafConditions } from './leaf-conditions.ts';
+import { conditionLeaves } from './leaf-filters.ts';
 import { pathConditions } from './path-conditions.ts';
 
 /** What a filter is read against. */
@@ -76,7 +77,7 @@ class FilterReader {
       case 'search':
         return search(text(value, place), place, this.#context.searchPaths);
       case 'conditions':
-        return this.#each(value, place, (item, here) => this.#condition(inputOf(field), item, here));
+        return this.#each(value, place, (item, here) => this.#condition(item, here));
       case 'paths':
         return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.trees));
       case 'and':
@@ -138,7 +139,7 @@ class FilterReader {
     );
   }
 
-  #condition(type: GraphQLInputObjectType, value: unknown, place: string): Filter {
+  #condition(value: unknown, place: string): Filter {
     const { key, rest } = keyed(value, place, 'type');
     const steps: readonly PathStep[] = [
       { kind: 'field', name: 'status' },
@@ -148,9 +149,8 @@ class FilterReader {
     return conjunction(
       entriesOf(rest, place).map(([name, item]) => {
         if (name === 'exists') return presence(steps, item, `${place}.exists`);
-        const leaf = name === 'lastTransitionTime' ? 'DateTime' : name === 'observedGeneration' ? 'Int64' : 'String';
-        if (type.getFields()[name] === undefined) return refuse(`${place}.${name}`, 'is not a field of this filter');
-        return leafConditions(leaf, item, `${place}.${name}`, pathOf([...steps, { kind: 'field', name }]));
+        const path = pathOf([...steps, { kind: 'field', name }]);
+        return leafConditions(conditionLeaves[name as keyof typeof conditionLeaves], item, `${place}.${name}`, path);
       }),
     );
   }

@@ -21,10 +21,12 @@ export function entriesOf(value: unknown, place: string): readonly [string, unkn
   return entries.length === 0 ? refuse(place, nothingGiven) : entries;
 }
 
+/** A list that was given, possibly empty. */
 export function listOf(value: unknown, place: string): readonly unknown[] {
   return value === null || value === undefined ? refuse(place, absent) : (value as readonly unknown[]);
 }
 
+/** A boolean that was given. */
 export function truth(value: unknown, place: string): boolean {
   return typeof value === 'boolean' ? value : refuse(place, absent);
 }

@@ -91,6 +91,15 @@ export function objectMapFilter(name: string, of: GraphQLInputType): GraphQLInpu
   return new GraphQLInputObjectType({ name, fields: { key, exists, value: { type: of } } });
 }
 
+/** What can be asked of a condition, beside its type. */
+export const conditionLeaves = {
+  status: 'String',
+  reason: 'String',
+  message: 'String',
+  lastTransitionTime: 'DateTime',
+  observedGeneration: 'Int64',
+} as const satisfies Record<string, LeafType>;
+
 /** Conditions on one of the object's conditions. */
 export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
@@ -100,11 +109,7 @@ export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): Gra
     fields: {
       type: { type: required(GraphQLString) },
       exists: { type: GraphQLBoolean, description: 'Is there such a condition?' },
-      status: { type: leaf('String') },
-      reason: { type: leaf('String') },
-      message: { type: leaf('String') },
-      lastTransitionTime: { type: leaf('DateTime') },
-      observedGeneration: { type: leaf('Int64') },
+      ...Object.fromEntries(Object.entries(conditionLeaves).map(([name, type]) => [name, { type: leaf(type) }])),
     },
   });
 }
