@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const major = Number(process.versions.node.split('.')[0]);
 if (major >= 24) {
   const kept = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
-  const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE ?? kept);
+  const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || kept);
   // Threads look for it there.
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
   import('./main.ts');

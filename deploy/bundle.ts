@@ -1,0 +1,89 @@
+/**
+ * The gateway as few files: each thread's modules and their packages bundled, so that a start opens a dozen files and not a thousand.
+ *
+ *   OUT/package.json             name, version, bin, and the one package that is not bundled
+ *   OUT/schema/operations/       the playground's tabs
+ *   OUT/src/portolan.js          the way in, as it is in src
+ *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
+ *   OUT/src/bundle/client/       what `portolan client-config` prints
+ *
+ * Files that the sources read by their place have the same place from the bundle as they have from the sources. better-sqlite3 stays
+ * a package, because it is compiled for the machine that it is installed on.
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { PortolanError } from '../src/base/errors.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const unbundled = 'better-sqlite3';
+
+/** The modules that threads are started with, by the name of their file in the bundle. */
+const threads = {
+  main: 'src/main.ts',
+  'ingest.worker': 'src/ingest/ingest.worker.ts',
+  'parse.worker': 'src/ingest/parse.worker.ts',
+  'reader.worker': 'src/store/reader.worker.ts',
+  'checkpointer.worker': 'src/store/checkpointer.worker.ts',
+  'sim.worker': 'src/sim/sim.worker.ts',
+} as const;
+
+/**
+ * Writes the bundle into `out`; gives the bytes of what was bundled. An earlier bundle there is replaced; throws CONFIGURATION where
+ * anything else is.
+ */
+export async function writeBundle(out: string): Promise<number> {
+  const target = join(out, 'src', 'bundle');
+  if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(target)) {
+    throw new PortolanError('CONFIGURATION', `${out} holds something else; name a folder that is empty or not there.`);
+  }
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const bundle = await rolldown({
+    cwd: root,
+    input: threads,
+    platform: 'node',
+    external: [unbundled],
+    // As Node resolves packages: one copy of graphql.
+    resolve: { conditionNames: ['module-sync', 'node', 'import', 'default'] },
+    plugins: [{ name: 'names-of-threads', transform: (code, id) => (isOurs(id) ? namesOfThreads(code) : null) }],
+  });
+  let bytes = 0;
+  try {
+    const { output } = await bundle.write({
+      dir: target,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+    });
+    for (const file of output) bytes += file.type === 'chunk' ? Buffer.byteLength(file.code) : 0;
+  } finally {
+    await bundle.close();
+  }
+  const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
+  writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
+  cpSync(join(root, 'src', 'graphql', 'client'), join(target, 'client'), { recursive: true });
+  cpSync(join(root, 'schema', 'operations'), join(out, 'schema', 'operations'), { recursive: true });
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  return bytes;
+}
+
+function isOurs(id: string): boolean {
+  return /^src[\\/]/.test(relative(root, id));
+}
+
+/** Threads are started by the URL of their module, which is beside every other one in the bundle. */
+function namesOfThreads(code: string): string {
+  return code.replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'");
+}
+
+function manifest(): unknown {
+  const { name, version, description, license, type, bin, engines } = read('package.json');
+  const installed = read(join('node_modules', unbundled, 'package.json')).version;
+  return { name, version, description, license, type, bin, engines, dependencies: { [unbundled]: installed } };
+}
+
+function read(file: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, unknown>;
+}

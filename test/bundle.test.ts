@@ -1,0 +1,69 @@
+/** What `npm run build` writes is the same gateway: its threads start, and the files that it reads are there. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeBundle } from '../deploy/bundle.ts';
+import { data } from './support/graphql-client.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** Inside the project, where the bundle finds the package that it does not hold. */
+const cache = join(root, 'node_modules', '.cache');
+
+let folder: string;
+let entry: string;
+
+beforeAll(async () => {
+  mkdirSync(cache, { recursive: true });
+  folder = mkdtempSync(join(cache, 'bundle-test-'));
+  entry = join(folder, 'out', 'src', 'portolan.js');
+  await writeBundle(join(folder, 'out'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const output = async (way: string, ...args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [way, ...args], { cwd: folder })).stdout;
+
+test('it prints what the sources print', async () => {
+  const source = join(root, 'src', 'portolan.js');
+  for (const args of [['--version'], ['serve', '--help'], ['client-config', '--urql']]) {
+    expect(await output(entry, ...args)).toBe(await output(source, ...args));
+  }
+});
+
+test('the demo runs from it, with every thread, and ends on a signal', async () => {
+  const demo = spawn(process.execPath, [entry, 'demo', '--port', '0'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const lines = createInterface({ input: demo.stdout })[Symbol.asyncIterator]();
+    const url = String((await lines.next()).value).slice('Playground: '.length);
+    await expect.poll(async () => (await fetch(new URL('/readyz', url))).status, { timeout: 30_000 }).toBe(200);
+    const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
+    expect(pods.totalCount).toBeGreaterThan(0);
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toContain('totalCount');
+  } finally {
+    const ended = once(demo, 'exit');
+    demo.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  }
+});
+
+test('it replaces an earlier bundle, and nothing else', async () => {
+  const other = join(folder, 'other');
+  mkdirSync(other);
+  writeFileSync(join(other, 'kept'), '');
+  await expect(writeBundle(other)).rejects.toMatchObject({
+    code: 'CONFIGURATION',
+    message: expect.stringContaining(other),
+  });
+  await writeBundle(join(folder, 'out'));
+  expect(await output(entry, '--version')).toMatch(/^\d/);
+});
