@@ -14,7 +14,7 @@ const object = {
   namespace: 'default' as string | null,
   name: 'web',
   body: parseExact(
-    `{"metadata":{"labels":{"app":"web","odd":5}},
+    `{"metadata":{"labels":{"app":"web","odd":5,"cut":"\\ud800"}},
       "spec":{"size":9007199254740993,"name":"Web\\u0000X","none":null,"wrong":5,"cpu":"500m","ports":[80,443],
       "items":[{"name":"a","v":1},{"name":"b","v":2},"text"]},
       "status":{"conditions":[{"type":"Ready","status":"True"},{"type":"Ready","status":"False"}]}}`,
@@ -74,6 +74,8 @@ describe('matches', () => {
     ],
     ['every, written with not', not({ kind: 'some', path: parsePath('spec.gone'), of: everything }), true],
     ['label', labels('In', 'app', 'web', 'db'), true],
+    ['label with a lone surrogate', labels('In', 'cut', '\ufffd'), true],
+    ['label asked with a lone surrogate', labels('NotIn', 'cut', '\udc00'), false],
     ['label that is no text', labels('Exists', 'odd'), false],
     ['label not in', labels('NotIn', 'gone', 'x'), true],
     ['label not in, but is', labels('NotIn', 'app', 'web'), false],

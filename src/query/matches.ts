@@ -108,15 +108,16 @@ const labelsPath = {
   steps: ['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
 };
 
-/** A label is an entry of metadata.labels whose value is a string. */
+/** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the table of labels. */
 function meets({ key, operator, values }: LabelRequirement, body: unknown): boolean {
   const label = valueAt(body, { text: '', steps: [...labelsPath.steps, { kind: 'key', key }] });
-  const found = typeof label === 'string' ? label : null;
+  const found = typeof label === 'string' ? label.toWellFormed() : null;
+  const given = (): boolean => values.some((value) => value.toWellFormed() === found);
   switch (operator) {
     case 'In':
-      return found !== null && values.includes(found);
+      return given();
     case 'NotIn':
-      return found === null || !values.includes(found);
+      return !given();
     case 'Exists':
       return found !== null;
     case 'DoesNotExist':
