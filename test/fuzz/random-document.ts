@@ -1,6 +1,7 @@
 /**
  * Random documents: walks through the types of a schema with random fields, arguments, variables, fragments, directives and aliases;
- * and texts that were broken afterwards.
+ * and texts that were broken afterwards. Half of them are careful, with nothing wrong that can be seen from the schema: the others are
+ * mostly refused, and tell little about how answers are made.
  */
 import {
   type GraphQLArgument,
@@ -29,8 +30,9 @@ export interface RandomDocument {
 }
 
 export function randomDocument(schema: GraphQLSchema, known: DocumentWorld['known'], dice: Dice): RandomDocument {
-  const made = new DocumentMaker(schema, known, dice).document();
-  return dice.chance(0.15) ? { ...made, query: broken(made.query, dice) } : made;
+  const careful = dice.chance(0.5);
+  const made = new DocumentMaker(schema, known, dice, careful).document();
+  return !careful && dice.chance(0.2) ? { ...made, query: broken(made.query, dice) } : made;
 }
 
 const mostFragments = 4;
@@ -38,16 +40,23 @@ const mostFragments = 4;
 class DocumentMaker {
   readonly #schema: GraphQLSchema;
   readonly #dice: Dice;
+  readonly #careful: boolean;
   readonly #inputs: InputMaker;
   readonly #declared: string[] = [];
   readonly #variables: Record<string, unknown> = {};
   #aliases = 0;
   readonly #fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
 
-  constructor(schema: GraphQLSchema, known: DocumentWorld['known'], dice: Dice) {
+  constructor(schema: GraphQLSchema, known: DocumentWorld['known'], dice: Dice, careful: boolean) {
     this.#schema = schema;
     this.#dice = dice;
-    this.#inputs = new InputMaker(dice, known);
+    this.#careful = careful;
+    this.#inputs = new InputMaker(dice, known, careful);
+  }
+
+  /** Is something done wrong here? */
+  #slip(probability: number): boolean {
+    return !this.#careful && this.#dice.chance(probability);
   }
 
   document(): RandomDocument {
@@ -59,12 +68,12 @@ class DocumentMaker {
     const declared = this.#declared.length === 0 ? '' : `(${this.#declared.join(', ')})`;
     const fragments = this.#fragments.map(({ name, on, text }) => `fragment ${name} on ${on} ${text}`);
     const query = [`${kind} Random${declared} ${selection}`, ...fragments].join('\n');
-    if (dice.chance(0.1))
+    if (this.#slip(0.1))
       this.#variables[dice.pick(['v0', 'v1', 'other'])] = dice.pick<unknown>([null, 5, 'x', {}, [[]]]);
     return {
       query,
-      variables: dice.chance(0.01) ? dice.pick<unknown>([[], 'x', 5, null]) : this.#variables,
-      ...(dice.chance(0.03) ? { operationName: dice.pick<unknown>(['Random', 'Other', '', null, 5]) } : {}),
+      variables: this.#slip(0.01) ? dice.pick<unknown>([[], 'x', 5, null]) : this.#variables,
+      ...(this.#slip(0.03) ? { operationName: dice.pick<unknown>(['Random', 'Other', '', null, 5]) } : {}),
     };
   }
 
@@ -86,20 +95,26 @@ class DocumentMaker {
       );
     }
     if (depth > 0 && dice.chance(0.15)) parts.push(this.#fragment(type, depth - 1));
-    if (dice.chance(0.003)) parts.push('noSuchField');
+    if (this.#slip(0.003)) parts.push('noSuchField');
     return `{ ${parts.join(' ')} }`;
   }
 
   #field(field: GraphQLField<unknown, unknown>, depth: number): string {
     const dice = this.#dice;
     // Fields of one name with different arguments conflict, so most that have some get a name of their own.
-    const own = field.args.length > 0 ? !dice.chance(0.01) : dice.chance(0.1);
-    const alias = own ? `a${this.#aliases++}: ` : dice.chance(0.005) ? 'a: ' : '';
-    const given = field.args.filter((argument) => isRequiredArgument(argument) || dice.chance(0.35));
+    const own = field.args.length > 0 ? !this.#slip(0.01) : dice.chance(0.1);
+    const alias = own ? `a${this.#aliases++}: ` : this.#slip(0.005) ? 'a: ' : '';
+    const given = field.args.filter((argument) => isRequiredArgument(argument) || this.#wanted(argument));
     const args = given.map((argument) => `${argument.name}: ${this.#argument(argument)}`);
     const type = getNamedType(field.type);
     const below = isCompositeType(type) ? ` ${this.#selection(type, depth - 1)}` : '';
     return `${alias}${field.name}${args.length === 0 ? '' : `(${args.join(', ')})`}${this.#directive()}${below}`;
+  }
+
+  #wanted({ name }: GraphQLArgument): boolean {
+    // Objects by name need their cluster; pages go one way.
+    if (this.#careful && name === 'cluster') return true;
+    return !(this.#careful && (name === 'last' || name === 'before')) && this.#dice.chance(0.35);
   }
 
   #argument({ type, name }: GraphQLArgument): string {
@@ -110,10 +125,10 @@ class DocumentMaker {
   #variable(type: GraphQLInputType, value: unknown): string {
     const dice = this.#dice;
     const name = `v${this.#declared.length}`;
-    const stated = dice.chance(0.005) ? dice.pick(['Int!', 'String', '[JSON]', 'NoSuchType', 'Pod']) : String(type);
+    const stated = this.#slip(0.005) ? dice.pick(['Int!', 'String', '[JSON]', 'NoSuchType', 'Pod']) : String(type);
     const otherwise = dice.chance(0.05) ? ` = ${literal(this.#inputs.value(type, name, 2))}` : '';
     this.#declared.push(`$${name}: ${stated}${otherwise}`);
-    if (!dice.chance(0.05)) this.#variables[name] = value;
+    if (!this.#slip(0.05)) this.#variables[name] = value;
     return `$${name}`;
   }
 
@@ -122,7 +137,7 @@ class DocumentMaker {
     if (!dice.chance(0.07)) return '';
     const condition = dice.chance(0.5)
       ? dice.pick(['true', 'false'])
-      : this.#variable(new GraphQLNonNull(GraphQLBoolean), dice.chance(0.9) ? dice.chance(0.5) : 'x');
+      : this.#variable(new GraphQLNonNull(GraphQLBoolean), this.#slip(0.1) ? 'x' : dice.chance(0.5));
     return ` @${dice.pick(['include', 'skip'])}(if: ${condition})`;
   }
 

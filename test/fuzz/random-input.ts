@@ -39,6 +39,8 @@ const scalars: Readonly<Record<string, LeafType>> = {
   JSON: 'JSON',
 };
 
+/** Every kind has them; whatever is done with a path can be done with the first. */
+const carefulPaths = [...Array<string>(5).fill('metadata.generation'), 'metadata.name', 'metadata.creationTimestamp'];
 const wrongPaths = [
   '',
   '.',
@@ -70,30 +72,37 @@ const ints = [0, 1, 2, 5, 20, 100, 500, 501, -1, 2 ** 31 - 1];
 export class InputMaker {
   readonly #dice: Dice;
   readonly #known: DocumentWorld['known'];
+  readonly #careful: boolean;
 
-  constructor(dice: Dice, known: DocumentWorld['known']) {
+  /** @param careful makes values that are right, as far as that can be told from their types and names. */
+  constructor(dice: Dice, known: DocumentWorld['known'], careful: boolean) {
     this.#dice = dice;
     this.#known = known;
+    this.#careful = careful;
+  }
+
+  /** Is something done wrong here? */
+  #slip(probability: number): boolean {
+    return !this.#careful && this.#dice.chance(probability);
   }
 
   /** @param name of the argument or field, which says what a text should look like. */
   value(type: GraphQLInputType, name: string, depth: number): unknown {
     const dice = this.#dice;
-    if (isNonNullType(type))
-      return dice.chance(0.002) ? null : this.value(type.ofType as GraphQLInputType, name, depth);
-    if (dice.chance(0.01)) return null;
+    if (isNonNullType(type)) return this.#slip(0.002) ? null : this.value(type.ofType as GraphQLInputType, name, depth);
+    if (this.#slip(0.01)) return null;
     // Hardly any random text is a cursor.
-    if ((name === 'after' || name === 'before' || name === 'since') && dice.chance(0.9)) return null;
-    if (dice.chance(0.005)) return this.#wrong();
+    if ((name === 'after' || name === 'before' || name === 'since') && !this.#slip(0.1)) return null;
+    if (this.#slip(0.005)) return this.#wrong();
     if (isListType(type)) {
       const of = type.ofType as GraphQLInputType;
       if (dice.chance(0.1)) return this.value(of, name, depth);
-      const long = !isInputObjectType(of) && dice.chance(0.01);
+      const long = !isInputObjectType(of) && this.#slip(0.01);
       return dice.times(
         long
           ? 2000
           : dice.choose<number>([
-              [1, () => 0],
+              [this.#careful ? 0 : 1, () => 0],
               [6, () => 1],
               [3, () => 2],
             ]),
@@ -108,7 +117,7 @@ export class InputMaker {
         depth <= 0
           ? 1
           : dice.choose<number>([
-              [1, () => 0],
+              [this.#careful ? 0 : 1, () => 0],
               [8, () => 1],
               [3, () => 2],
               [1, () => 4],
@@ -128,25 +137,31 @@ export class InputMaker {
 
   #scalar(type: string, name: string): unknown {
     const dice = this.#dice;
-    if (type === 'Int') return dice.chance(0.7) ? dice.between(0, 20) : dice.pick(ints);
+    if (type === 'Int') return this.#careful || dice.chance(0.7) ? dice.between(1, 20) : dice.pick(ints);
     if (type === 'Path') return this.#path();
+    // Only texts have a natural order.
+    if (this.#careful && name === 'natural') return false;
     if (type === 'ID')
-      return dice.chance(0.8) && this.#known.ids.length > 0 ? dice.pick(this.#known.ids) : madeValue('String', dice);
+      return (this.#careful || dice.chance(0.8)) && this.#known.ids.length > 0
+        ? dice.pick(this.#known.ids)
+        : madeValue('String', dice);
     if (type !== 'String') return madeValue(scalars[type] ?? 'JSON', dice);
     switch (name) {
       case 'kinds':
-        return dice.pick([...this.#known.kinds, '*', '*.apps', 'Pod', 'pods', '', '**']);
+        return dice.pick([...this.#known.kinds, '*', '*.apps', ...(this.#careful ? [] : ['', '**'])]);
       case 'namespaces':
       case 'namespace':
-        return dice.pick([...namespaces, 'none']);
+        return dice.pick(this.#careful ? namespaces : [...namespaces, 'none']);
       case 'clusters':
       case 'cluster':
-        return dice.pick([...clusters, 'none']);
+        return dice.pick(this.#careful ? clusters : [...clusters, 'none']);
       case 'labelSelector':
       case 'fieldSelector':
-        return dice.pick(selectors);
+        return dice.pick(
+          !this.#careful ? selectors : name === 'fieldSelector' ? ['metadata.name!=a'] : selectors.slice(0, 4),
+        );
       case 'matches':
-        return dice.pick([...patterns, '^a', 'b$', '']);
+        return dice.pick(['^a', 'b$', '(?i)x', ...(this.#careful ? [] : patterns)]);
       case 'key':
         return dice.pick(hostileKeys);
       case 'name':
@@ -159,6 +174,7 @@ export class InputMaker {
   /** Mostly one that every kind has. */
   #path(): string {
     const dice = this.#dice;
+    if (this.#careful) return dice.pick(carefulPaths);
     const shared = this.#known.paths.filter((path) => path.startsWith('metadata.'));
     return dice.pick(
       dice.choose<readonly string[]>([
