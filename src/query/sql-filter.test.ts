@@ -34,12 +34,12 @@ function is(
 describe('filters as SQL', () => {
   test('a ready slot is a column, one that is not ready is read from the body', () => {
     expect(compiled(is('status.phase', 'String', 'eq', 'Running'))).toEqual({
-      sql: '+p.c3 = ?',
+      sql: '+p.c3 = +?',
       params: ['Running'],
       joins: ' CROSS JOIN p7 AS p ON p.id = o.id',
     });
     expect(compiled(is('status.phase', 'String', 'startsWith', 'Run'))).toMatchObject({
-      sql: '(+p.c3 >= ? AND +p.c3 < ?)',
+      sql: '(+p.c3 >= +? AND +p.c3 < +?)',
       params: ['Run', 'Ruo'],
     });
     expect(compiled(is('spec.size', 'Int64', 'lt', 5)).joins).toBe(' CROSS JOIN body AS b ON b.id = o.id');
@@ -47,12 +47,12 @@ describe('filters as SQL', () => {
 
   test('metadata that the store keeps beside the body is not read from it', () => {
     expect(compiled(is('metadata.name', 'String', 'in', 'a', 'b'))).toEqual({
-      sql: '+o.name IN (?, ?)',
+      sql: '+o.name IN (+?, +?)',
       params: ['a', 'b'],
       joins: '',
     });
     expect(compiled(is('metadata.creationTimestamp', 'DateTime', 'lt', '1970-01-01T00:00:01Z'))).toEqual({
-      sql: '+o.created < ?',
+      sql: '+o.created < +?',
       params: [1_000_000n],
       joins: '',
     });
@@ -60,18 +60,18 @@ describe('filters as SQL', () => {
 
   test('texts are compared natively, other types by their key', () => {
     expect(compiled(is('spec.name', 'String', 'eq', 'x'))).toMatchObject({
-      sql: "CASE json_type(b.body, ?) WHEN 'text' THEN (b.body ->> ?) END = ?",
+      sql: "CASE json_type(b.body, +?) WHEN 'text' THEN (b.body ->> +?) END = +?",
       params: ['$."spec"."name"', '$."spec"."name"', 'x'],
     });
     expect(compiled(is('spec.cpu', 'Quantity', 'eq', '1')).sql).toBe(
-      "(CASE WHEN json_type(b.body, ?) IN ('text', 'integer', 'real') THEN order_key(?, (b.body -> ?)) END) = ?",
+      "(CASE WHEN json_type(b.body, +?) IN ('text', 'integer', 'real') THEN order_key(+?, (b.body -> +?)) END) = +?",
     );
   });
 
   test('labels are asked of their table', () => {
     const filter: Filter = { kind: 'labels', requirements: [{ key: 'app', operator: 'NotIn', values: ['a', 'b'] }] };
     expect(compiled(filter)).toEqual({
-      sql: 'NOT EXISTS (SELECT 1 FROM label AS l WHERE l.id = o.id AND l.key = ? AND l.value IN (?, ?))',
+      sql: 'NOT EXISTS (SELECT 1 FROM label AS l WHERE l.id = o.id AND l.key = +? AND l.value IN (+?, +?))',
       params: ['app', 'a', 'b'],
       joins: '',
     });

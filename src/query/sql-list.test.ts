@@ -97,14 +97,14 @@ const app = (value: string): Filter => ({
   kind: 'labels',
   requirements: [{ key: 'app', operator: 'In', values: [value] }],
 });
-const publishedRows = '+p.rowset IN (SELECT rowset FROM resource WHERE kind = ? AND synced = 1)';
+const publishedRows = '+p.rowset IN (SELECT rowset FROM resource WHERE kind = +? AND synced = 1)';
 const keyList = 'p.id AS id, p.cluster AS cluster, p.namespace AS namespace, p.name AS name, p.c1 AS k0';
 
 describe('an order by a promoted column', () => {
   test('the first page reads the rows with a key along the index, then those without', async () => {
     const store = await openStore();
     const asked = await ask(store, everything, [orderTerm('spec.size', 'Int64', 'DESC')]);
-    const rest = `AND ((p.id & 255) <> 0 OR tick() = 0) AND ${publishedRows}) ORDER BY k0 DESC, p.cluster DESC, p.namespace DESC, p.name DESC LIMIT ?`;
+    const rest = `AND ((p.id & 255) <> 0 OR tick() = 0) AND ${publishedRows}) ORDER BY k0 DESC, p.cluster DESC, p.namespace DESC, p.name DESC LIMIT +?`;
     expect(asked.inner).toEqual([
       `SELECT ${keyList} FROM p1 AS p WHERE (p.c1 >= -9e999 ${rest}`,
       `SELECT ${keyList} FROM p1 AS p WHERE (p.c1 IS NULL ${rest}`,
@@ -146,8 +146,8 @@ describe('an order by a promoted column', () => {
       after: first.result.rows[2]?.cursor ?? null,
     });
     expect(next.inner.map((sql) => /WHERE \((.*?) AND \(\(p\.id/.exec(sql)?.[1])).toEqual([
-      'p.c1 = ? AND (p.cluster, p.namespace, p.name) > (?, ?, ?)',
-      'p.c1 > ?',
+      'p.c1 = +? AND (p.cluster, p.namespace, p.name) > (+?, +?, +?)',
+      'p.c1 > +?',
       'p.c1 IS NULL',
     ]);
     expect(next.plans[0]).toContain('c1=? AND (cluster,namespace,name)>(?,?,?)');
@@ -175,7 +175,7 @@ describe('an order by a promoted column', () => {
     };
     const asked = await ask(store, filter, [orderTerm('spec.size', 'Int64', 'ASC')]);
     expect(asked.inner).toHaveLength(1);
-    expect(asked.inner[0]).toContain('WHERE (p.c1 >= ? AND');
+    expect(asked.inner[0]).toContain('WHERE (p.c1 >= +? AND');
     expect(names(asked)).toEqual(['east/n005', 'west/n005', 'east/n006']);
   });
 });
@@ -224,7 +224,7 @@ describe('the way in', () => {
     expect(names(rare)).toEqual(['west/n040', 'east/n040', 'west/n020']);
     const common = await ask(store, phase('Running'), order);
     expect(common.plans[0]).toContain('USING INDEX p1_c1 (c1>?)');
-    expect(common.inner[0]).toContain('+p.c0 = ?');
+    expect(common.inner[0]).toContain('+p.c0 = +?');
     expect(common.plans[0]).not.toContain('TEMP B-TREE');
     expect(names(common)).toEqual(['west/n058', 'east/n058', 'west/n057']);
   });

@@ -4,6 +4,10 @@
  * Invariant: a value that came from outside is a parameter, never text. Whatever stands between `${` and `}` is bound, unless it
  * is a fragment itself; `raw` takes only names that this house made up. So statements of one shape have one text, and SQLite's
  * prepared statements are found again.
+ *
+ * A parameter is written `+?`. SQLite looks at the value of a bare `?` where it stands in a LIMIT or beside a column, to plan with it,
+ * and from then on plans the statement anew whenever anything is bound: longer than most pages take to read. The plus changes no
+ * value and hides it from the planner.
  */
 import type { SqlValue, Statement } from '../store/types.ts';
 
@@ -28,7 +32,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly (Fragment | 
       text += part.sql;
       for (const param of part.params) params.push(param);
     } else {
-      text += '?';
+      text += '+?';
       params.push(part);
     }
     text += texts[index + 1] ?? '';

@@ -30,4 +30,4 @@ export function promotedTableName(kindId: number): string {
  * Rows count when their rowset is the published one of a synced resource. A kind's published rowsets, one for each cluster that
  * serves it; takes the kind's id as its one parameter.
  */
-export const publishedRowsets = 'SELECT rowset FROM resource WHERE kind = ? AND synced = 1';
+export const publishedRowsets = 'SELECT rowset FROM resource WHERE kind = +? AND synced = 1';
