@@ -70,9 +70,13 @@ export class KindScope {
     return documentNode(raw('b.body'));
   }
 
-  /** The condition under which a row counts. */
+  /**
+   * The condition under which a row counts. Where the promoted table is read anyway it is asked, so that the object's row need not
+   * be: an index of `object` has all else. To be asked for behind the filter.
+   */
   published(): Fragment {
-    return sql`+${this.column('rowset')} IN (${new Fragment(publishedRowsets, [BigInt(this.kindId)])})`;
+    const rowset = this.#joined.has('p') ? raw('p.rowset') : this.column('rowset');
+    return sql`+${rowset} IN (${new Fragment(publishedRowsets, [BigInt(this.kindId)])})`;
   }
 
   /** Lets a scan be cancelled; for the scan's outer loop. */

@@ -160,7 +160,8 @@ function ranges(
 
 function sorted(list: KindList, scope: KindScope, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
   const order = travelOrder(scope, list.orderBy, list.backward);
-  const conditions = [where, scope.tick(), scope.published(), filterSql(scope, filter)];
+  const rest = filterSql(scope, filter);
+  const conditions = [where, scope.tick(), scope.published(), rest];
   if (list.position !== null) conditions.push(behind(scope, order, list.position));
   return {
     order,
