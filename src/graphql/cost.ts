@@ -22,20 +22,7 @@ import {
 import { PortolanError } from '../base/errors.ts';
 import { defaultPageSize } from '../query/check-page.ts';
 import type { Row } from '../store/types.ts';
-
-/** Fields that are worth more than one value: whole objects, and what counts or looks through many rows. */
-const weights: ReadonlyMap<string, number> = new Map([
-  ['raw', 50],
-  ['yaml', 50],
-  ['columns', 5],
-  ['totalCount', 50],
-  ['sum', 100],
-  ['avg', 100],
-  ['min', 100],
-  ['max', 100],
-  ['count', 50],
-  ['resources', 500],
-]);
+import { type CostRole, roleOf, weightOf } from './cost-weights.ts';
 
 export interface Costed {
   readonly schema: GraphQLSchema;
@@ -147,19 +134,20 @@ class CostWalk {
 
   #field(node: FieldNode, parent: GraphQLNamedType): number {
     const name = node.name.value;
-    const own = weights.get(name) ?? 1;
+    const role = roleOf(parent, this.#costed.schema);
+    const own = weightOf(role, name);
     if (node.selectionSet === undefined || !(isObjectType(parent) || isInterfaceType(parent))) return own;
     const field = parent.getFields()[name];
     if (field === undefined) return own + this.#introspection(node.selectionSet);
     const type = getNamedType(field.type);
-    if (isConnection(type)) {
+    if (roleOf(type, this.#costed.schema) === 'connection') {
       if (!this.#lists) return own;
       const args = this.#arguments(field, node);
       const page = Math.min(numberOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
       const { object, once } = this.#connection(node.selectionSet, type);
       return own + object * page + once;
     }
-    return own + this.selection(node.selectionSet, type) * this.#times(field, node);
+    return own + this.selection(node.selectionSet, type) * this.#times(role, field, node);
   }
 
   /** Of a connection: what comes with each object of its page, and what comes once. */
@@ -191,7 +179,8 @@ class CostWalk {
   }
 
   /** How often what is selected below may come. */
-  #times(field: GraphQLField<unknown, unknown>, node: FieldNode): number {
+  #times(role: CostRole, field: GraphQLField<unknown, unknown>, node: FieldNode): number {
+    if (role === 'data') return 1;
     const args = this.#arguments(field, node);
     switch (field.name) {
       case 'objectsById':
@@ -222,10 +211,6 @@ class CostWalk {
     }
     return cost;
   }
-}
-
-function isConnection(type: GraphQLNamedType): boolean {
-  return isObjectType(type) && type.getFields()['pageInfo'] !== undefined;
 }
 
 function numberOf(value: unknown, otherwise: number): number {

@@ -118,19 +118,33 @@ test('a refused operation has no data, and the status that its media type asks f
   expect(error?.extensions).toEqual({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number), allowed: 1000 });
 });
 
-test('fields that are called like members of every JavaScript object cost what others do', async () => {
+/** The answer to one page of a widget whose spec has fields with these names, every one of them asked for. */
+async function answerWith(names: readonly string[], first: number): Promise<unknown> {
   const fixture = engineFixture();
-  const spec = { type: 'object', properties: { constructor: { type: 'string' }, toString: { type: 'string' } } };
+  const spec = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
   await fixture.declare(widget('east', { spec }));
-  await fixture.sync(widgets, [made({ name: 'a', spec: { constructor: 'c', toString: 's' } })]);
+  await fixture.sync(widgets, [
+    made({ name: 'a', spec: Object.fromEntries(names.map((name) => [name, `its ${name}`])) }),
+  ]);
   const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
   const response = await yoga.fetch('http://127.0.0.1/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ exampleComWidgets(first: 1) { nodes { spec { constructor toString } } } }' }),
+    body: JSON.stringify({
+      query: `{ exampleComWidgets(first: ${first}) { nodes { spec { ${names.join(' ')} } } } }`,
+    }),
   });
-  expect(await response.json()).toMatchObject({
-    data: { exampleComWidgets: { nodes: [{ spec: { constructor: 'c', toString: 's' } }] } },
-    extensions: { portolan: { cost: { asked: 1 + 1 * (1 + 3) } } },
+  return response.json();
+}
+
+test.each([
+  ['as our own dear fields are', ['resources', 'count', 'max', 'raw', 'totalCount']],
+  ['as members of every JavaScript object are', ['constructor', 'toString']],
+])('fields of the data cost one each, called %s', async (_how, names) => {
+  expect(await answerWith(names, 2)).toMatchObject({
+    data: {
+      exampleComWidgets: { nodes: [{ spec: Object.fromEntries(names.map((name) => [name, `its ${name}`])) }] },
+    },
+    extensions: { portolan: { cost: { asked: 1 + 2 * (1 + 1 + names.length) } } },
   });
 });
