@@ -5,6 +5,7 @@ import {
   added,
   all,
   change,
+  conditions,
   detail,
   detailDocument,
   edgesDocument,
