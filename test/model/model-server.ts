@@ -62,6 +62,8 @@ export class ModelServer {
   #clusters = 0;
   #writes = 0;
   #turn = 0;
+  /** Revision that the second front end has shown. */
+  #second = 0;
 
   constructor(context: ModelServerContext) {
     this.#context = context;
@@ -84,6 +86,11 @@ export class ModelServer {
 
   get served(): readonly ModelResource[] {
     return this.#resources.filter(({ key }) => !this.removed.has(key));
+  }
+
+  /** True when each collection has a watch that its changes reach: none hangs on a connection that is dead without anybody knowing (F4). */
+  get watched(): boolean {
+    return this.served.every((resource) => [...this.#watchers].some((watcher) => watcher.resource === resource));
   }
 
   // ——— what happens to the objects
@@ -126,6 +133,7 @@ export class ModelServer {
     this.ceiling = known;
     this.confused = true;
     this.lag = 0;
+    this.#second = 0;
     this.storage = new ModelStorage(backup.revision, backup);
     this.#end(() => this.#context.random() < 0.5);
     for (const watcher of this.#watchers) watcher.sent = Math.max(watcher.sent, backup.revision);
@@ -137,6 +145,7 @@ export class ModelServer {
     this.uid = `${this.#context.name}-${this.#clusters}`;
     this.confused = true;
     this.lag = 0;
+    this.#second = 0;
     this.ceiling = Number.POSITIVE_INFINITY;
     this.storage = new ModelStorage(50 + Math.floor(this.#context.random() * 100));
     this.#end(() => true);
@@ -243,7 +252,7 @@ export class ModelServer {
     if (this.forbidden.has(resource.key)) return status(body, 403, 'Forbidden');
     // Two front ends behind one address take turns.
     this.#turn += 1;
-    const visible = this.storage.revision - (this.#turn % 2 === 0 ? this.lag : 0);
+    const visible = this.#standsAt(this.#turn % 2 === 0);
     if (query.get('watch') === 'true') {
       const streams = query.get('sendInitialEvents') === 'true';
       return streams
@@ -431,7 +440,7 @@ export class ModelServer {
       random,
       faults,
       events: (after) => this.#visibleEvents(resource, after, behind),
-      revision: () => this.storage.revision - (behind ? this.lag : 0),
+      revision: () => this.#standsAt(behind),
       before: (event) => this.storage.lastEvent(resource.key, event.revision - 1),
       write: (bytes) => this.#write(body, bytes),
       left: () => this.#watchers.delete(watcher),
@@ -453,7 +462,19 @@ export class ModelServer {
   }
 
   #visibleEvents(resource: ModelResource, after: number, behind: boolean): readonly ModelEvent[] {
-    return this.storage.events(resource.key, after, this.storage.revision - (behind ? this.lag : 0));
+    return this.storage.events(resource.key, after, this.#standsAt(behind));
+  }
+
+  /**
+   * Revision of the first or second front end. The second falls behind, but never back; neither is ever seen between a write that no
+   * watch is told of and its deletion.
+   */
+  #standsAt(second: boolean): number {
+    if (!second) return this.storage.revision;
+    const revision = this.storage.revision - this.lag;
+    const seen = this.storage.isHidden(revision) ? revision - 1 : revision;
+    this.#second = Math.max(this.#second, seen);
+    return this.#second;
   }
 
   /** In one piece, or cut anywhere. */

@@ -101,6 +101,11 @@ export class ModelStorage {
     return this.#events.findLast(({ resource, revision }) => resource.key === key && revision <= upTo);
   }
 
+  /** True of a revision that no watch is told of. */
+  isHidden(revision: number): boolean {
+    return this.#events.findLast((event) => event.revision <= revision)?.hidden === true;
+  }
+
   backup(): Backup {
     return { revision: this.revision, collections: new Map(this.#collections) };
   }

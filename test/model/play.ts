@@ -331,12 +331,14 @@ class Run {
 
   /** Is everything watched from where the server still reaches back to? */
   #watching(): boolean {
-    return this.#writer
-      .states(cluster)
-      .every(
+    const states = this.#writer.states(cluster);
+    return (
+      this.#server.watched &&
+      states.every(
         ({ status, lastResourceVersion }) =>
           status.phase === 'WATCHING' && revisionOf(lastResourceVersion ?? '0') >= this.#server.storage.compacted,
-      );
+      )
+    );
   }
 
   /** While nothing goes wrong, nothing is listed, and what is no longer needed goes (I5, I6). */
