@@ -90,7 +90,7 @@ test('a first that ends before the next is open waits for it instead of asking a
 });
 
 test.each([
-  ['a refusal', refused(429, 'TooManyRequests', { headers: { 'retry-after': '1' } })],
+  ['a refusal', refused(429, 'TooManyRequests')],
   ['an expired version', refused(410, 'Expired')],
   ['a server error', refused(500, 'InternalError')],
 ])('%s of the next is harmless: the first goes on to its end', async (_, failure) => {
@@ -108,6 +108,19 @@ test.each([
   await settle();
   expect(bench.client.asked.slice(3)).toMatchObject([{ query: { watch: true, resourceVersion: '12' } }]);
   expect(bench.writer.state(bench.handle).status.restarts).toEqual({});
+});
+
+test('I5: a pause that the server asked for when the next was refused is kept to when the first ends', async () => {
+  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const { first } = await aboutToEnd(bench);
+  bench.client.answer(refused(429, 'TooManyRequests', { headers: { 'retry-after': '3' } }));
+  await bench.clock.advance(1000);
+  bench.client.answer(open());
+  first.end();
+  await bench.clock.advance(2900);
+  expect(bench.client.asked).toHaveLength(3);
+  await bench.clock.advance(200);
+  expect(bench.client.asked.slice(3)).toMatchObject([{ query: { watch: true, resourceVersion: '11' } }]);
 });
 
 test('a first that fails takes the next with it', async () => {
@@ -143,6 +156,25 @@ test('a stream that began as a list is handed over too', async () => {
     { query: { sendInitialEvents: true } },
     { query: { watch: true, resourceVersion: '10' } },
   ]);
+});
+
+test('I4: a line that the next repeats twice is left out twice, where versions have no order too', async () => {
+  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const { first } = await aboutToEnd(bench);
+  const opened = Promise.withResolvers<void>();
+  const { stream } = bench.client;
+  Object.assign(bench.client, {
+    stream: (...asked: Parameters<typeof stream>) => opened.promise.then(() => stream(...asked)),
+  });
+  const lines = ['x', 'y', 'z'].map((rv) => eventLine('MODIFIED', { name: 'a', rv }));
+  bench.client.answer(open([lines[0], lines[0], lines[1], lines[1], lines[2]].join('')));
+  await bench.clock.advance(1000);
+  first.write(lines.slice(0, 2).join(''));
+  await settle();
+  opened.resolve();
+  await settle();
+  expect(bench.version()).toBe('z');
+  expect(bench.changes()).toEqual(['RESET', 'MODIFIED a', 'MODIFIED a', 'MODIFIED a', 'MODIFIED a']);
 });
 
 test('I4: wherever the first is cut off and whatever the next repeats, each event is applied once', async () => {

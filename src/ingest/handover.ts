@@ -17,7 +17,7 @@ const mostNoted = 10_000;
 /** A watch to go on with, and the resourceVersions of events at its beginning that have been applied. */
 export interface BegunWatch {
   readonly watch: OpenedWatch;
-  readonly applied: Set<string>;
+  readonly applied: ReadonlySet<string>;
 }
 
 export class Handover {

@@ -9,7 +9,7 @@ import { PortolanError } from '../base/errors.ts';
 import { ApiError, apiErrorFromNetwork } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
 import { collectionPath } from './collection-path.ts';
-import { StoreFailure } from './failure.ts';
+import { failureOf, StoreFailure } from './failure.ts';
 import { LineFramer } from './line-framer.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 
@@ -77,6 +77,8 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
     }
   } catch (error) {
     release();
+    // Here, because not all who ask tell the reflector what came of it: a watch that was to take over fails without a word.
+    budget.hold(handle.id, failureOf(error).retryAfterSeconds);
     throw error;
   }
 }

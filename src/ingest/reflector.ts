@@ -152,6 +152,7 @@ export class Reflector {
       this.#anew = 'audit';
       this.#turn.abort(new Error('the table was found to be wrong'));
     } catch (error) {
+      this.#context.budget.hold(this.#context.handle.id, failureOf(error).retryAfterSeconds);
       if (!signal.aborted) log.debug({ error: messageOf(error) }, 'the table could not be compared with the server');
     }
   }

@@ -170,14 +170,15 @@ export function refused(
   };
 }
 
-export interface TestPod {
+/** `rv` is a number where the test counts with it. */
+export interface TestPod<Version extends number | string = number> {
   readonly name: string;
-  readonly rv: number;
+  readonly rv: Version;
   readonly uid?: string;
   readonly more?: object;
 }
 
-export function podText({ name, rv, uid = `uid-${name}`, more = {} }: TestPod): string {
+export function podText({ name, rv, uid = `uid-${name}`, more = {} }: TestPod<number | string>): string {
   const metadata = { name, namespace: 'default', uid, resourceVersion: String(rv) };
   return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, ...more });
 }
@@ -187,7 +188,7 @@ export function listText(rv: number | string, pods: readonly TestPod[], more: ob
   return `{"kind":"PodList","apiVersion":"v1","metadata":${metadata},"items":[${pods.map(podText).join(',')}]}`;
 }
 
-export function eventLine(type: string, pod: TestPod): string {
+export function eventLine(type: string, pod: TestPod<number | string>): string {
   return `{"type":"${type}","object":${podText(pod)}}\n`;
 }
 

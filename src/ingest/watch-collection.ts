@@ -16,6 +16,7 @@ import type { IncomingEvent } from '../store/types.ts';
 import { storeError } from './failure.ts';
 import { type BegunWatch, Handover } from './handover.ts';
 import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';
+import { Overlap } from './overlap.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { readWatchLine } from './watch-events.ts';
@@ -68,7 +69,7 @@ class Watch {
   readonly #stop: AbortSignal;
   readonly #hooks: WatchHooks;
   readonly #opened: BegunWatch['watch'];
-  readonly #applied: Set<string>;
+  readonly #overlap: Overlap;
   readonly #handover = new Handover();
   #lastBytesAt: number;
   #lines = 0;
@@ -85,7 +86,7 @@ class Watch {
     this.#stop = stop;
     this.#hooks = hooks;
     this.#opened = watch;
-    this.#applied = applied;
+    this.#overlap = new Overlap(applied);
     this.#lastBytesAt = context.clock.monotonic();
   }
 
@@ -140,7 +141,7 @@ class Watch {
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
         if (message.type === 'bookmark') this.#position.sawBookmark = true;
-        if (this.#wasApplied(message)) continue;
+        if (this.#overlap.has(message)) continue;
         // A replay behind a newer event does not take it back.
         reached = laterResourceVersion(reached, message.resourceVersion);
         if (message.type === 'event') {
@@ -154,14 +155,6 @@ class Watch {
     } finally {
       flush();
     }
-  }
-
-  /** Did the watch before bring it? Its bookmarks there tell of an earlier moment than is known. */
-  #wasApplied({ type, resourceVersion }: { readonly type: string; readonly resourceVersion: string }): boolean {
-    if (this.#applied.size === 0) return false;
-    if (type === 'bookmark' || this.#applied.delete(resourceVersion)) return true;
-    this.#applied.clear();
-    return false;
   }
 
   #commit(events: readonly IncomingEvent[], versions: readonly string[], reached: string): void {
