@@ -80,7 +80,10 @@ class ListAttempt {
 
   async run(): Promise<ListResult> {
     const { writer, handle } = this.#context;
-    const replace = inStore(() => writer.replace(handle));
+    const { bare, notOlderThan } = this.#request;
+    // Such a list may be of a server that went back in time, and gives its versions a second time.
+    const mayBeOlder = notOlderThan === null && !bare;
+    const replace = inStore(() => writer.replace(handle, mayBeOlder ? 'compare' : 'trust'));
     let committed = false;
     try {
       const resourceVersion = await this.#readPages(replace);

@@ -360,6 +360,34 @@ test('F20: a list below the known version is taken as it is, and said', async ()
   expect(bench.writer.state(bench.handle).status.restarts).toMatchObject({ rewind: 1 });
 });
 
+test('I5: a pause that the server asked for when it refused a comparison is kept to by whoever asks next', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.answer(refused(429, 'TooManyRequests', { headers: { 'retry-after': '3' } }));
+  await reflector.audit(new AbortController().signal);
+  expect(bench.client.asked).toHaveLength(3);
+  bench.client.answer(open());
+  bench.client.body.write(eventLine('MODIFIED', { ...b, rv: 11 }));
+  bench.client.body.end();
+  await bench.clock.advance(2900);
+  expect(bench.client.asked).toHaveLength(3);
+  await bench.clock.advance(200);
+  expect(bench.client.asked.slice(3)).toMatchObject([asWatch('11')]);
+});
+
+test('F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.body.write(eventLine('MODIFIED', { ...b, rv: 12, more: { spec: { of: 'the former future' } } }));
+  bench.client.body.write(bookmarkLine(15));
+  await settle();
+  bench.client.answer(whole(listText(12, [a, { ...b, rv: 12, more: { spec: { of: 'now' } } }])), open());
+  reflector.rewind();
+  await settle();
+  expect(bench.pods()).toEqual(['a uid-a@1', 'b uid-b@12']);
+  expect(bench.changes()).toEqual(['RESET', 'MODIFIED b', 'MODIFIED b']);
+});
+
 test('F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew', async () => {
   const bench = reflectorBench();
   const reflector = await watching(bench);

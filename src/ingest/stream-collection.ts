@@ -58,7 +58,7 @@ async function stream(context: ReflectorContext, from: string, request: StreamRe
   opened();
   let done = false;
   try {
-    const replace = inStore(() => context.writer.replace(context.handle));
+    const replace = inStore(() => context.writer.replace(context.handle, from === '' ? 'compare' : 'trust'));
     try {
       const { resourceVersion, lines, chunks } = await new InitialEvents(context, watch, stop).read(replace);
       stop.throwIfAborted();

@@ -26,7 +26,7 @@ import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver }
 import { compareResourceVersions } from './resource-version.ts';
 import type { StoredResource } from './resources.ts';
 import type { RowTarget } from './row-writer.ts';
-import type { ApplySummary, IncomingObject, Replace, ResourceHandle, Row } from './types.ts';
+import type { ApplySummary, IncomingObject, Replace, ResourceHandle, Row, SameVersions } from './types.ts';
 import { WriteBudget } from './write-budget.ts';
 
 const keysAtOnce = 2000;
@@ -41,6 +41,7 @@ export class Relist implements Replace {
   readonly #number: number;
   readonly #rowset: number;
   readonly #shape: string;
+  readonly #sameVersions: SameVersions;
   /** Rows whose newest change is later were changed by events meanwhile. */
   readonly #since: number;
   /** The collection's version then: where no event has moved it, the list's is taken, even if it is lower. */
@@ -50,13 +51,14 @@ export class Relist implements Replace {
   #bytes = 0;
   #over = false;
 
-  constructor(context: ReplaceContext, handle: ResourceHandle, number: number) {
+  constructor(context: ReplaceContext, handle: ResourceHandle, number: number, sameVersions: SameVersions) {
     this.#context = context;
     this.#handle = handle;
     this.#number = number;
     const resource = context.resources.of(handle);
     this.#rowset = must(resource.rowset, 'the rowset of a synced resource');
     this.#shape = resource.shape;
+    this.#sameVersions = sameVersions;
     this.#since = context.session.counters.revision;
     this.#versionBefore = resource.lastResourceVersion;
   }
@@ -125,7 +127,8 @@ export class Relist implements Replace {
       stored !== null &&
       stored.uid === uid &&
       stored.resourceVersion === resourceVersion &&
-      (resource.bodyShape === this.#shape || !rows.bodyDiffers(target, stored.id, received));
+      ((this.#sameVersions === 'trust' && resource.bodyShape === this.#shape) ||
+        !rows.bodyDiffers(target, stored.id, received));
     const text = same ? null : rows.redactedText(target.redaction, received);
     const before = session.database
       .statement('SELECT text IS NOT NULL FROM staging.staged WHERE replace = ? AND namespace = ? AND name = ?')

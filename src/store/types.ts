@@ -145,6 +145,9 @@ export interface ApplySummary {
 }
 
 /** A staged replacement of a resource's whole set. Visible in one step at commit, not before. */
+/** What is thought of a listed object whose uid and version are those of its row. */
+export type SameVersions = 'trust' | 'compare';
+
 export interface Replace {
   /** Adds listed objects to the staging set; may be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
@@ -234,7 +237,11 @@ export interface Writer {
   states(cluster?: string): readonly ResourceState[];
   state(handle: ResourceHandle): ResourceState;
   apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary;
-  replace(handle: ResourceHandle): Replace;
+  /**
+   * Begins a replace. With `sameVersions: 'compare'` an object of the version that is stored is compared by its body: a server that
+   * went back in time gives versions a second time.
+   */
+  replace(handle: ResourceHandle, sameVersions?: SameVersions): Replace;
   /** Begins to compare; null where there is nothing to compare yet, or right now. */
   audit(handle: ResourceHandle): Audit | null;
   /** Advances lastResourceVersion without rows (a bookmark); persisted with the next commit or every 30 s. */

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { Database } from './database.ts';
 import { idleStatus } from './idle-status.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
-import type { ResourceHandle } from './types.ts';
+import type { ResourceHandle, SameVersions } from './types.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
 
 function open(options: WriterOptions & { file?: string } = {}): { writer: StoreWriter; file: string } {
@@ -413,6 +413,28 @@ test('another shape compares bodies at the next replace, and only then', async (
   expect(await relist('Running')).toMatchObject({ modified: 0 });
   expect(read(file, published)).toMatchObject([['a', '5', expect.stringContaining('Defaulted')]]);
 });
+
+test.each([
+  ['in one transaction', 1000],
+  ['through another rowset', 0],
+])(
+  'F20: versions that may be given a second time are compared by their bodies, when asked: %s',
+  async (_, maxDifferences) => {
+    const { writer, file } = open({ maxDifferences });
+    const handle = await synced(writer, [pod({ name: 'a', rv: 5 }), pod({ name: 'b', rv: 6 })]);
+    const relist = async (sameVersions?: SameVersions) => {
+      const replace = writer.replace(handle, sameVersions);
+      replace.put([pod({ name: 'a', rv: 5, phase: 'Another' }), pod({ name: 'b', rv: 6 })]);
+      return await replace.commit('10');
+    };
+    expect(await relist()).toMatchObject({ modified: 0, ignored: 2 });
+    expect(await relist('compare')).toMatchObject({ added: 0, modified: 1, deleted: 0, ignored: 1 });
+    expect(read(file, published)).toMatchObject([
+      ['a', '5', expect.stringContaining('Another')],
+      ['b', '6', expect.anything()],
+    ]);
+  },
+);
 
 test('bodies of another shape are known as such until the replace that compares them, also by the next process', async () => {
   const { writer, file } = open();

@@ -44,6 +44,7 @@ import type {
   Replace,
   ResourceHandle,
   ResourceState,
+  SameVersions,
   Writer,
 } from './types.ts';
 import type { CommitListener } from './wake.ts';
@@ -386,10 +387,10 @@ class SqliteWriter implements StoreWriter {
     return this.#disk.use();
   }
 
-  replace(handle: ResourceHandle): Replace {
+  replace(handle: ResourceHandle, sameVersions: SameVersions = 'trust'): Replace {
     this.#replaces += 1;
     return this.#resources.of(handle).synced
-      ? new Relist(this.#replaceContext, handle, this.#replaces)
+      ? new Relist(this.#replaceContext, handle, this.#replaces, sameVersions)
       : new FirstSync(this.#replaceContext, handle);
   }
 

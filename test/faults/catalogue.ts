@@ -192,6 +192,9 @@ export const catalogue: readonly Fault[] = [
         'F20: below the version of another collection is a hint, and that collection decides',
       ),
       reflector('F20: a list below the known version is taken as it is, and said'),
+      reflector(
+        'F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored',
+      ),
     ],
     note: 'In part: a server that writes its way past all known versions within the minute between two looks is not found out.',
   },
