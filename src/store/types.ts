@@ -28,7 +28,10 @@ export interface Lease {
   /** Life of the store file; cursors of another epoch cannot be resumed. */
   readonly epoch: string;
   all(statement: Statement): Promise<readonly Row[]>;
-  /** Runs the statements in turn until `limit` rows are there: how range segments of a keyset page are read. */
+  /**
+   * Runs the statements in turn until `limit` rows are there: how range segments of a keyset page are read. Each has a LIMIT of its
+   * own.
+   */
   fill(statements: readonly Statement[], limit: number): Promise<readonly Row[]>;
 }
 
