@@ -9,7 +9,7 @@ const { source, log } = handMadeSource();
 const yoga = createYogaServer({ source, log, tabs: [] });
 let server: RunningServer;
 beforeAll(async () => {
-  const pages = { pages: () => Promise.reject(new Error('nothing here is a list')) };
+  const pages = { pages: () => Promise.reject(new Error('nothing here is a list')), pagesNow: () => null };
   server = await startServer({
     host: '127.0.0.1',
     port: 0,

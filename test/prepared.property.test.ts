@@ -157,14 +157,18 @@ describe('prepared answers', () => {
               variables: first === undefined ? variables : { ...variables, first },
             });
             asked += 1;
-            const [mine, executors] = await ask(body);
-            expect(mine, query).toEqual(executors);
+            // The first time a reader thread is asked, then it is known how the page is read.
+            for (let time = 0; time < 2; time += 1) {
+              const [mine, executors] = await ask(body);
+              expect(mine, query).toEqual(executors);
+            }
           }
         },
       ),
       { numRuns: 30, endOnFailure: true },
     );
     // Otherwise this would compare the executor with itself.
-    expect(pages.given).toBeGreaterThan(asked / 2);
+    expect(pages.given + pages.atOnce).toBeGreaterThan(asked);
+    expect(pages.atOnce).toBeGreaterThan(asked / 4);
   });
 });

@@ -1,7 +1,10 @@
 /**
- * Answers planned queries (answer-plan.ts): one message to a reader thread, whose texts are put together with the plan's own.
+ * Answers planned queries (answer-plan.ts) with pages that the store writes as text, put together with the plan's own.
  *
  *   plan -> route and layout (known from a moment ago, or read in a lease) -> pages, in one snapshot -> was all that still true? -> text
+ *
+ * Pages that are short along a known way are read at once (answerNow); all others, and those that turn out to be long, by a
+ * reader thread.
  *
  * Invariants: what was assumed (layout, clusters that are synced) is checked in the snapshot that answered, and read anew where it
  * no longer holds. Any route gives the same rows, so one that has become slow is merely slow, and not for long. Whatever cannot be
@@ -17,7 +20,7 @@ import { syncedClustersStatement } from '../query/access-path.ts';
 import { observePlans, type PlanNote } from '../query/plan-note.ts';
 import { missingOf, type Readiness, readinessIn, readinessStatement } from '../query/readiness.ts';
 import type { Route } from '../query/route.ts';
-import { moreOf, textRequest, textRoute } from '../query/text-page.ts';
+import { isShort, moreOf, textRequest, textRoute } from '../query/text-page.ts';
 import { readLayoutsAndVersion } from '../store/layout.ts';
 import type { KindLayout, PageReader, PageRequest, PagesRead, PageText } from '../store/types.ts';
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
@@ -46,6 +49,8 @@ const wayMs = 2000;
 const restMs = 10_000;
 /** Bytes that names of fields may take where values are read with them. */
 const bytesBeside = 1_000_000;
+/** Tries in a row after which a way is held for long: one may have been the scheduler's fault. */
+const mostSpent = 3;
 /** A way that no longer holds is looked for again so often. */
 const attempts = 3;
 
@@ -56,6 +61,8 @@ export class PreparedAnswers {
   readonly #ways = new BoundedCache<Way>({ entries: 2000, weight: 2000 });
   readonly #requests = new WeakMap<PlannedList, { readonly way: Way; readonly request: PageRequest }>();
   readonly #resting = new WeakMap<AnswerPlan, number>();
+  /** How often in a row a page of this way took longer than a short one may. */
+  readonly #spent = new WeakMap<Way, number>();
 
   constructor(source: OperationSource, reader: PageReader, clock: Clock) {
     this.#source = source;
@@ -76,23 +83,9 @@ export class PreparedAnswers {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const ways = await this.#waysOf(plan, signal);
         if (ways === null) return null;
-        const requests = plan.lists.map((list, index) =>
-          this.#request(list, must(ways[index], 'each list has its way')),
-        );
-        const statements = [
-          readinessStatement(keysOf(plan)),
-          ...ways.map(({ layout }) => syncedClustersStatement(layout)),
-        ];
+        const { statements, requests } = this.#question(plan, ways);
         const read = await this.#reader.pages(statements, requests, { signal });
-        const [found = [], ...clusters] = read.rows;
-        if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) {
-          const { maxReadBytes, maxCost } = this.#source.limits;
-          // The executor reads more around the same values, and says what is too much.
-          if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
-          this.#tell(plan, ways, read, this.#clock.monotonic() - began);
-          return answerText(plan, generation, read, readinessIn(found), maxCost);
-        }
-        for (const list of plan.lists) this.#ways.delete(wayKey(list));
+        if (this.#holds(plan, ways, read)) return this.#text(plan, generation, ways, read, began);
       }
       return null;
     } catch (error) {
@@ -101,6 +94,57 @@ export class PreparedAnswers {
       if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#clock.monotonic() + restMs);
       return null;
     }
+  }
+
+  /**
+   * The same without waiting, where the page is short and how it is read is known. Null where that is not so, or something is in
+   * the way; `answer` knows what.
+   */
+  answerNow(plan: AnswerPlan, generation: Generation): string | null {
+    const began = this.#clock.monotonic();
+    const ways = this.#known(plan);
+    if (ways === null || !ways.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
+    const { statements, requests } = this.#question(plan, ways);
+    const read = this.#reader.pagesNow(statements, requests);
+    if (read === null) return null;
+    for (const way of ways) {
+      if (read === 'spent') this.#spent.set(way, (this.#spent.get(way) ?? 0) + 1);
+      else this.#spent.delete(way);
+    }
+    if (read === 'spent') return null;
+    if (!this.#holds(plan, ways, read)) return null;
+    try {
+      return this.#text(plan, generation, ways, read, began);
+    } catch {
+      return null;
+    }
+  }
+
+  #isShort(list: PlannedList | undefined, way: Way): boolean {
+    return list !== undefined && isShort(list.list, way.route) && (this.#spent.get(way) ?? 0) < mostSpent;
+  }
+
+  #question(plan: AnswerPlan, ways: readonly Way[]) {
+    const requests = plan.lists.map((list, index) => this.#request(list, must(ways[index], 'each list has its way')));
+    const statements = [readinessStatement(keysOf(plan)), ...ways.map(({ layout }) => syncedClustersStatement(layout))];
+    return { statements, requests };
+  }
+
+  /** Is what was assumed true in the snapshot that answered? Ways that do not hold are forgotten. */
+  #holds(plan: AnswerPlan, ways: readonly Way[], read: PagesRead): boolean {
+    const [, ...clusters] = read.rows;
+    if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
+    for (const list of plan.lists) this.#ways.delete(wayKey(list));
+    return false;
+  }
+
+  /** Null where the executor must say that it is too much. Throws CACHE_NOT_READY as the executor does. */
+  #text(plan: AnswerPlan, generation: Generation, ways: readonly Way[], read: PagesRead, began: number): string | null {
+    const { maxReadBytes, maxCost } = this.#source.limits;
+    // The executor reads more around the same values.
+    if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
+    this.#tell(plan, ways, read, this.#clock.monotonic() - began);
+    return answerText(plan, generation, read, readinessIn(read.rows[0] ?? []), maxCost);
   }
 
   /** Which paths were needed, and whether it took long. */
@@ -120,9 +164,8 @@ export class PreparedAnswers {
 
   /** A way for each list; null when one of the kinds has no tables yet. */
   async #waysOf(plan: AnswerPlan, signal: AbortSignal): Promise<readonly Way[] | null> {
-    const now = this.#clock.monotonic();
-    const known = plan.lists.map((list) => this.#ways.get(wayKey(list)));
-    if (known.every((way) => way !== undefined && way.until > now)) return known as Way[];
+    const known = this.#known(plan);
+    if (known !== null) return known;
     return this.#source.reader.lease(
       async (lease) => {
         const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);
@@ -146,6 +189,18 @@ export class PreparedAnswers {
       },
       { signal },
     );
+  }
+
+  /** The ways that are known from a moment ago; null where one is not. */
+  #known({ lists }: AnswerPlan): readonly Way[] | null {
+    const now = this.#clock.monotonic();
+    const ways: Way[] = [];
+    for (const list of lists) {
+      const way = this.#ways.get(wayKey(list));
+      if (way === undefined || way.until <= now) return null;
+      ways.push(way);
+    }
+    return ways;
   }
 
   #request(list: PlannedList, way: Way): PageRequest {

@@ -35,6 +35,8 @@ export interface KindList {
   readonly backward: boolean;
   readonly position: Position | null;
   readonly limit: number;
+  /** Are the rows counted that are looked at along the order? */
+  readonly counted?: boolean;
 }
 
 /** The columns of a page with bodies; order keys follow. */
@@ -152,7 +154,13 @@ function ranges(
     order,
     inner: select(list, scope, order, {
       from: scope.from(),
-      where: [...(scope.base === 'o' ? [ofKind(scope)] : []), segment, scope.tick(), scope.published(), filter],
+      where: [
+        ...(scope.base === 'o' ? [ofKind(scope)] : []),
+        segment,
+        scope.tick(list.counted),
+        scope.published(),
+        filter,
+      ],
       clause: orderClause(scope, order, 'one side'),
     }),
   }));

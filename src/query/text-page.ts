@@ -43,6 +43,14 @@ export function textRoute(lease: Lease, layout: KindLayout, { key, plan }: TextL
   return chooseRoute(lease, key, layout, plan.filter, plan.orderBy, plan.page.limit + 1);
 }
 
+/** Pages of more rows are not short, however they are found. */
+const mostShort = 100;
+
+/** Does the page look at few rows, as far as its plan tells? Where the filter matches few rows of the order, it may turn out otherwise. */
+export function isShort({ plan }: TextList, route: Route): boolean {
+  return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');
+}
+
 /** What a reader is asked for; one row beyond the page tells whether there is more. */
 export function textRequest(
   { key, plan, position }: TextList,
@@ -55,7 +63,10 @@ export function textRequest(
   const backward = page.direction === 'backward';
   const limit = page.limit + 1;
   return {
-    statements: textPageStatements({ key, layout, filter, orderBy, route, backward, position, limit }, projection),
+    statements: textPageStatements(
+      { key, layout, filter, orderBy, route, backward, position, limit, counted: true },
+      projection,
+    ),
     limit,
     shown: page.limit,
     reversed: backward,

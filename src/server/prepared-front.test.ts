@@ -37,7 +37,11 @@ test('a plain list is answered with prepared text, as the executor would', async
     },
     extensions: { portolan: { revision: expect.any(Number) } },
   });
-  expect(pages).toEqual({ given: 1 });
+  expect(pages).toEqual({ given: 1, atOnce: 0 });
+  // How the page is read is known by now.
+  const [again, executorsAgain] = await ask(body());
+  expect(again).toEqual(executorsAgain);
+  expect(pages).toEqual({ given: 1, atOnce: 1 });
 });
 
 const accepts = [

@@ -3,8 +3,9 @@
  * with text that the store's readers have written, and hands everything else on untouched: other methods and types, whatever is
  * refused, whatever needs code.
  *
- *   headers -> body in one piece -> document known (or parsed and validated, as in Yoga) -> plan for these variables -> text
- *                 otherwise: put back, and Yoga's                                            -> null: asked again through Yoga
+ *   headers -> body in one piece -> document known (or parsed and validated, as in Yoga) -> plan for these variables
+ *                 otherwise: put back, and Yoga's
+ *   plan -> text at once, where the page is short -> else text from a reader thread -> else asked again through Yoga
  *
  * Invariants: an answer is what Yoga would have sent, byte for byte (test/prepared.property.test.ts); an operation is counted once;
  * nothing is read once the client is gone. Caches are bounded, and those of a generation go with it.
@@ -41,6 +42,21 @@ export function preparedFront(yoga: Yoga, options: PreparedFrontOptions): Prepar
   const answers = new PreparedAnswers(options.source, options.pages, options.clock ?? systemClock);
   const { metrics, clock = systemClock } = options;
 
+  const send = (response: ServerResponse, type: string, text: string): void => {
+    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
+  };
+
+  /** False where it takes longer. */
+  const answerNow = ({ plan, generation, type }: Asked, response: ServerResponse): boolean => {
+    const began = clock.monotonic();
+    const text = answers.answerNow(plan, generation);
+    if (text === null) return false;
+    metrics?.count('query', 'OK');
+    metrics?.took('query', (clock.monotonic() - began) / 1000);
+    send(response, type, text);
+    return true;
+  };
+
   const answer = async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const gone = new AbortController();
     response.once('close', () => {
@@ -62,7 +78,7 @@ export function preparedFront(yoga: Yoga, options: PreparedFrontOptions): Prepar
     if (gone.signal.aborted) return count('CANCELLED');
     if (text === null) return throughYoga(yoga, request, response, asked.body, gone.signal);
     count('OK');
-    response.writeHead(200, { 'content-type': asked.type, 'content-length': Buffer.byteLength(text) }).end(text);
+    send(response, asked.type, text);
   };
 
   return (request, response) => {
@@ -80,7 +96,9 @@ export function preparedFront(yoga: Yoga, options: PreparedFrontOptions): Prepar
           if (body !== null) request.unshift(body);
           Promise.resolve(yoga.handle(request, response)).then(over, reject);
         } else {
-          answer({ ...found, body, type }, request, response).then(over, reject);
+          const asked = { ...found, body, type };
+          if (answerNow(asked, response)) resolve();
+          else answer(asked, request, response).then(over, reject);
         }
       });
     });

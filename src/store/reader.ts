@@ -5,11 +5,12 @@
  *
  * Invariants: a lease has one thread and one snapshot; a thread has at most one lease. A lease ends by its caller, its time, its
  * signal, the gate's last resort or the death of its thread, and after that every call rejects with why. A thread is free again
- * only when it has answered all calls. Never: a statement on the event loop.
+ * only when it has answered all calls. Never: a statement on the event loop, but for pages that are known to be short (pages-now.ts).
  */
 import { type Clock, systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
+import { PagesNow } from './pages-now.ts';
 import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts';
 import type { Lease, LeaseOptions, PageReader, PageRequest, PagesRead, Reader, Row, Statement } from './types.ts';
@@ -28,12 +29,14 @@ export interface ReaderOptions {
   readonly walLimitBytes?: number;
   /** Prepared statements kept by each thread; default 500. */
   readonly cachedStatements?: number;
-  /** SQLite's page cache of each thread; default 16 MiB. */
+  /** SQLite's page cache of each thread, and of the connection for short pages; default 16 MiB. */
   readonly cacheKib?: number;
   /** Rows that one statement may give; default 100,000. */
   readonly maxRows?: number;
   /** JavaScript heap of each thread; default 256. */
   readonly heapMb?: number;
+  /** Milliseconds that pages read at once may take the calling thread; default 4. */
+  readonly pagesNowMs?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
   /** Hears that a statement found the file damaged; only the writer can mend that. */
@@ -81,6 +84,7 @@ class ReaderPool implements PooledReader, PageReader {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #gate: WalGate;
+  readonly #now: PagesNow;
   readonly #threads = new Set<ReaderThread>();
   readonly #free: ReaderThread[] = [];
   readonly #leases = new Set<PoolLease>();
@@ -102,11 +106,15 @@ class ReaderPool implements PooledReader, PageReader {
       gateBytes: options.walGateBytes ?? 32 * 1024 * 1024,
       patienceMs: 500,
     });
-    this.#threadOptions = {
+    const connection = {
       file,
       cachedStatements: options.cachedStatements ?? 500,
       cacheKib: options.cacheKib ?? 16 * 1024,
       maxRows: options.maxRows ?? 100_000,
+    };
+    this.#now = new PagesNow({ ...connection, mostMs: options.pagesNowMs ?? 4, clock: this.#clock });
+    this.#threadOptions = {
+      ...connection,
       heapMb: options.heapMb ?? 256,
       onDamage: options.onDamage ?? (() => {}),
     };
@@ -142,6 +150,7 @@ class ReaderPool implements PooledReader, PageReader {
     for (const lease of [...this.#leases]) lease.fail(closing());
     for (const waiting of this.#waiting.splice(0)) waiting.refuse(closing());
     this.#stopGatePoll();
+    this.#now.close();
     await Promise.all([...this.#threads].map((thread) => thread.close(closeGraceMs)));
   }
 
@@ -156,6 +165,11 @@ class ReaderPool implements PooledReader, PageReader {
     } finally {
       lease.end();
     }
+  }
+
+  pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
+    if (this.#closed || !this.#gate.isOpen(this.#leases.size)) return null;
+    return this.#now.read(statements, pages);
   }
 
   async #take(options: LeaseOptions): Promise<PoolLease> {

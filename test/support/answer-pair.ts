@@ -26,8 +26,8 @@ export interface AnswerPair {
   readonly fixture: EngineFixture;
   /** Of the server with prepared answers. */
   readonly server: RunningServer;
-  /** Pages that the readers have written as text. */
-  readonly pages: { given: number };
+  /** Pages that have been written as text, by reader threads and at once. */
+  readonly pages: { given: number; atOnce: number };
   /** The answers of both; the one that may be prepared stands first. */
   ask(body: string, asking?: Asking): Promise<readonly [Reply, Reply]>;
 }
@@ -40,12 +40,18 @@ export interface PairOptions extends FixtureOptions {
 
 export async function answerPair({ before, metrics, ...options }: PairOptions = {}): Promise<AnswerPair> {
   const fixture = engineFixture(options);
-  const counted = { given: 0 };
+  const counted = { given: 0, atOnce: 0 };
   const pages: PageReader = {
     async pages(statements, requests, given) {
       await before?.(given);
       const read = await fixture.pages.pages(statements, requests, given);
       counted.given += read.pages.length;
+      return read;
+    },
+    pagesNow(statements, requests) {
+      if (before !== undefined) return null;
+      const read = fixture.pages.pagesNow(statements, requests);
+      if (read !== null && read !== 'spent') counted.atOnce += read.pages.length;
       return read;
     },
   };

@@ -69,7 +69,12 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
   const file = storeFile();
   const writerOptions: WriterOptions = { checkpoints: 'inline', ...options.writer };
   let writer = openWriter(file, writerOptions);
-  const reader = openReader(file, { readers: 2, leaseMs: 60_000, ...options.reader });
+  const reader = openReader(file, {
+    readers: 2,
+    leaseMs: 60_000,
+    pagesNowMs: Number.POSITIVE_INFINITY,
+    ...options.reader,
+  });
   const statements: Statement[] = [];
   const log = options.log ?? silentLogger;
   const engine = createEngine({
