@@ -11,6 +11,7 @@ import type { LeafType } from '../catalog/field-tree.ts';
 import { servedUid, servedVersion } from '../catalog/made-up.ts';
 import { memberOf, recordOf, shown, shownInt64, shownQuantity } from '../catalog/shown.ts';
 import { parseExact } from '../catalog/values.ts';
+import { plainItems } from './plain-items.ts';
 import type { PageText, Row, SqlValue } from './types.ts';
 
 /** How a JSON value is written. */
@@ -79,6 +80,8 @@ export const pageColumns = {
 
 interface RowAsRead {
   readonly row: Row;
+  /** The values' JSON texts, where they need no parsing; null where `values` has them. */
+  readonly texts: readonly string[] | null;
   readonly values: readonly unknown[];
   readonly objects: number;
 }
@@ -86,6 +89,8 @@ interface RowAsRead {
 type WriteRow = (row: RowAsRead) => string;
 /** Null where nothing is shown. */
 type WriteValue = (value: unknown) => string | null;
+/** The same of a JSON text that holds no object and no list; a string in it has no escapes. */
+type WriteText = (text: string) => string | null;
 
 /** A template made ready: rows in the order of the answer to the texts of the page. `found` is passed on. */
 export function pageWriter(template: PageTemplate): (rows: readonly Row[], found: number) => PageText {
@@ -105,9 +110,9 @@ export function pageWriter(template: PageTemplate): (rows: readonly Row[], found
 }
 
 function listText(rows: readonly RowAsRead[], write: WriteRow): string {
-  let text = '[';
-  for (const [index, row] of rows.entries()) text += index === 0 ? write(row) : `,${write(row)}`;
-  return `${text}]`;
+  let text = '';
+  for (const row of rows) text += `${text === '' ? '[' : ','}${write(row)}`;
+  return text === '' ? '[]' : `${text}]`;
 }
 
 function readRow(template: PageTemplate, row: Row): RowAsRead {
@@ -116,15 +121,20 @@ function readRow(template: PageTemplate, row: Row): RowAsRead {
     const body = parseExact(refused);
     let objects = 0;
     for (const [at, path] of template.objects.entries()) if (recordOf(valueIn(body, path)) !== null) objects |= 1 << at;
-    return { row, objects, values: template.values.map((path) => valueIn(body, path)) };
+    return { row, objects, texts: null, values: template.values.map((path) => valueIn(body, path)) };
   }
-  const values = row[pageColumns.values];
+  const found = row[pageColumns.values];
+  const list = typeof found === 'string' ? found : '[]';
+  const texts = plainItems(list);
   return {
     row,
-    values: typeof values === 'string' ? (parseExact(values) as readonly unknown[]) : [],
+    texts,
+    values: texts === null ? (parseExact(list) as readonly unknown[]) : none,
     objects: Number(row[pageColumns.objects]),
   };
 }
+
+const none: readonly unknown[] = Object.freeze([]);
 
 function valueIn(body: unknown, path: readonly string[]): unknown {
   let value = body;
@@ -173,7 +183,8 @@ function writePart(part: RowPart): WriteRow {
     case 'value': {
       const { at, shape } = part;
       const write = writeValue(shape);
-      return ({ values }) => write(values[at]) ?? 'null';
+      const writePlain = writeText(shape, write);
+      return ({ texts, values }) => (texts === null ? write(values[at]) : writePlain(texts[at] ?? 'null')) ?? 'null';
     }
     case 'object': {
       const bit = 1 << part.at;
@@ -256,6 +267,26 @@ function writeValue(shape: ValueShape): WriteValue {
     }
   }
 }
+
+function writeText(shape: ValueShape, write: WriteValue): WriteText {
+  const parsed: WriteText = (text) => write(parseExact(text));
+  if (shape.is !== 'leaf') return parsed;
+  switch (shape.type) {
+    case 'String':
+    case 'DateTime':
+    case 'Duration':
+    case 'IP':
+    case 'Quantity':
+    case 'IntOrString':
+    case 'JSON':
+      // A string of these types is shown as it is (src/catalog/shown.ts).
+      return (text) => (text.charCodeAt(0) === quote ? text : parsed(text));
+    default:
+      return parsed;
+  }
+}
+
+const quote = 0x22;
 
 function anyText(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
