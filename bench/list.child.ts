@@ -1,7 +1,7 @@
 /**
  * The gateway of bench/list.ts: a store of Pods, filled and changed by a thread beside it, behind the real server.
  *
- *   argv: store file, objects -> message: { url } -> number of ms: changes for so long -> message: { changes, walMb } -> disconnect
+ *   argv: store file, objects -> message: { url } -> order for the writer -> message: { changes, walMb, seconds } -> disconnect
  */
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { createEngine } from '../src/graphql/engine.ts';
 import { startServer } from '../src/server/http-server.ts';
 import { openReader } from '../src/store/reader.ts';
+import type { WriterOrder } from './list.writer.ts';
 
 const [file = '', objects = '0', prepared = 'true'] = process.argv.slice(2);
 const config = loadConfig({ flags: {}, environment: {} });
@@ -42,15 +43,18 @@ const server = await startServer({
   log,
   ...(prepared === 'true' ? { pages: reader } : {}),
 });
-process.on('message', async (ms: number) => {
+process.on('message', async (order: Exclude<WriterOrder, 'close'>) => {
   let walMb = 0;
-  const watch = setInterval(() => {
+  const look = (): void => {
     walMb = Math.max(walMb, (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) / 1e6);
-  }, 20);
-  writer.postMessage(ms);
-  const [changes] = await once(writer, 'message');
+  };
+  const watch = setInterval(look, 20);
+  const began = performance.now();
+  writer.postMessage(order);
+  const [done] = await once(writer, 'message');
   clearInterval(watch);
-  process.send?.({ changes, walMb });
+  look();
+  process.send?.({ changes: done, walMb, seconds: (performance.now() - began) / 1000 });
 });
 process.once('disconnect', async () => {
   await server.close();

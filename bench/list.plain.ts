@@ -1,8 +1,8 @@
 /**
- * What bench/list.ts compares with, on bare node:http: the same page by hand-written SQL and JSON.stringify, or from an array of all
- * Pods as an informer holds them, filtered, ordered and cut for each request.
+ * What bench/list.ts compares with, on bare node:http: the same page by hand-written SQL and JSON.stringify; from an array of all Pods as
+ * an informer holds them, filtered, ordered and cut for each request; or from a list of all Pods that is asked of an API server each time.
  *
- *   argv: `sql` and a store file, or `array` and a number of Pods -> message: { url }
+ *   argv: `sql` and a store file, `array` and a number of Pods, or `api` and the server's URL -> message: { url }
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,16 +19,21 @@ interface Pod {
 }
 
 const [mode = '', given = ''] = process.argv.slice(2);
-const page = mode === 'sql' ? fromSql(given) : fromArray(Number(given));
+const page = mode === 'sql' ? fromSql(given) : mode === 'array' ? fromArray(Number(given)) : () => fromServer(given);
 const server = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
-  request.on('end', () => {
-    JSON.parse(Buffer.concat(pieces).toString());
-    const text = JSON.stringify({ data: { pods: { nodes: page() } } });
+  const answer = (nodes: readonly unknown[]): void => {
+    const text = JSON.stringify({ data: { pods: { nodes } } });
     response
       .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
       .end(text);
+  };
+  request.on('end', () => {
+    JSON.parse(Buffer.concat(pieces).toString());
+    const nodes = page();
+    if (Array.isArray(nodes)) answer(nodes);
+    else nodes.then(answer, () => response.destroy());
   });
 });
 server.listen(0, '127.0.0.1', () =>
@@ -100,21 +105,37 @@ function fromArray(objects: number): () => unknown[] {
     delete pod.metadata.managedFields;
     return pod;
   });
+  return () => pageOf(pods);
+}
+
+/** Pages of 500, as kubectl and client-go list. */
+async function fromServer(url: string): Promise<unknown[]> {
+  const pods: Pod[] = [];
+  let next = '';
+  do {
+    const response = await fetch(`${url}/api/v1/pods?limit=500${next}`);
+    const list = (await response.json()) as { items: Pod[]; metadata: { continue?: string } };
+    for (const pod of list.items) pods.push(pod);
+    next = list.metadata.continue === undefined ? '' : `&continue=${encodeURIComponent(list.metadata.continue)}`;
+  } while (next !== '');
+  return pageOf(pods);
+}
+
+function pageOf(pods: readonly Pod[]): unknown[] {
   const order = (a: Pod, b: Pod): number =>
     compare(b.metadata.creationTimestamp, a.metadata.creationTimestamp) ||
     compare(b.metadata.namespace, a.metadata.namespace) ||
     compare(b.metadata.name, a.metadata.name);
-  return () =>
-    pods
-      .filter(({ status }) => status['phase'] === 'Running')
-      .sort(order)
-      .slice(0, pageSize)
-      .map(({ apiVersion, metadata, spec, status }) => ({
-        apiVersion,
-        metadata: pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'generateName']),
-        spec: pick(spec, ['dnsPolicy', 'nodeName', 'restartPolicy', 'serviceAccountName']),
-        status: pick(status, ['phase', 'podIP', 'qosClass', 'startTime']),
-      }));
+  return pods
+    .filter(({ status }) => status['phase'] === 'Running')
+    .sort(order)
+    .slice(0, pageSize)
+    .map(({ apiVersion, metadata, spec, status }) => ({
+      apiVersion,
+      metadata: pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'generateName']),
+      spec: pick(spec, ['dnsPolicy', 'nodeName', 'restartPolicy', 'serviceAccountName']),
+      status: pick(status, ['phase', 'podIP', 'qosClass', 'startTime']),
+    }));
 }
 
 function compare(a: string, b: string): number {

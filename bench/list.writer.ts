@@ -1,9 +1,12 @@
-/** The writer thread of bench/list.ts: fills the store, then commits changes at a steady rate when it is told to. */
+/** The writer thread of bench/list.ts: fills the store, or goes on with a filled one; then does what it is told. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import { openWriter } from '../src/store/writer.ts';
 import { phaseOf, treedPods } from './support/list-query.ts';
 import { podText } from './support/pods.ts';
+
+/** Commits changes for so long; makes the index of searches; closes. Each is answered when it is done. */
+export type WriterOrder = { readonly changesMs: number } | { readonly index: true } | 'close';
 
 const { file, objects } = workerData as { readonly file: string; readonly objects: number };
 const port = must(parentPort, 'the port of a worker thread');
@@ -12,26 +15,38 @@ const perSecond = 1000;
 const writer = openWriter(file);
 writer.openCluster('bench', 'bench');
 const handle = writer.declare(treedPods('bench'));
-const replace = writer.replace(handle);
-for (let first = 0; first < objects; first += 100) {
-  const count = Math.min(100, objects - first);
-  replace.put(
-    Array.from({ length: count }, (_, at) => ({ text: podText(first + at, phaseOf(first + at), first + at + 1) })),
-  );
+const known = writer.states().find((state) => state.handle.id === handle.id);
+let version = Number(known?.lastResourceVersion ?? 0);
+if (known?.synced !== true || known.objects !== objects) {
+  const replace = writer.replace(handle);
+  for (let first = 0; first < objects; first += 100) {
+    const count = Math.min(100, objects - first);
+    replace.put(
+      Array.from({ length: count }, (_, at) => ({ text: podText(first + at, phaseOf(first + at), first + at + 1) })),
+    );
+  }
+  version = objects;
+  await replace.commit(String(version));
 }
-await replace.commit(String(objects));
-let version = objects;
 port.postMessage('filled');
 
-port.on('message', async (message: number | 'close') => {
-  if (message === 'close') {
+port.on('message', async (order: WriterOrder) => {
+  if (order === 'close') {
     writer.close();
     port.close();
-    return;
+  } else if ('index' in order) {
+    while (writer.maintain());
+    port.postMessage('indexed');
+  } else {
+    port.postMessage(await change(order.changesMs));
   }
+});
+
+/** Commits changes at a steady rate; resolves with how many there were. */
+async function change(ms: number): Promise<number> {
   const begun = performance.now();
   let done = 0;
-  for (let elapsed = 0; elapsed < message; elapsed = performance.now() - begun) {
+  for (let elapsed = 0; elapsed < ms; elapsed = performance.now() - begun) {
     const due = Math.min(50, Math.floor((elapsed * perSecond) / 1000) - done);
     if (due > 0) {
       const events = Array.from({ length: due }, () => {
@@ -46,5 +61,5 @@ port.on('message', async (message: number | 'close') => {
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  port.postMessage(done);
-});
+  return done;
+}

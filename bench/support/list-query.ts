@@ -19,6 +19,23 @@ export const listQuery = `query Page($after: String) {
   }
 }`;
 
+/** What else a console asks of such a list, by what it is about. */
+export const otherQueries: readonly (readonly [what: string, query: string])[] = [
+  [
+    'filter without an index, common',
+    `{ pods(filter: { status: { qosClass: { eq: "Burstable" } } }, first: ${pageSize}) { nodes { metadata { name } } } }`,
+  ],
+  [
+    'filter without an index, one of 400',
+    `{ pods(filter: { metadata: { generateName: { eq: "app-7-" } } }, first: ${pageSize}) { nodes { metadata { name } } } }`,
+  ],
+  ['totalCount', '{ pods { totalCount } }'],
+  ['totalCount of a filter', '{ pods(filter: { status: { phase: { eq: "Running" } } }) { totalCount } }'],
+  ['groups', '{ pods { aggregate { groups(by: ["status.phase", "spec.nodeName"]) { keys aggregate { count } } } } }'],
+  ['facets', '{ pods { facets(paths: ["status.phase", "metadata.namespace"]) { path values { value count } } } }'],
+  ['search', `{ pods(filter: { search: "app-59-" }, first: ${pageSize}) { nodes { metadata { name } } } }`],
+];
+
 /** Pods with as much of their tree as the query needs. */
 export function treedPods(cluster: string): DescribedResource {
   const fields = (names: readonly string[]): Field[] =>

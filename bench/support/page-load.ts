@@ -1,0 +1,93 @@
+/** Servers in processes of their own, and requests for pages from them: how many in a second, how long each, at what cost. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { cpuSecondsIn } from './thread-cpu.ts';
+
+export interface Load {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Processor time of the server for one answer. */
+  readonly cpuMs: number;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Resolves when the process is gone. */
+  stop(): Promise<void>;
+}
+
+/** Starts a program of this directory that sends `{ url }` when it listens, and ends when it is disconnected. */
+export async function startServed(program: URL, given: readonly string[]): Promise<Served> {
+  const child = fork(program, given, { execArgv: ['--max-old-space-size=8000'] });
+  const lost = once(child, 'exit').then(() => Promise.reject(new Error(`${program.pathname} ended before its time`)));
+  lost.catch(() => {});
+  const [{ url }] = (await Promise.race([once(child, 'message'), lost])) as [{ url: string }];
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null) return;
+    const over = once(child, 'exit');
+    child.disconnect();
+    await over;
+  };
+  return { url, child, stop };
+}
+
+/** Asks for that many seconds over so many connections, each as soon as its last answer is there; each connection asks at least once. */
+export async function load({ url, child }: Served, text: string, seconds: number, connections: number): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const times: number[] = [];
+  await ask(url, text, agent);
+  const cpu = cpuSeconds(child);
+  const began = performance.now();
+  const until = began + seconds * 1000;
+  const loop = async (): Promise<void> => {
+    do {
+      const before = performance.now();
+      await ask(url, text, agent);
+      times.push(performance.now() - before);
+    } while (performance.now() < until);
+  };
+  await Promise.all(Array.from({ length: connections }, loop));
+  const took = (performance.now() - began) / 1000;
+  const cpuMs = ((cpuSeconds(child) - cpu) * 1000) / times.length;
+  agent.destroy();
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  return { perSecond: times.length / took, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs };
+}
+
+/** The answer's text; fails for one that is no answer. */
+export function ask(url: string, text: string, agent?: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const sent = request(url, { method: 'POST', agent: agent ?? false, headers }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () => {
+        const answer = Buffer.concat(pieces).toString();
+        if (response.statusCode === 200 && !answer.includes('"errors"')) resolve(answer);
+        else reject(new Error(`no answer but ${response.statusCode}: ${answer.slice(0, 300)}`));
+      });
+    });
+    sent.on('error', reject);
+    sent.end(text);
+  });
+}
+
+/** Of each figure the middle one of several loads. */
+export function medianLoad(loads: readonly Load[]): Load {
+  const of = (figure: keyof Load): number => median(loads.map((each) => each[figure]));
+  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuMs: of('cpuMs') };
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+/** Processor time of all threads of the process. */
+function cpuSeconds({ pid }: ChildProcess): number {
+  return cpuSecondsIn(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
