@@ -157,6 +157,7 @@ class Plans {
   readonly #limits: DocumentLimits;
   /** Null for documents that the executor answers. */
   readonly #documents = new BoundedCache<PlannedDocument | null>({ entries: 1000, weight: 4_000_000 });
+  /** By the request's text: clients send the same in the same words. */
   readonly #plans = new BoundedCache<AnswerPlan | null>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
 
@@ -168,11 +169,15 @@ class Plans {
   /** The plan of a request's body, null where Yoga must answer. */
   find(request: IncomingMessage, body: Buffer): Found | null {
     if (body.length !== Number(request.headers['content-length'])) return null;
-    const params = paramsOf(body.toString('utf8'));
-    if (params === null) return null;
+    const text = body.toString('utf8');
     try {
       const generation = this.#current();
-      const plan = this.#plan(generation, params);
+      let plan = this.#plans.get(text);
+      if (plan === undefined) {
+        plan = this.#plan(generation, text);
+        const weight = (plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
+        this.#plans.set(text, plan, weight);
+      }
       return plan === null ? null : { plan, generation };
     } catch {
       // Yoga finds the same, and says it.
@@ -190,7 +195,10 @@ class Plans {
     return generation;
   }
 
-  #plan(generation: Generation, { query, operationName, variables }: Params): AnswerPlan | null {
+  #plan(generation: Generation, text: string): AnswerPlan | null {
+    const params = paramsOf(text);
+    if (params === null) return null;
+    const { query, operationName, variables } = params;
     const documentKey = `${operationName ?? ''}\n${query}`;
     let document = this.#documents.get(documentKey);
     if (document === undefined) {
@@ -198,15 +206,9 @@ class Plans {
       this.#documents.set(documentKey, document, documentKey.length);
     }
     if (document === null) return null;
-    const key = `${JSON.stringify(variables)}\n${documentKey}`;
-    const known = this.#plans.get(key);
-    if (known !== undefined) return known;
     const { limits, searchPaths } = this.#source;
     const { maxPageSize, maxCost } = limits;
-    const plan = planAnswer(generation, document, variables, { maxPageSize, maxCost, searchPaths });
-    const weight = (plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, key.length);
-    this.#plans.set(key, plan, weight);
-    return plan;
+    return planAnswer(generation, document, variables, { maxPageSize, maxCost, searchPaths });
   }
 
   /** The document and its operation; null where it breaks a rule, or has no query of that name. */

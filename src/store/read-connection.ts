@@ -82,13 +82,19 @@ export class ReadConnection {
   /** Runs the statements in turn until `limit` rows are there. Each limits its rows by itself, so they are read in one go. */
   fill(statements: readonly Statement[], limit: number): readonly Row[] {
     const rows: Row[] = [];
-    for (const { sql, params } of statements) {
+    for (const statement of statements) {
       if (rows.length >= limit) break;
-      this.#options.tick();
-      const found = this.#database().statement(sql);
-      for (const row of found.all(...params)) rows.push(row);
+      for (const row of this.#readWhole(statement)) rows.push(row);
     }
     return rows.length > limit ? rows.slice(0, limit) : rows;
+  }
+
+  /** For few rows: an iterator, which could stop in between, costs as much as many a page. */
+  #readWhole({ sql, params }: Statement): readonly Row[] {
+    this.#options.tick();
+    return this.#database()
+      .statement(sql)
+      .all(...params);
   }
 
   /** What one snapshot says to the statements and pages; it is over when this returns. */
@@ -104,7 +110,7 @@ export class ReadConnection {
   /** The same in a snapshot that has begun. */
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
-    const rows = statements.map((statement) => this.all(statement));
+    const rows = statements.map((statement) => this.#readWhole(statement));
     const texts = pages.map((page) => {
       const found = this.fill(page.statements, page.limit);
       for (const row of found) bytes += lengthOf(row);

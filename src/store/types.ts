@@ -86,7 +86,7 @@ export interface PagesRead {
 
 /** Reads in one step what a lease would read in several. */
 export interface PageReader {
-  /** One message to a reader thread and one back. */
+  /** The statements give few rows, and so does each page. One message to a reader thread and one back. */
   pages(statements: readonly Statement[], pages: readonly PageRequest[], options?: LeaseOptions): Promise<PagesRead>;
   /**
    * At once, on the calling thread: for pages that look at few rows, with loops that tick at one of eight. `spent` when it would have
