@@ -33,7 +33,7 @@ async function aboutToEnd(bench: ReflectorBench) {
 }
 
 test('the next watch is opened at the version reached, before the first ends, and the first is left', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first, reflector } = await aboutToEnd(bench);
   bench.client.answer(open());
   await bench.clock.advance(1000);
@@ -47,7 +47,7 @@ test('the next watch is opened at the version reached, before the first ends, an
 });
 
 test('I4: what the first brings while the next is being opened is applied once, with bookmarks that tell of earlier', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first } = await aboutToEnd(bench);
   const opened = Promise.withResolvers<void>();
   const next = new ScriptedBody();
@@ -77,7 +77,7 @@ test('I4: what the first brings while the next is being opened is applied once, 
 });
 
 test('a first that ends before the next is open waits for it instead of asking again', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first, reflector } = await aboutToEnd(bench);
   await bench.clock.advance(1000);
   first.write(modified(12));
@@ -94,7 +94,7 @@ test.each([
   ['an expired version', refused(410, 'Expired')],
   ['a server error', refused(500, 'InternalError')],
 ])('%s of the next is harmless: the first goes on to its end', async (_, failure) => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first, reflector } = await aboutToEnd(bench);
   bench.client.answer(failure);
   await bench.clock.advance(1000);
@@ -111,7 +111,7 @@ test.each([
 });
 
 test('I5: a pause that the server asked for when the next was refused is kept to when the first ends', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first } = await aboutToEnd(bench);
   bench.client.answer(refused(429, 'TooManyRequests', { headers: { 'retry-after': '3' } }));
   await bench.clock.advance(1000);
@@ -124,7 +124,7 @@ test('I5: a pause that the server asked for when the next was refused is kept to
 });
 
 test('a first that fails takes the next with it', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first, reflector } = await aboutToEnd(bench);
   await bench.clock.advance(1000);
   bench.client.answer(whole(listText(20, [{ ...a, rv: 20 }])), open());
@@ -135,7 +135,7 @@ test('a first that fails takes the next with it', async () => {
 });
 
 test('a stop while the next is being opened leaves nothing', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first, reflector } = await aboutToEnd(bench);
   await bench.clock.advance(1000);
   await reflector.stop();
@@ -144,7 +144,7 @@ test('a stop while the next is being opened leaves nothing', async () => {
 });
 
 test('a stream that began as a list is handed over too', async () => {
-  const bench = reflectorBench({ settings: { streamingLists: true, handoverMs: 5000 } });
+  const bench = reflectorBench({ settings: { streamingLists: true } });
   bench.client.answer(open(eventLine('ADDED', a) + endLine(10)), open());
   bench.reflector().start();
   await settle();
@@ -159,7 +159,7 @@ test('a stream that began as a list is handed over too', async () => {
 });
 
 test('I4: a line that the next repeats twice is left out twice, where versions have no order too', async () => {
-  const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+  const bench = reflectorBench();
   const { first } = await aboutToEnd(bench);
   const opened = Promise.withResolvers<void>();
   const { stream } = bench.client;
@@ -184,7 +184,7 @@ test('I4: wherever the first is cut off and whatever the next repeats, each even
       fc.nat(12),
       fc.nat(12),
       async (names, overlapFrom, overlapTo) => {
-        const bench = reflectorBench({ settings: { handoverMs: 5000 } });
+        const bench = reflectorBench();
         const { first } = await aboutToEnd(bench);
         const lines = names.map((name, index) => eventLine('MODIFIED', { name, rv: 12 + index }));
         const [from, to] = [Math.min(overlapFrom, lines.length), Math.min(overlapTo, lines.length)].sort(

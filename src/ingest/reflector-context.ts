@@ -20,10 +20,7 @@ export interface ReflectorSettings {
   readonly watchSeconds: { readonly least: number; readonly most: number };
   /** Milliseconds beyond those seconds after which the watch is ended from this side. */
   readonly watchGraceMs: number;
-  /**
-   * Milliseconds before the end of a watch at which the next one is opened; Infinity, the default, waits for the end: the model finds
-   * seeds in which a watch that was handed over has lost an event.
-   */
+  /** Milliseconds before the end of a watch at which the next one is opened. */
   readonly handoverMs: number;
   /** Milliseconds of silence after which a watch that has had bookmarks is taken for dead. */
   readonly idleMs: number;
@@ -55,7 +52,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   pageSize: 500,
   watchSeconds: { least: 300, most: 600 },
   watchGraceMs: 30_000,
-  handoverMs: Number.POSITIVE_INFINITY,
+  handoverMs: 5000,
   idleMs: 180_000,
   listSilenceMs: 60_000,
   streamingLists: true,
