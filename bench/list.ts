@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../src/base/errors.ts';
 import { listQuery, otherQueries } from './support/list-query.ts';
 import { ask, type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
 import { startPodServer } from './support/pod-server.ts';
@@ -143,18 +144,18 @@ async function measure(options: Options, directory: string, stores: string, serv
   ];
   for (const bound of bounds) print(bound);
   process.stdout.write('\n');
-  const named: readonly (readonly [string, Load | null])[] = [
+  const named: readonly (readonly [string, Load | string])[] = [
     [`page one of ${objects} Pods`, medianLoad(loads.ours)],
     ['the same by SQL and JSON.stringify', medianLoad(loads.bare)],
     ['the same from an array, one connection', medianLoad(loads.array)],
-    ['the same listed and filtered in the client', client],
+    ['the same listed and filtered in the client', client ?? '-'],
     ['page at depth', medianLoad(loads.deep)],
-    [`page at depth of ${million} Pods`, loads.large.length === 0 ? null : medianLoad(loads.large)],
+    [`page at depth of ${million} Pods`, loads.large.length === 0 ? '-' : medianLoad(loads.large)],
     ['page one, one connection, idle', medianLoad(loads.idle)],
     [`page one, one connection, ${Math.round(changes / churned)} changes/s`, medianLoad(loads.busy)],
     ...others,
   ];
-  for (const [what, each] of named) process.stdout.write(`${what.padEnd(46)} ${each === null ? '-' : shown(each)}\n`);
+  for (const [what, each] of named) process.stdout.write(`${what.padEnd(46)} ${typeof each === 'string' ? each : shown(each)}\n`);
   const rounded = Object.fromEntries(
     Object.entries(figures).map(([name, value]) => [name, value === null ? null : Number(value.toFixed(2))]),
   );
@@ -210,18 +211,19 @@ async function cursorAt(url: string, depth: number): Promise<string> {
   return after;
 }
 
-/** Other questions about the list, by name; null for one that was refused, which is said. */
-async function askOthers(gateway: Served, seconds: number): Promise<readonly (readonly [string, Load | null])[]> {
+/** Other questions about the list, by name; for one that was refused, with which code. */
+async function askOthers(gateway: Served, seconds: number): Promise<readonly (readonly [string, Load | string])[]> {
   const indexed = once(gateway.child, 'message');
   gateway.child.send({ index: true });
   await indexed;
-  const asked: (readonly [string, Load | null])[] = [];
+  const asked: (readonly [string, Load | string])[] = [];
   for (const [what, query] of otherQueries) {
     try {
       asked.push([what, await load(gateway, JSON.stringify({ query }), seconds, 1)]);
     } catch (error) {
-      process.stderr.write(`${what}: ${error instanceof Error ? error.message : error}\n`);
-      asked.push([what, null]);
+      const [, code] = /"code":"(\w+)"/.exec(messageOf(error)) ?? [];
+      if (code === undefined) throw error;
+      asked.push([what, code]);
     }
   }
   return asked;

@@ -69,7 +69,7 @@ export function ask(url: string, text: string, agent?: Agent): Promise<string> {
       response.on('end', () => {
         const answer = Buffer.concat(pieces).toString();
         if (response.statusCode === 200 && !answer.includes('"errors"')) resolve(answer);
-        else reject(new Error(`no answer but ${response.statusCode}: ${answer.slice(0, 300)}`));
+        else reject(new Error(`no answer but ${response.statusCode}: ${answer.slice(0, 1000)}`));
       });
     });
     sent.on('error', reject);

@@ -165,16 +165,22 @@ function writePart(part: RowPart): WriteRow {
       const { at, otherwise } = part;
       return ({ row }) => {
         const value = row[at];
-        return value === null || value === undefined || value === '' ? otherwise : JSON.stringify(String(value));
+        return value === null || value === undefined || value === '' ? otherwise : quoted(String(value));
       };
     }
     case 'uid': {
       const { at } = part;
-      return ({ row }) => JSON.stringify(servedUid(row[at] ? String(row[at]) : null));
+      return ({ row }) => {
+        const uid = servedUid(row[at] ? String(row[at]) : null);
+        return uid === null ? 'null' : quoted(uid);
+      };
     }
     case 'version': {
       const { at } = part;
-      return ({ row }) => JSON.stringify(servedVersion(String(row[at])));
+      return ({ row }) => {
+        const version = servedVersion(String(row[at]));
+        return version === null ? 'null' : quoted(version);
+      };
     }
     case 'key': {
       const { at, wide } = part;
@@ -196,6 +202,14 @@ function writePart(part: RowPart): WriteRow {
       return (row) => `"${Buffer.from(write(row)).toString('base64url')}"`;
     }
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON has no place for.
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** As JSON.stringify, which is slower where there is nothing to escape. */
+function quoted(text: string): string {
+  return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 function keyText(value: SqlValue | undefined, wide: boolean): string {
