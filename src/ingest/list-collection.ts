@@ -19,13 +19,14 @@ import { identified } from './bare-object.ts';
 import { collectionPath } from './collection-path.ts';
 import { failureOf, inStore, StoreFailure, storeError } from './failure.ts';
 import { type ListHead, ListSlicer } from './list-slicer.ts';
+import type { SentObject } from './packed-objects.ts';
 import { type ParsedPage, ParseThreadLost } from './parse-thread.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { Turns } from './turns.ts';
 
 /** Objects, and characters of them, that are handed to the store at once. */
-const putObjects = 16;
+const putObjects = 64;
 const putCharacters = 256 * 1024;
 
 export interface ListRequest {
@@ -176,15 +177,17 @@ class ListAttempt {
   async #readBeside(chunks: AsyncIterable<Buffer>, page: ParsedPage, replace: Replace): Promise<ListHead> {
     const recipe = must(replace.recipe, 'the recipe of a page that is parsed');
     const { signal } = this.#request;
+    let waiting: readonly SentObject[] = [];
     const putNext = async (): Promise<ListHead | null> => {
       const { objects, head } = await page.next(signal);
-      if (objects === null) return head;
-      for (let from = 0; from < objects.length; from += putObjects) {
-        const some = objects.slice(from, from + putObjects);
+      waiting = [...waiting, ...(objects ?? [])];
+      while (waiting.length >= putObjects || (objects === null && waiting.length > 0)) {
+        const some = waiting.slice(0, putObjects);
+        waiting = waiting.slice(putObjects);
         inStore(() => replace.putPrepared(some, recipe));
         await this.#turns.after(some.length, signal);
       }
-      return null;
+      return head;
     };
     for await (const chunk of chunks) {
       page.push(chunk);

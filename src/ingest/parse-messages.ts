@@ -1,7 +1,7 @@
 /** What ingest and its parse thread say to each other. Pages are known by a number; each is answered in the order of its chunks. */
-import type { PreparedObject, Recipe } from '../store/prepare.ts';
-import type { IncomingObject } from '../store/types.ts';
+import type { Recipe } from '../store/prepare.ts';
 import type { ListHead } from './list-slicer.ts';
+import type { PackedObjects } from './packed-objects.ts';
 
 export type ParseRequest =
   | { readonly type: 'begin'; readonly page: number; readonly recipe: Recipe; readonly maxItemBytes: number }
@@ -11,9 +11,6 @@ export type ParseRequest =
   /** Nobody wants the rest of it. */
   | { readonly type: 'leave'; readonly page: number };
 
-/** A prepared object whose body stands in the message's `bodies`, up to there and from where the one before ends. */
-export type SentObject = (Omit<PreparedObject, 'body'> & { readonly bodyEnd: number }) | IncomingObject;
-
 export type ParseAnswer =
   /** It takes pages; said once. */
   | { readonly type: 'ready' }
@@ -22,8 +19,7 @@ export type ParseAnswer =
       readonly type: 'objects';
       readonly page: number;
       readonly chunkBytes: number;
-      readonly objects: readonly SentObject[];
-      readonly bodies: Uint8Array<ArrayBuffer>;
+      readonly objects: PackedObjects;
     }
   | { readonly type: 'head'; readonly page: number; readonly head: ListHead }
   /** `reason`: of a ProtocolError; null for a defect. */

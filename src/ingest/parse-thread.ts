@@ -12,14 +12,16 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { PreparedObject, Recipe } from '../store/prepare.ts';
-import type { IncomingObject } from '../store/types.ts';
+import type { Recipe } from '../store/prepare.ts';
 import { StoreFailure } from './failure.ts';
 import type { ListHead } from './list-slicer.ts';
+import { type SentObject, unpackObjects } from './packed-objects.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const maxAhead = 512 * 1024;
+/** Bytes that are sent as one message; what waits for them is less than `maxAhead`, so that there is always an answer to wait for. */
+const sentAtOnce = 256 * 1024;
 /** Milliseconds without a page after which the thread ends. */
 const idleMs = 10_000;
 
@@ -29,7 +31,7 @@ export class ParseThreadLost extends Error {
 
 /** What `next` gives: objects, or at the end the head. */
 export type ParsedPart =
-  | { readonly objects: readonly (PreparedObject | IncomingObject)[]; readonly head: null }
+  | { readonly objects: readonly SentObject[]; readonly head: null }
   | { readonly objects: null; readonly head: ListHead };
 
 interface Running {
@@ -145,6 +147,9 @@ export class ParsedPage {
   readonly #worker: Worker;
   readonly #left: () => void;
   readonly #parts: ParsedPart[] = [];
+  /** Chunks that wait for more, since each message has its price. */
+  #unsent: Uint8Array[] = [];
+  #unsentBytes = 0;
   #ahead = 0;
   #error: Error | null = null;
   #wake: (() => void) | null = null;
@@ -161,13 +166,27 @@ export class ParsedPage {
   }
 
   push(chunk: Uint8Array): void {
-    // A copy of its own, since what a socket has read into is shared by several chunks.
-    const bytes = new Uint8Array(chunk);
-    this.#ahead += bytes.length;
+    this.#unsent.push(chunk);
+    this.#unsentBytes += chunk.length;
+    this.#ahead += chunk.length;
+    if (this.#unsentBytes >= sentAtOnce) this.#flush();
+  }
+
+  #flush(): void {
+    // A copy of their own, since what a socket has read into is shared by several chunks.
+    const bytes = new Uint8Array(this.#unsentBytes);
+    let at = 0;
+    for (const chunk of this.#unsent) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#unsent = [];
+    this.#unsentBytes = 0;
     send(this.#worker, { type: 'chunk', page: this.#number, bytes }, [bytes.buffer]);
   }
 
   end(): void {
+    if (this.#unsentBytes > 0) this.#flush();
     send(this.#worker, { type: 'end', page: this.#number });
   }
 
@@ -211,14 +230,7 @@ export class ParsedPage {
     if (answer.type === 'head') this.#parts.push({ objects: null, head: answer.head });
     else {
       this.#ahead -= answer.chunkBytes;
-      let from = 0;
-      const objects = answer.objects.map((object) => {
-        if (!('bodyEnd' in object)) return object;
-        const { bodyEnd, ...rest } = object;
-        const body = answer.bodies.subarray(from, bodyEnd);
-        from = bodyEnd;
-        return { ...rest, body };
-      });
+      const objects = unpackObjects(answer.objects);
       if (objects.length > 0) this.#parts.push({ objects, head: null });
     }
     this.#wake?.();

@@ -7,7 +7,8 @@ import { codeOf, messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Preparer } from '../store/prepare.ts';
 import { ListSlicer } from './list-slicer.ts';
-import type { ParseAnswer, ParseRequest, SentObject } from './parse-messages.ts';
+import { packObjects, type SentObject } from './packed-objects.ts';
+import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 interface Page {
@@ -43,27 +44,11 @@ port.on('message', (request: ParseRequest) => {
 post({ type: 'ready' });
 
 function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<ArrayBuffer>): void {
-  const objects: SentObject[] = [];
-  const parts: Uint8Array[] = [];
-  let bodyEnd = 0;
-  for (const text of slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))) {
-    const prepared = preparer.prepare(text);
-    if (prepared === null) {
-      objects.push({ text });
-      continue;
-    }
-    const { body, ...rest } = prepared;
-    parts.push(body);
-    bodyEnd += body.length;
-    objects.push({ ...rest, bodyEnd });
-  }
-  const bodies = new Uint8Array(bodyEnd);
-  let at = 0;
-  for (const part of parts) {
-    bodies.set(part, at);
-    at += part.length;
-  }
-  post({ type: 'objects', page: number, chunkBytes: bytes.length, objects, bodies }, [bodies.buffer]);
+  const prepared: SentObject[] = [];
+  for (const text of slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
+    prepared.push(preparer.prepare(text) ?? { text });
+  const objects = packObjects(prepared);
+  post({ type: 'objects', page: number, chunkBytes: bytes.length, objects }, [objects.bodies.buffer]);
 }
 
 function leave(number: number): void {

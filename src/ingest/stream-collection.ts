@@ -20,7 +20,7 @@ import { Turns } from './turns.ts';
 import { readWatchLine } from './watch-events.ts';
 
 /** Objects, and characters of them, that are handed to the store at once. */
-const putObjects = 16;
+const putObjects = 64;
 const putCharacters = 256 * 1024;
 
 export interface StreamRequest {

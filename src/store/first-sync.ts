@@ -8,6 +8,7 @@
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
 import { isDeepStrictEqual } from 'node:util';
+import { must } from '../base/must.ts';
 import { readIncoming } from './incoming.ts';
 import type { PreparedObject, Recipe } from './prepare.ts';
 import { fillAll, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
@@ -15,8 +16,9 @@ import type { StoredResource } from './resources.ts';
 import type { StorableObject } from './row-writer.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
 
-/** Objects whose rows are written together. */
-const objectsAtOnce = 16;
+/** Objects whose rows are written together, and bytes of them: one more may be added. The same statement over many rows is cheaper by a fifth. */
+const objectsAtOnce = 64;
+const bytesAtOnce = 256 * 1024;
 
 export class FirstSync implements Replace {
   readonly #context: ReplaceContext;
@@ -68,11 +70,12 @@ export class FirstSync implements Replace {
     disk.admitBulk();
     if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));
     const target = resources.target(resource, this.#rowset);
-    for (let from = 0; from < received.length; from += objectsAtOnce) {
-      const some = received.slice(from, from + objectsAtOnce);
+    for (let from = 0; from < received.length; ) {
+      const { some, bytes } = slice(received, from);
+      from += some.length;
       const committed = session.fill(bounds.maxBytes, this.#lost, () => {
         this.#count += fillAll(this.#context, target, some);
-        return some.reduce((bytes, object) => bytes + ('body' in object ? object.body : object.text).length, 0);
+        return bytes;
       });
       if (committed) this.#context.wal.relieve();
     }
@@ -111,4 +114,19 @@ export class FirstSync implements Replace {
     this.#over = true;
     this.#context.filling.delete(this.#rowset);
   }
+}
+
+/** As many objects from `from` on as are written together. */
+function slice(
+  received: readonly StorableObject[],
+  from: number,
+): { readonly some: readonly StorableObject[]; readonly bytes: number } {
+  const some: StorableObject[] = [];
+  let bytes = 0;
+  for (let at = from; at < received.length && some.length < objectsAtOnce && bytes < bytesAtOnce; at += 1) {
+    const object = must(received[at], 'a received object');
+    some.push(object);
+    bytes += ('body' in object ? object.body : object.text).length;
+  }
+  return { some, bytes };
 }

@@ -29,7 +29,7 @@ export interface StoredObject {
 /** SQLite takes 1,000 arguments to a function; some are spoken for. */
 const pathsAtOnce = 900;
 /** Rows of one statement: halves of it for what is left over, so that there are few forms of a statement. */
-const rowsAtOnce = 16;
+const rowsAtOnce = 64;
 
 // A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone,
 // and keeps no copies of the pages that it writes to.
