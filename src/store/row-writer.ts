@@ -38,6 +38,7 @@ const intoAnnotation = 'OR ROLLBACK INTO annotation (kind, key, id)';
 const intoEdge = 'OR ROLLBACK INTO edge (owner_uid, id, controller, kind)';
 const intoBody = 'INTO body (body, id)';
 const objectColumns = 'object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)';
+const objectWidth = 12;
 
 /** An object that can be stored, whichever thread has read it. */
 export type StorableObject = ReceivedObject | PreparedObject;
@@ -73,14 +74,15 @@ export class RowWriter {
   }
 
   insert(target: RowTarget, row: NewRow, seq: number): void {
-    this.#insertRows(`INTO ${objectColumns}`, [objectRow(target, row, seq)]);
+    this.#insertRows(`INTO ${objectColumns}`, objectWidth, objectRow(target, row, seq));
     this.#insertParts(target, [row]);
   }
 
   /** Writes objects, several by one statement, but those whose name is there already: they are given back, in order. */
   insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly StorableObject[] {
-    const values = rows.map((row) => objectRow(target, row, seq));
-    const inserted = this.#insertRows(`OR IGNORE INTO ${objectColumns}`, values);
+    const values: SqlValue[] = [];
+    for (const row of rows) values.push(...objectRow(target, row, seq));
+    const inserted = this.#insertRows(`OR IGNORE INTO ${objectColumns}`, objectWidth, values);
     if (inserted === rows.length) {
       this.#insertParts(target, rows);
       return [];
@@ -208,16 +210,16 @@ export class RowWriter {
 
   /** False when one of them needs more care, and all are to be written one by one. */
   #insertBodies(target: RowTarget, rows: readonly NewRow[]): boolean {
-    const texts: SqlValue[][] = [];
-    const bodies: SqlValue[][] = [];
+    const texts: SqlValue[] = [];
+    const bodies: SqlValue[] = [];
     for (const { id, received } of rows) {
-      if ('body' in received) bodies.push([received.body, id]);
-      else if (received.withheldPlaces.length === 0) texts.push([received.text, id]);
+      if ('body' in received) bodies.push(received.body, id);
+      else if (received.withheldPlaces.length === 0) texts.push(received.text, id);
       else return false;
     }
     try {
-      this.#insertRows(intoBody, texts, `(${target.redaction.sql}, ?)`);
-      this.#insertRows(intoBody, bodies);
+      this.#insertRows(intoBody, 2, texts, `(${target.redaction.sql}, ?)`);
+      this.#insertRows(intoBody, 2, bodies);
       return true;
     } catch (error) {
       if (refusesJson(error)) return false;
@@ -228,40 +230,41 @@ export class RowWriter {
   #insertPromoted(target: RowTarget, rows: readonly NewRow[]): void {
     const { rowset, cluster } = target;
     const { into } = target.promoted;
-    if (into === null) return;
-    this.#insertRows(
-      into,
-      rows.map(({ id, received }) => {
-        const { namespace, name } = received;
-        return [id, rowset, cluster, namespace, name, ...keysOf(target, received)];
-      }),
-    );
+    if (into === null || rows.length === 0) return;
+    const values: SqlValue[] = [];
+    for (const { id, received } of rows) {
+      const { namespace, name } = received;
+      values.push(id, rowset, cluster, namespace, name, ...keysOf(target, received));
+    }
+    this.#insertRows(into, values.length / rows.length, values);
   }
 
   #writeMarks({ kindId, rowset }: RowTarget, rows: readonly NewRow[]): void {
-    const labels: SqlValue[][] = [];
-    const annotations: SqlValue[][] = [];
-    const edges: SqlValue[][] = [];
+    const labels: SqlValue[] = [];
+    const annotations: SqlValue[] = [];
+    const edges: SqlValue[] = [];
     for (const { id, received } of rows) {
-      for (const [key, value] of received.labels) labels.push([kindId, rowset, key, value, id]);
-      for (const key of received.annotationKeys) annotations.push([kindId, key, id]);
-      for (const { uid, controller } of received.owners) edges.push([uid, id, controller ? 1 : 0, kindId]);
+      for (const [key, value] of received.labels) labels.push(kindId, rowset, key, value, id);
+      for (const key of received.annotationKeys) annotations.push(kindId, key, id);
+      for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0, kindId);
     }
-    this.#insertRows(intoLabel, labels);
-    this.#insertRows(intoAnnotation, annotations);
-    this.#insertRows(intoEdge, edges);
+    this.#insertRows(intoLabel, 5, labels);
+    this.#insertRows(intoAnnotation, 3, annotations);
+    this.#insertRows(intoEdge, 4, edges);
   }
 
-  /** Several rows by one statement, since each statement has its price. Returns how many were written. */
-  #insertRows(into: string, rows: readonly (readonly SqlValue[])[], form?: string): number {
+  /**
+   * Several rows by one statement, since each statement has its price. `values`: of all rows, so many of each; one list of them, since
+   * there are dozens for each object. Returns how many rows were written.
+   */
+  #insertRows(into: string, width: number, values: readonly SqlValue[], form?: string): number {
     let written = 0;
-    for (let from = 0; from < rows.length; ) {
+    const rows = values.length / width;
+    for (let from = 0; from < rows; ) {
       let count = rowsAtOnce;
-      while (count > rows.length - from) count /= 2;
-      const some = count === 1 ? (rows[from] ?? []) : rows.slice(from, from + count).flat();
-      written += this.#database
-        .statement(this.#insertText(into, some.length / count, count, form))
-        .run(...some).changes;
+      while (count > rows - from) count /= 2;
+      const some = values.slice(from * width, (from + count) * width);
+      written += this.#database.statement(this.#insertText(into, width, count, form)).run(...some).changes;
       from += count;
     }
     return written;
