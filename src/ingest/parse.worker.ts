@@ -7,7 +7,7 @@ import { codeOf, messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Preparer } from '../store/prepare.ts';
 import { ListSlicer } from './list-slicer.ts';
-import { packObjects, type SentObject } from './packed-objects.ts';
+import { packObjects } from './packed-objects.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -44,10 +44,9 @@ port.on('message', (request: ParseRequest) => {
 post({ type: 'ready' });
 
 function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<ArrayBuffer>): void {
-  const prepared: SentObject[] = [];
-  for (const text of slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
-    prepared.push(preparer.prepare(text) ?? { text });
-  const objects = packObjects(prepared);
+  const texts = [...slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+  const prepared = preparer.prepare(texts);
+  const objects = packObjects(texts.map((text, index) => prepared[index] ?? { text }));
   post({ type: 'objects', page: number, chunkBytes: bytes.length, objects }, [objects.bodies.buffer]);
 }
 

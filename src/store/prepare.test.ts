@@ -23,7 +23,8 @@ async function stored(texts: readonly string[], withheld: readonly string[], bes
   if (beside) {
     const recipe = JSON.parse(JSON.stringify(replace.recipe)) as NonNullable<typeof replace.recipe>;
     const preparer = new Preparer(recipe);
-    const objects = texts.map((text) => structuredClone(preparer.prepare(text)) ?? { text });
+    const prepared = preparer.prepare(texts);
+    const objects = texts.map((text, index) => structuredClone(prepared[index]) ?? { text });
     preparer.close();
     for (let from = 0; from < objects.length; from += 20) replace.putPrepared(objects.slice(from, from + 20), recipe);
   } else {

@@ -3,7 +3,7 @@
  * stored. Runs in a thread beside ingest (src/ingest/parse.worker.ts); it has an SQLite of its own, in memory and without a table,
  * for nothing but SQLite's own conversion of JSON.
  *
- *   FirstSync.recipe -> Preparer.prepare(text) -> the writer's thread -> FirstSync.putPrepared
+ *   FirstSync.recipe -> Preparer.prepare(texts) -> the writer's thread -> FirstSync.putPrepared
  *
  * Invariant: the rows of a prepared object are those of the same object when it is put as a text.
  */
@@ -44,29 +44,33 @@ export class Preparer {
     this.#sql = `SELECT ${this.#redaction.sql}`;
   }
 
-  /** Null where the writer must see the text itself: SQLite refuses it, or what is withheld depends on the object. Throws INVALID. */
-  prepare(text: string): PreparedObject | null {
-    const received = readIncoming({ text }, this.#recipe.names, this.#redaction);
-    if (received.withheldPlaces.length > 0) return null;
-    const body = this.#bodyOf(received.text);
-    if (body === null) return null;
-    const { namespace, name, uid, resourceVersion, created, deleting, labels, annotationKeys, owners, marks } =
-      received;
-    const keys = keysAt(this.#slots, received);
-    return {
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      created,
-      deleting,
-      labels,
-      annotationKeys,
-      owners,
-      marks,
-      keys,
-      body,
-    };
+  /**
+   * Null where the writer must see the text itself: SQLite refuses it, or what is withheld depends on the object. All are parsed before
+   * the first becomes JSONB: in turns, each of the two finds the processor's caches full of the other. Throws INVALID.
+   */
+  prepare(texts: readonly string[]): readonly (PreparedObject | null)[] {
+    const received = texts.map((text) => readIncoming({ text }, this.#recipe.names, this.#redaction));
+    const keys = received.map((object) => keysAt(this.#slots, object));
+    return received.map((object, index) => {
+      const body = object.withheldPlaces.length > 0 ? null : this.#bodyOf(object.text);
+      if (body === null) return null;
+      const { namespace, name, uid, resourceVersion, created, deleting, labels, annotationKeys, owners, marks } =
+        object;
+      return {
+        namespace,
+        name,
+        uid,
+        resourceVersion,
+        created,
+        deleting,
+        labels,
+        annotationKeys,
+        owners,
+        marks,
+        keys: keys[index] ?? [],
+        body,
+      };
+    });
   }
 
   close(): void {
