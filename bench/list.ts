@@ -155,7 +155,8 @@ async function measure(options: Options, directory: string, stores: string, serv
     [`page one, one connection, ${Math.round(changes / churned)} changes/s`, medianLoad(loads.busy)],
     ...others,
   ];
-  for (const [what, each] of named) process.stdout.write(`${what.padEnd(46)} ${typeof each === 'string' ? each : shown(each)}\n`);
+  for (const [what, each] of named)
+    process.stdout.write(`${what.padEnd(46)} ${typeof each === 'string' ? each : shown(each)}\n`);
   const rounded = Object.fromEntries(
     Object.entries(figures).map(([name, value]) => [name, value === null ? null : Number(value.toFixed(2))]),
   );
