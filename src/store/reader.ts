@@ -35,7 +35,7 @@ export interface ReaderOptions {
   readonly maxRows?: number;
   /** JavaScript heap of each thread; default 256. */
   readonly heapMb?: number;
-  /** Milliseconds that pages read at once may take the calling thread; default 4. */
+  /** Milliseconds that pages read at once may take the calling thread; default 10. */
   readonly pagesNowMs?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -112,7 +112,7 @@ class ReaderPool implements PooledReader, PageReader {
       cacheKib: options.cacheKib ?? 16 * 1024,
       maxRows: options.maxRows ?? 100_000,
     };
-    this.#now = new PagesNow({ ...connection, mostMs: options.pagesNowMs ?? 4, clock: this.#clock });
+    this.#now = new PagesNow({ ...connection, mostMs: options.pagesNowMs ?? 10, clock: this.#clock });
     this.#threadOptions = {
       ...connection,
       heapMb: options.heapMb ?? 256,
