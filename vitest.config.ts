@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Servers, worker threads and SQLite files: give each file a process of its own, as many as there are cores.
     pool: 'forks',
+    maxWorkers: '100%',
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', './test/support/count-reporter.ts'],

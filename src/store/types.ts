@@ -153,10 +153,10 @@ export interface ApplySummary {
   readonly revision: number;
 }
 
-/** A staged replacement of a resource's whole set. Visible in one step at commit, not before. */
 /** What is thought of a listed object whose uid and version are those of its row. */
 export type SameVersions = 'trust' | 'compare';
 
+/** A staged replacement of a resource's whole set. Visible in one step at commit, not before. */
 export interface Replace {
   /** Adds listed objects to the staging set; may be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
