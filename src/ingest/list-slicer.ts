@@ -289,7 +289,12 @@ export class ListSlicer {
     if (this.#cutTo === -1) return item.toString('utf8');
     // Cut off behind as the last member, it leaves the comma before it.
     const last = item[this.#cutTo] === closeBrace && item[this.#cutFrom - 1] === comma;
-    return item.toString('utf8', 0, this.#cutFrom - (last ? 1 : 0)) + item.toString('utf8', this.#cutTo);
+    const kept = this.#cutFrom - (last ? 1 : 0);
+    // Joined as bytes: a text made of two is put together again by each of those who read it.
+    const bytes = Buffer.allocUnsafe(kept + item.length - this.#cutTo);
+    item.copy(bytes, 0, 0, kept);
+    item.copy(bytes, kept, this.#cutTo);
+    return bytes.toString('utf8');
   }
 
   #take(chunk: Buffer, end: number): Buffer {
