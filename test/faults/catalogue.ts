@@ -196,7 +196,7 @@ export const catalogue: readonly Fault[] = [
         'F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored',
       ),
     ],
-    note: 'In part: a server that writes its way past all known versions within the minute between two looks is not found out.',
+    note: 'In part: of a server that writes its way past all known versions within the minute between two looks, only the daily audit finds the rows that are wrong, and not those that were given the same version in both pasts.',
   },
   {
     number: 21,
