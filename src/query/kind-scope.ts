@@ -12,6 +12,7 @@ import { publishedRowsets } from '../store/tables.ts';
 import type { KindLayout, PromotedSlot } from '../store/types.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
 import { Fragment, raw, sql } from './sql.ts';
+import { tickAt } from './tick.ts';
 
 /** Columns that both `object` and promoted tables have. */
 type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
@@ -79,13 +80,9 @@ export class KindScope {
     return sql`+${rowset} IN (${new Fragment(publishedRowsets, [BigInt(this.kindId)])})`;
   }
 
-  /**
-   * Lets a scan be cancelled; for the scan's outer loop. `often` is at one of eight rows, so that they can be counted by it: the
-   * product scatters the ids, whatever they have in common in the order of an index.
-   */
+  /** Lets a scan be cancelled; for the scan's outer loop. `often` is at one of eight rows, so that they can be counted by it. */
   tick(often = false): Fragment {
-    const id = this.column('id');
-    return often ? sql`(((${id} * 40503 >> 16) & 7) <> 0 OR tick() = 0)` : sql`((${id} & 255) <> 0 OR tick() = 0)`;
+    return tickAt(this.column('id').sql, often ? 8 : 256);
   }
 
   /** Has anything asked for a column of this table? `b` is the body, `p` the promoted table's slots. */

@@ -14,6 +14,7 @@ import type { ListResult, ListRow, Projection } from './plan.ts';
 import { projectionSql } from './projection.ts';
 import { publishedObject } from './published.ts';
 import { all, type Fragment, isIn, raw, sql } from './sql.ts';
+import { tickAt } from './tick.ts';
 
 /** An owner as its owned objects name it. */
 export interface OwnerReference {
@@ -33,7 +34,7 @@ export interface OwnedOptions {
 /** One owner's page. */
 export type OwnedPage = ListResult;
 
-const tick = raw('((o.id & 255) <> 0 OR tick() = 0)');
+const tick = tickAt('o.id', 256);
 
 /**
  * What each of `owners` owns, in their order.

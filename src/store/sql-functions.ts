@@ -1,9 +1,9 @@
 /**
  * The functions that SQL may call in this house, the same in readers and in the writer.
  *
- * `tick()` is the guard of every scan loop: SQLite cannot be interrupted from outside, so each loop carries
- * `((id & 255) <> 0 OR tick() = 0)`, and tick throws when the statement must die. It is not deterministic, so that SQLite never
- * hoists it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
+ * `tick()` is the guard of every scan loop: SQLite cannot be interrupted from outside, so each loop calls it at some of its rows
+ * (`tickAt` of src/query/tick.ts), and it throws when the statement must die. It is not deterministic, so that SQLite never hoists
+ * it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { naturalKey } from '../catalog/natural.ts';
