@@ -8,10 +8,9 @@ import { RequestJudge } from './request-judge.ts';
 
 const at = { namespace: 'default', name: 'a' };
 
-/** A server whose chance is always the same number: below a quarter, each of the faults strikes whenever it can. */
-function serverWith(chance: number, ...faultNames: FaultName[]) {
+/** A server whose chance is the given number: below a quarter, each of the faults strikes whenever it can. */
+function serverWith(random: () => number, ...faultNames: FaultName[]) {
   const clock = new ModelClock();
-  const random = () => chance;
   const faults = new ModelFaults(random, faultNames);
   const judge = new RequestJudge(clock, random, { burst: 100, perSecond: 100 });
   const server = new ModelServer({ name: 'model', clock, random, faults, judge, resources: [configMaps] });
@@ -49,7 +48,7 @@ async function atSecond(ask: (query: string) => Promise<{ stop(): void }>): Prom
 }
 
 test('F36, F22: no front end stands between an object that no watch is told of and its deletion', async () => {
-  const { server, ask, change } = serverWith(0.5);
+  const { server, ask, change } = serverWith(() => 0.5);
   change();
   server.lag = 1;
   await atSecond(ask);
@@ -64,7 +63,7 @@ test('F36, F22: no front end stands between an object that no watch is told of a
 });
 
 test('F22: a front end falls behind, and never back: the end of a stream is marked at what the stream has told', async () => {
-  const { server, clock, ask, change } = serverWith(0.5);
+  const { server, clock, ask, change } = serverWith(() => 0.5);
   const first = change();
   for (let version = 102; version <= 110; version += 1) change(first);
   server.lag = 2;
@@ -78,12 +77,28 @@ test('F22: a front end falls behind, and never back: the end of a stream is mark
 });
 
 test('F4: a collection whose only watch hangs on a dead connection is not watched', async () => {
-  const { server, ask, change } = serverWith(0.1, 'F4');
+  let chance = 0.5;
+  const { server, ask, change } = serverWith(() => chance, 'F4');
   expect(server.watched).toBe(false);
   const watch = await ask('watch=true&resourceVersion=100');
   expect(server.watched).toBe(true);
+  chance = 0.1;
   change();
   expect(server.watched).toBe(false);
   expect(server.bodies.size).toBe(1);
   watch.stop();
+});
+
+test('F4, F22: no bookmark passes an event that a dead connection has swallowed', async () => {
+  let chance = 0.5;
+  const { server, ask, change } = serverWith(() => chance, 'F4');
+  change();
+  server.lag = 1;
+  await atSecond(ask);
+  const watch = await ask('watch=true&resourceVersion=100');
+  server.lag = 0;
+  chance = 0.1;
+  server.bookmark();
+  expect(server.watched).toBe(false);
+  expect(await watch.lines()).toEqual([]);
 });

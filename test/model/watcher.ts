@@ -47,10 +47,10 @@ export class Watcher {
   }
 
   bookmark(times: number): void {
-    if (this.initial || this.#over) return;
+    if (this.initial) return;
     this.catchUp();
-    // As kube-apiserver: nothing that is behind what the watch began at.
-    if (this.#context.revision() < this.sent) return;
+    // As kube-apiserver: nothing that is behind what the watch began at; and nothing comes behind an event that did not.
+    if (this.#over || this.#context.revision() < this.sent) return;
     for (let time = 0; time < times; time += 1) this.#write(this.bookmarkLine());
   }
 
