@@ -164,6 +164,7 @@ class ListAttempt {
         if (batch.length < putObjects && characters < putCharacters) continue;
         this.#put(replace, batch);
         await this.#turns.after(batch.length, signal);
+        await replace.room();
         batch = [];
         characters = 0;
       }
@@ -186,6 +187,7 @@ class ListAttempt {
         waiting = waiting.slice(putObjects);
         inStore(() => replace.putPrepared(some, recipe));
         await this.#turns.after(some.length, signal);
+        await replace.room();
       }
       return head;
     };

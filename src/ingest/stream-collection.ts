@@ -138,6 +138,7 @@ class InitialEvents {
       if (this.#batch.length < putObjects && this.#characters < putCharacters) continue;
       this.#put(replace);
       await this.#turns.after(putObjects);
+      await replace.room();
       this.#watch.cut.signal.throwIfAborted();
     }
     return null;

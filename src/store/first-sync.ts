@@ -81,6 +81,10 @@ export class FirstSync implements Replace {
     }
   }
 
+  room(): Promise<void> {
+    return this.#context.wal.room();
+  }
+
   remove(namespace: string, name: string): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const { session, resources, rows } = this.#context;

@@ -101,6 +101,10 @@ export class Relist implements Replace {
     throw replaceIsOver(this.#handle);
   }
 
+  room(): Promise<void> {
+    return this.#context.wal.room();
+  }
+
   remove(namespace: string, name: string): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const { session } = this.#context;
@@ -353,7 +357,7 @@ export class Relist implements Replace {
       });
       done += slice.objects;
       next = slice.index;
-      this.#context.wal.relieve();
+      await this.#context.wal.room();
       await nextTurn();
     }
     return done;

@@ -164,6 +164,8 @@ export interface Replace {
   readonly recipe: Recipe | null;
   /** Adds objects that were made ready by this recipe. Throws CONFLICT when another one holds by now. */
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void;
+  /** Resolves when the store has room for more; to be awaited between two calls of `put`, while other work goes on. */
+  room(): Promise<void>;
   /** Takes an object out of the staging set: it was deleted while the set was still coming. Nothing where it is not staged. */
   remove(namespace: string, name: string): void;
   /** Publishes the staged set as a difference to what is there, at the list's resourceVersion. */

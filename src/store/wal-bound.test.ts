@@ -1,7 +1,7 @@
 /** The write-ahead log without its checkpoint thread: the writer alone keeps it bounded, with readers and without. */
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { codeOf } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Checkpointer } from './checkpointer.ts';
@@ -82,6 +82,44 @@ test('readers that follow each other without a gap are waited for, cut where the
   await reader.close();
   await held;
   expect(largest).toBeLessThan(walGateBytes * 2);
+});
+
+/** A database whose log is past its gate. */
+function pastTheGate(patienceMs: number): { database: Database; beside: Database; wal: WalBound } {
+  const file = storeFile();
+  const database = new Database(file);
+  const beside = new Database(file);
+  onTestFinished(() => {
+    beside.close();
+    database.close();
+  });
+  database.pragma('journal_mode = WAL');
+  database.pragma('wal_autocheckpoint = 0');
+  database.exec('CREATE TABLE t (x)');
+  const wal = new WalBound(database, { gateBytes: 100_000, patienceMs, log: silentLogger });
+  for (let row = 0; row < 6; row += 1) database.statement('INSERT INTO t VALUES (zeroblob(20000))').run();
+  expect(wal.bytes()).toBeGreaterThan(100_000);
+  return { database, beside, wal };
+}
+
+test('bulk work waits for the checkpoint thread, and does not empty the log itself', async () => {
+  const { database, beside, wal } = pastTheGate(60_000);
+  const truncates = vi.spyOn(database, 'truncateLog');
+  let over = false;
+  const room = wal.room().then(() => {
+    over = true;
+  });
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  expect(over).toBe(false);
+  expect(beside.truncateLog(0)).toBe(true);
+  await room;
+  expect(truncates).not.toHaveBeenCalled();
+});
+
+test('where the checkpoint thread does not come to it, bulk work empties the log after a while', async () => {
+  const { wal } = pastTheGate(20);
+  await wal.room();
+  expect(wal.bytes()).toBe(0);
 });
 
 test("somebody else's snapshot outlasts the patience: that is said once, and writing goes on", async () => {

@@ -10,6 +10,8 @@
  *   the thread  the writer tries   leases are cut     the writer waits for readers  never reached by our own readers
  */
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Database } from './database.ts';
 
@@ -24,6 +26,8 @@ export interface WalBoundOptions {
 /** Milliseconds of patience from 1.25 and from 1.5 gates on. */
 const triesMs = 5;
 const waitsMs = 100;
+/** Milliseconds between two looks whether the log was emptied. */
+const looksMs = 3;
 
 export class WalBound {
   readonly #database: Database;
@@ -48,10 +52,25 @@ export class WalBound {
     return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** For bulk work, between its transactions: it outruns the checkpoint thread, and is the one that should wait. */
+  /**
+   * For bulk work, between its slices: it outruns the checkpoint thread, and is the one that should wait. Resolves when the thread has
+   * emptied the log, without holding up what else the writer has to do; where the thread does not come to it, the writer empties it.
+   */
+  async room(): Promise<void> {
+    const { monotonic } = systemClock;
+    const until = monotonic() + this.#patienceMs / 4;
+    while (this.bytes() > this.#gate && monotonic() < until) await sleep(looksMs);
+    this.#relieve(this.#gate);
+  }
+
+  /** The same for who cannot wait. */
   relieve(): void {
+    this.#relieve(this.#gate * 1.25);
+  }
+
+  #relieve(bound: number): void {
     const size = this.bytes();
-    if (size > this.#gate && !this.#database.inTransaction) this.#truncate(size, size > this.#gate * 1.25 ? 500 : 20);
+    if (size > bound && !this.#database.inTransaction) this.#truncate(size, size > this.#gate * 1.25 ? 500 : 20);
   }
 
   /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
