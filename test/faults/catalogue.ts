@@ -2,22 +2,7 @@
  * The fault catalogue: what may go wrong between an API server and the store, what must hold then, and where that is tested.
  * docs/faults.md is printed from it; a test holds the two together and finds every named test in its file.
  */
-
-/** A test, named as in its file (with the placeholders of a table of cases). */
-export interface TestedBy {
-  readonly file: string;
-  readonly name: string;
-}
-
-export interface Fault {
-  /** 1 for F1. */
-  readonly number: number;
-  readonly title: string;
-  readonly holds: string;
-  readonly tests: readonly TestedBy[];
-  /** Why it is not tested, or not as a whole. */
-  readonly note?: string;
-}
+import type { Fault, TestedBy } from './fault.ts';
 
 const on =
   (file: string) =>
@@ -30,6 +15,9 @@ const lines = on('test/faults/lines.test.ts');
 const storm = on('test/faults/storm.test.ts');
 const history = on('test/faults/history.test.ts');
 const reflector = on('src/ingest/reflector.test.ts');
+const reflectorWatch = on('src/ingest/reflector-watch.test.ts');
+const reflectorRelist = on('src/ingest/reflector-relist.test.ts');
+const reflectorFailures = on('src/ingest/reflector-failures.test.ts');
 const store = on('src/store/writer.test.ts');
 const connection = on('src/kube/connection.test.ts');
 
@@ -46,7 +34,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'The half line is dropped, the version does not move, the watch resumes without a list.',
     tests: [
       watches('F1: a connection that is reset in the middle of a line drops the half line and resumes'),
-      reflector('F1: a clean end in the middle of a line is a broken connection too'),
+      reflectorWatch('F1: a clean end in the middle of a line is a broken connection too'),
     ],
   },
   {
@@ -61,7 +49,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'The waits grow, with jitter, and nothing is listed.',
     tests: [
       watches('F3: a hundred watches that end as soon as they are opened cause no list'),
-      reflector('F3: watches that end at once are not opened again and again'),
+      reflectorWatch('F3: watches that end at once are not opened again and again'),
     ],
   },
   {
@@ -72,7 +60,7 @@ export const catalogue: readonly Fault[] = [
       watches(
         'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',
       ),
-      reflector('F4: a half-open connection is noticed once bookmarks were seen, and not before'),
+      reflectorWatch('F4: a half-open connection is noticed once bookmarks were seen, and not before'),
     ],
   },
   {
@@ -94,7 +82,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'The list without a version is tried at once, and once.',
     tests: [
       lists('F8: a list at the known version that is refused is asked for without one, once'),
-      reflector('%s: the list without a version is tried at once, and once'),
+      reflectorRelist('%s: the list without a version is tried at once, and once'),
     ],
   },
   {
@@ -115,7 +103,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'It is not used.',
     tests: [
       pageThree,
-      reflector(
+      reflectorRelist(
         'F10, F11: a token that expires on a later page drops what is staged; the whole is listed without pages',
       ),
     ],
@@ -182,7 +170,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'It is noticed in bounded time, and the list is taken as it is.',
     tests: [
       history('F20: a storage that was restored from a backup is noticed when its watch is silent, and taken as it is'),
-      reflector(
+      reflectorRelist(
         'F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew',
       ),
       on('src/ingest/ingest-host.test.ts')(
@@ -191,8 +179,8 @@ export const catalogue: readonly Fault[] = [
       on('src/ingest/rewind-guard.test.ts')(
         'F20: below the version of another collection is a hint, and that collection decides',
       ),
-      reflector('F20: a list below the known version is taken as it is, and said'),
-      reflector(
+      reflectorRelist('F20: a list below the known version is taken as it is, and said'),
+      reflectorRelist(
         'F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored',
       ),
     ],
@@ -219,8 +207,8 @@ export const catalogue: readonly Fault[] = [
     holds: 'The wait is obeyed, and nothing is listed for it.',
     tests: [
       refusals('F23: 429 with Retry-After on a %s is asked again, and no list is made for it'),
-      reflector('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it'),
-      reflector('F23: a later page that is throttled is waited for, and the staged pages stay'),
+      reflectorFailures('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it'),
+      reflectorFailures('F23: a later page that is throttled is waited for, and the staged pages stay'),
     ],
   },
   {
@@ -323,7 +311,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'They change nothing, and nobody hears of them.',
     tests: [
       lines('F35: events that come twice, and old ones that come again, change nothing'),
-      reflector('F35: an old event that comes again behind a newer one does not take the version back'),
+      reflectorWatch('F35: an old event that comes again behind a newer one does not take the version back'),
     ],
   },
   {
@@ -379,7 +367,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'The batch is rolled back, this resource is degraded, the process lives.',
     tests: [
       store('a failing transaction leaves memory and file as they were'),
-      reflector('F42: what the store refuses is tried again from the version that the store has'),
+      reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
     ],
   },
   {
@@ -401,10 +389,10 @@ export const catalogue: readonly Fault[] = [
         'F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file',
       ),
       on('src/ingest/start-ingest.test.ts')('F42: a store that %s finds damaged is made anew while the thread goes on'),
-      reflector(
+      reflectorFailures(
         'F42: a store without room parks what it refuses again and again; the old set stays, and it goes on when there is room',
       ),
-      reflector('F42: what the store refuses is tried again from the version that the store has'),
+      reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
       on('src/store/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
     ],
   },
@@ -423,7 +411,7 @@ export const catalogue: readonly Fault[] = [
     title: 'Clocks that jump, a thread that is held up',
     holds: 'Only monotonic time counts, and silence is believed at a second look.',
     tests: [
-      reflector(
+      reflectorWatch(
         'F44: silence is believed at a second look: what waited in the socket while this thread was held up counts',
       ),
     ],

@@ -1,6 +1,7 @@
 /** docs/faults.md, printed from the catalogue. */
 import { allFaults } from '../model/model-faults.ts';
-import { catalogue, type Fault, type TestedBy } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
+import type { Fault, TestedBy } from './fault.ts';
 
 const head = `# Faults
 
