@@ -226,12 +226,12 @@ export class ModelServer {
   // ——— what is asked
 
   async #answer({ path: asked, signal }: ConnectionRequest): Promise<ConnectionAnswer> {
-    const { clock, faults, random } = this.#context;
+    const { faults, random } = this.#context;
     const [path = '', text] = asked.split('?');
     const query = new URLSearchParams(text);
     const resource = resourceAt(path);
     if (resource !== undefined) this.#context.judge.asked(resource.key, query);
-    await (faults.on && random() < 0.3 ? clock.sleep(random() * 800, signal) : nothing());
+    await (faults.on && random() < 0.3 ? this.#takeTime(resource, signal) : nothing());
     signal?.throwIfAborted();
     // What kinds look like is no matter of the model.
     const described = path.startsWith('/openapi');
@@ -260,6 +260,15 @@ export class ModelServer {
         : this.#watch(body, resource, query, visible, signal);
     }
     return this.#list(body, resource, query, visible);
+  }
+
+  /** An answer is late; meanwhile things happen. */
+  async #takeTime(resource: ModelResource | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const { clock, random } = this.#context;
+    const half = random() * 400;
+    await clock.sleep(half, signal);
+    if (resource !== undefined && this.served.includes(resource) && random() < 0.5) this.operate(resource);
+    await clock.sleep(half, signal);
   }
 
   #describe(body: ModelBody, path: string): ConnectionAnswer {
