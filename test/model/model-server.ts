@@ -135,7 +135,8 @@ export class ModelServer {
     this.lag = 0;
     this.#second = 0;
     this.storage = new ModelStorage(backup.revision, backup);
-    this.#end(() => this.#context.random() < 0.5);
+    // A stream whose initial events are of the former future can have no honest end.
+    this.#end((watcher) => this.#context.random() < 0.5 || watcher.initial);
     for (const watcher of this.#watchers) watcher.sent = Math.max(watcher.sent, backup.revision);
   }
 
@@ -305,7 +306,8 @@ export class ModelServer {
       if (wanted > visible) return tooLarge(body, 'cause');
     }
     const exact = token !== null || query.get('resourceVersionMatch') === 'Exact';
-    if (exact && at < this.storage.compacted) return status(body, 410, 'Expired');
+    // Compacted; or a token of a future that it was restored from.
+    if (exact && (at < this.storage.compacted || at > this.storage.revision)) return status(body, 410, 'Expired');
     const objects = this.storage.stateAt(resource.key, at);
     const limit = Number(query.get('limit') ?? 0);
     const page = limit === 0 ? objects.slice(from) : objects.slice(from, from + limit);

@@ -159,7 +159,8 @@ class Run {
         if (this.#backup === null) {
           if (!server.confused) this.#backup = server.storage.backup();
         } else if (!server.confused && server.storage.revision > this.#backup.revision + 5) {
-          server.restore(this.#backup, this.#lowestAbove(this.#backup.revision));
+          const known = this.#lowestAbove(this.#backup.revision);
+          if (known !== null) server.restore(this.#backup, known);
           this.#backup = null;
         }
         return;
@@ -204,10 +205,18 @@ class Run {
     this.#judge.heldUp();
   }
 
-  /** The lowest version that ingest knows of a future behind this revision. */
-  #lowestAbove(revision: number): number {
-    const known = this.#writer.states(cluster).map(({ lastResourceVersion }) => revisionOf(lastResourceVersion ?? '0'));
-    return Math.min(...known.filter((each) => each > revision), Number.MAX_SAFE_INTEGER);
+  /**
+   * The lowest version that ingest knows of a future behind this revision; null where it knows none of the collection by which it is
+   * noticed that the storage went back: versions of other servers, and those without an order, say nothing.
+   */
+  #lowestAbove(revision: number): number | null {
+    const known = this.#writer.states(cluster).map(({ handle, lastResourceVersion }) => ({
+      key: handle.key,
+      revision: revisionOf(lastResourceVersion ?? '0'),
+    }));
+    const above = known.filter((each) => each.revision > revision);
+    if (!above.some(({ key }) => key === configMaps.key)) return null;
+    return Math.min(...above.map((each) => each.revision));
   }
 
   /** Ends ingest in order, at whatever it is doing, and starts it again. */
