@@ -6,6 +6,7 @@
  */
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { Connection, ConnectionAnswer, ConnectionRequest } from '../../src/kube/connection.ts';
+import { expired, json, refusedConnection, status, throttled, tooLarge, whole } from './model-answers.ts';
 import { ModelBody } from './model-body.ts';
 import { discoveryOf, openApiIndex, openApiOf, openApiPlace } from './model-documents.ts';
 import type { ModelFaults } from './model-faults.ts';
@@ -14,7 +15,6 @@ import {
   type Backup,
   type EventType,
   idOf,
-  type ModelEvent,
   type ModelObject,
   type ModelResource,
   ModelStorage,
@@ -37,7 +37,6 @@ export interface ModelServerContext {
   readonly resources: readonly ModelResource[];
 }
 
-const json = { 'content-type': 'application/json' };
 const namespaces = ['default', 'shop'];
 
 export class ModelServer {
@@ -351,7 +350,7 @@ export class ModelServer {
         return status(body, 410, 'Expired', { metadata });
       }
       case 'F23':
-        return status(body, 429, 'TooManyRequests', {}, { 'retry-after': String(judge.holdOff(resource.key, query)) });
+        return throttled(body, judge.holdOff(resource.key, query));
       case 'F29':
         return status(body, 500, 'InternalError');
       case 'F54':
@@ -374,9 +373,7 @@ export class ModelServer {
     const from = revisionOf(query.get('resourceVersion') ?? '');
     const strike = faults.pick(['F3', 'F5', 'F6', 'F9', 'F23', 'F29'], 8);
     if (strike !== null) faults.count(strike);
-    if (strike === 'F23') {
-      return status(body, 429, 'TooManyRequests', {}, { 'retry-after': String(judge.holdOff(resource.key, query)) });
-    }
+    if (strike === 'F23') return throttled(body, judge.holdOff(resource.key, query));
     if (strike === 'F9') return tooLarge(body, 'words');
     if (strike === 'F29') return status(body, 500, 'InternalError');
     if (strike === 'F5') return status(body, 410, 'Expired');
@@ -399,9 +396,7 @@ export class ModelServer {
     if (strike === 'F18') return status(body, this.#one([400, 422, 405]), 'Invalid');
     if (strike === 'F8') return status(body, 410, 'Expired');
     if (strike === 'F9') return tooLarge(body, 'cause');
-    if (strike === 'F23') {
-      return status(body, 429, 'TooManyRequests', {}, { 'retry-after': String(judge.holdOff(resource.key, query)) });
-    }
+    if (strike === 'F23') return throttled(body, judge.holdOff(resource.key, query));
     const version = query.get('resourceVersion') ?? '';
     if (version !== '' && revisionOf(version) > visible) return tooLarge(body, 'cause');
     const at = version === '' ? this.storage.revision : visible;
@@ -450,7 +445,7 @@ export class ModelServer {
       sent: from.sent,
       random,
       faults,
-      events: (after) => this.#visibleEvents(resource, after, behind),
+      events: (after) => this.storage.events(resource.key, after, this.#standsAt(behind)),
       revision: () => this.#standsAt(behind),
       before: (event) => this.storage.lastEvent(resource.key, event.revision - 1),
       write: (bytes) => this.#write(body, bytes),
@@ -470,10 +465,6 @@ export class ModelServer {
       () => {},
     );
     return watcher;
-  }
-
-  #visibleEvents(resource: ModelResource, after: number, behind: boolean): readonly ModelEvent[] {
-    return this.storage.events(resource.key, after, this.#standsAt(behind));
   }
 
   /**
@@ -507,40 +498,3 @@ export class ModelServer {
 const listFaults = ['F8', 'F9', 'F10', 'F11', 'F12', 'F15', 'F23', 'F29', 'F54'] as const;
 
 const nothing = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-const expired = `${JSON.stringify({
-  type: 'ERROR',
-  object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410, message: 'too old' },
-})}\n`;
-
-function refusedConnection(): Error {
-  return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-}
-
-function whole(
-  body: ModelBody,
-  code: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): ConnectionAnswer {
-  if (text !== '') body.write(text);
-  body.end();
-  return { status: code, headers, body };
-}
-
-function status(
-  body: ModelBody,
-  code: number,
-  reason: string,
-  more: object = {},
-  headers: Readonly<Record<string, string>> = {},
-): ConnectionAnswer {
-  const text = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, ...more });
-  return whole(body, code, text, { ...json, ...headers });
-}
-
-function tooLarge(body: ModelBody, form: 'cause' | 'words'): ConnectionAnswer {
-  const message = 'Too large resource version: 1, current: 0';
-  const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
-  return status(body, 504, 'Timeout', form === 'cause' ? { message, details } : { message });
-}
