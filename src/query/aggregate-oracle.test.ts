@@ -4,19 +4,18 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalText } from '../catalog/decimal.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import { parsePath, pathOf } from '../catalog/path.ts';
-import { isSummable, type Tally } from '../catalog/tally.ts';
+import { isSummable } from '../catalog/tally.ts';
 import { foldCase, parseExact } from '../catalog/values.ts';
-import type { AggregatePlan, GroupResult, Leaf, Measured } from './aggregate.ts';
+import type { AggregatePlan, Leaf, Measured } from './aggregate.ts';
 import { aggregateKinds } from './aggregate-kinds.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { facet, facetOf, filterWithout } from './facet.ts';
 import { everything, type Filter, type Identity } from './filter.ts';
-import { NotAfforded } from './scan-budget.ts';
-import { boundless, openTestStore, plainKey, plannedKind, promotedKey } from './test-support.ts';
+import { openTestStore, plainKey, plannedKind, promotedKey } from './test-support.ts';
 import { comparable, pools, types } from './test-values.ts';
+import { afforded, boundless, shownGroups } from './testing/shown-groups.ts';
 
 const oddName = 'o"d.n\\a[0]\0';
 const single: readonly Leaf[] = [
@@ -186,29 +185,6 @@ function textOf({ namespace, name, body }: Made, uid: string): string {
   return JSON.stringify({ metadata, spec, status });
 }
 
-/** As text, sorted: what was not wanted is left out. */
-function shown(groups: readonly GroupResult[], { measured }: AggregatePlan): string[] {
-  const one = ({ count, sum, least, greatest }: Tally, wanted: Measured | undefined): unknown => [
-    count,
-    wanted?.sum === true ? decimalText(sum) : null,
-    ...(wanted?.ends === true ? [least, greatest].map((key) => (key === null ? null : String(key))) : []),
-  ];
-  return groups
-    .map(({ keys, count, tallies }) =>
-      JSON.stringify([
-        keys.map((key) => (key === null ? null : String(key))),
-        count,
-        tallies.map((tally, index) => one(tally, measured[index])),
-      ]),
-    )
-    .sort();
-}
-
-function afforded<T>(answer: T | NotAfforded): T {
-  if (answer instanceof NotAfforded) throw new Error('everything is afforded here');
-  return answer;
-}
-
 /** Forty questions each. */
 const runs = Number(process.env['ORACLE_RUNS'] ?? 8);
 
@@ -241,7 +217,9 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
           const plan: AggregatePlan = { kinds: kinds.map(plannedKind), filter, by, measured };
           await store.read(async (lease, layouts) => {
             const found = afforded(await aggregateKinds(lease, layouts, plan, boundless()));
-            expect(shown(found, plan), JSON.stringify(plan)).toEqual(shown(evaluateAggregate(plan, held), plan));
+            expect(shownGroups(found, plan), JSON.stringify(plan)).toEqual(
+              shownGroups(evaluateAggregate(plan, held), plan),
+            );
 
             const facetPlan = { ...asked, kinds: plan.kinds, filter };
             const groups = evaluateAggregate(

@@ -10,7 +10,8 @@ import { listPage } from './list.ts';
 import { matches } from './matches.ts';
 import type { ListPlan, OrderTerm } from './plan.ts';
 import { requireSearchable } from './search.ts';
-import { boundless, openTestStore, plainKey, plannedKind, promotedKey } from './test-support.ts';
+import { openTestStore, plainKey, plannedKind, promotedKey } from './test-support.ts';
+import { boundless } from './testing/shown-groups.ts';
 
 const paths = searchPaths([]);
 const words = [

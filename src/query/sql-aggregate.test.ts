@@ -6,16 +6,8 @@ import { countMatches } from './count.ts';
 import { filterWithout } from './facet.ts';
 import { everything, type Filter } from './filter.ts';
 import { NotAfforded, rowCost, ScanBudget } from './scan-budget.ts';
-import {
-  boundless,
-  explain,
-  openTestStore,
-  plannedKind,
-  promotedKey,
-  recording,
-  type TestStore,
-  thing,
-} from './test-support.ts';
+import { explain, openTestStore, plannedKind, promotedKey, recording, type TestStore, thing } from './test-support.ts';
+import { boundless } from './testing/shown-groups.ts';
 
 const leaf = (path: string, type: Leaf['type'] = 'String'): Leaf => ({ path: parsePath(path), type });
 const is = (path: string, value: string): Filter => ({

@@ -5,7 +5,8 @@ import { countMatches } from './count.ts';
 import type { Filter } from './filter.ts';
 import { KindScope } from './kind-scope.ts';
 import { afterPrefix, filterSql } from './sql-filter.ts';
-import { boundless, openTestStore, plannedKind, promotedKey, type TestStore, thing } from './test-support.ts';
+import { openTestStore, plannedKind, promotedKey, type TestStore, thing } from './test-support.ts';
+import { boundless } from './testing/shown-groups.ts';
 
 const layout: KindLayout = {
   kindId: 7,

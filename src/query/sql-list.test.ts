@@ -6,7 +6,6 @@ import { everything, type Filter } from './filter.ts';
 import { listPage } from './list.ts';
 import type { ListPlan, ListResult, OrderTerm, Page } from './plan.ts';
 import {
-  boundless,
   explain,
   openTestStore,
   orderTerm,
@@ -16,6 +15,7 @@ import {
   type TestStore,
   thing,
 } from './test-support.ts';
+import { boundless } from './testing/shown-groups.ts';
 
 const projection = { spec: { size: true } } as const;
 /** What every page statement selects and joins around its keys. */

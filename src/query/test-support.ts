@@ -9,18 +9,12 @@ import { describedResource, storeFile } from '../store/test-support.ts';
 import type { IncomingObject, KindLayout, Lease, ResourceHandle, Row, Statement } from '../store/types.ts';
 import { openWriter, type StoreWriter } from '../store/writer.ts';
 import type { OrderTerm, PlannedKind } from './plan.ts';
-import { ScanBudget } from './scan-budget.ts';
 
 export const promotedKey = 'widgets.example.com';
 export const plainKey = 'gadgets.example.com';
 
 export function plannedKind(key: string): PlannedKind {
   return { key, tree: { root: 'root', shapes: {} } };
-}
-
-/** A budget that is never used up. */
-export function boundless(): ScanBudget {
-  return new ScanBudget(Number.POSITIVE_INFINITY);
 }
 
 export interface TestStore {

@@ -87,3 +87,21 @@ export const types = Object.keys(pools) as LeafType[];
 export const comparable = Object.fromEntries(
   types.map((type) => [type, pools[type].filter((value) => orderKey(type, value) !== null)]),
 ) as unknown as Readonly<Record<LeafType, readonly unknown[]>>;
+
+/** For `matches`. */
+export const patterns = [
+  '',
+  'a',
+  '^web-1',
+  'B$',
+  '[aA]b?',
+  '.',
+  '^$',
+  '\\x00',
+  '(?i)É',
+  '[0-9]+$',
+  '😀',
+  '\\x{fffd}',
+  'a.b',
+  '^(a|b)+$',
+];

@@ -1,13 +1,11 @@
 /** Groups and facets of one question: SQL against the evaluator. */
-import { decimalText } from '../../src/catalog/decimal.ts';
-import type { Tally } from '../../src/catalog/tally.ts';
 import { foldCase } from '../../src/catalog/values.ts';
-import type { AggregatePlan, GroupResult, Measured } from '../../src/query/aggregate.ts';
+import type { AggregatePlan } from '../../src/query/aggregate.ts';
 import { aggregateKinds } from '../../src/query/aggregate-kinds.ts';
 import { evaluateAggregate } from '../../src/query/evaluate-aggregate.ts';
 import { facet, facetOf, filterWithout } from '../../src/query/facet.ts';
 import type { PlannedKind } from '../../src/query/plan.ts';
-import { NotAfforded, ScanBudget } from '../../src/query/scan-budget.ts';
+import { afforded, boundless, shownGroups } from '../../src/query/testing/shown-groups.ts';
 import type { KindLayout, Lease } from '../../src/store/types.ts';
 import type { Held, Question } from './questions.ts';
 
@@ -22,7 +20,7 @@ export async function checkGroups(
 ): Promise<void> {
   const plan: AggregatePlan = { kinds, filter, by, measured };
   const found = afforded(await aggregateKinds(lease, layouts, plan, boundless()));
-  same('groups', shown(found, plan), shown(evaluateAggregate(plan, held), plan));
+  same('groups', shownGroups(found, plan), shownGroups(evaluateAggregate(plan, held), plan));
 
   const without = filterWithout(filter, asked.leaf.path);
   const groups = evaluateAggregate({ kinds, filter: without, by: [asked.leaf], measured: [] }, held);
@@ -34,31 +32,4 @@ export async function checkGroups(
   });
   const facets = afforded(await facet(lease, layouts, { ...asked, kinds, filter }, boundless()));
   same('a facet', text(facets), text(wanted));
-}
-
-export function boundless(): ScanBudget {
-  return new ScanBudget(Number.POSITIVE_INFINITY);
-}
-
-export function afforded<T>(answer: T | NotAfforded): T {
-  if (answer instanceof NotAfforded) throw new Error('everything is afforded here');
-  return answer;
-}
-
-/** As texts, sorted; what was not wanted is left out. */
-function shown(groups: readonly GroupResult[], { measured }: AggregatePlan): string[] {
-  const one = ({ count, sum, least, greatest }: Tally, wanted: Measured | undefined): unknown => [
-    count,
-    wanted?.sum === true ? decimalText(sum) : null,
-    ...(wanted?.ends === true ? [least, greatest].map((key) => (key === null ? null : String(key))) : []),
-  ];
-  return groups
-    .map(({ keys, count, tallies }) =>
-      JSON.stringify([
-        keys.map((key) => (key === null ? null : String(key))),
-        count,
-        tallies.map((tally, index) => one(tally, measured[index])),
-      ]),
-    )
-    .sort();
 }

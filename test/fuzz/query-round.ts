@@ -14,10 +14,11 @@ import { listPage } from '../../src/query/list.ts';
 import { matchingObjects } from '../../src/query/match-ids.ts';
 import { matches } from '../../src/query/matches.ts';
 import type { ListResult, Page, PlannedKind } from '../../src/query/plan.ts';
+import { afforded, boundless } from '../../src/query/testing/shown-groups.ts';
 
 import { readLayouts } from '../../src/store/layout.ts';
 import type { KindLayout, Lease } from '../../src/store/types.ts';
-import { afforded, boundless, checkGroups } from './check-groups.ts';
+import { checkGroups } from './check-groups.ts';
 import { Dice } from './dice.ts';
 import { type Focus, focusOn, placeIn } from './focus.ts';
 import { type Asked, type Held, type Question, QuestionMaker } from './questions.ts';

@@ -16,6 +16,7 @@ import {
   type LabelRequirement,
 } from '../../src/query/filter.ts';
 import type { OrderTerm } from '../../src/query/plan.ts';
+import { patterns } from '../../src/query/test-values.ts';
 import type { Dice } from './dice.ts';
 import { type Focus, listIn, placeIn } from './focus.ts';
 import { comparableOf, hostileKeys } from './hostile-values.ts';
@@ -47,22 +48,6 @@ export interface Asked {
 const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
 const operators: readonly CompareOperator[] = ['eq', 'in', 'lt', 'lte', 'gt', 'gte'];
 const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
-const patterns = [
-  '',
-  'a',
-  '^web-1',
-  'B$',
-  '[aA]b?',
-  '.',
-  '^$',
-  '\\x00',
-  '(?i)É',
-  '[0-9]+$',
-  '😀',
-  '\\x{fffd}',
-  'a.b',
-  '^(a|b)+$',
-];
 const labelValues = ['a', 'A', '', 'é', '5', 'true', '😀'];
 
 export class QuestionMaker {
