@@ -36,6 +36,7 @@ export function weightOf(role: CostRole, field: string): number {
 const objectInterface = 'KubernetesObject';
 const aggregates: ReadonlySet<string> = new Set(['Aggregate', 'GroupAggregate']);
 
+/** The part that a type of this schema has. */
 export function roleOf(type: GraphQLNamedType, schema: GraphQLSchema): CostRole {
   if (isInterfaceType(type)) return type.name === objectInterface ? 'object' : 'data';
   if (!isObjectType(type)) return 'data';

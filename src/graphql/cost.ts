@@ -21,6 +21,7 @@ import {
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import { defaultPageSize } from '../query/check-page.ts';
+import { textLength } from '../store/text-length.ts';
 import type { Row } from '../store/types.ts';
 import { type CostRole, roleOf, weightOf } from './cost-weights.ts';
 
@@ -69,7 +70,7 @@ export class OperationCost {
 
   /** Rows came from the store. @throws PortolanError QUERY_TOO_COSTLY */
   read(rows: readonly Row[]): void {
-    for (const row of rows) for (const value of row) if (typeof value === 'string') this.#readBytes += value.length;
+    for (const row of rows) this.#readBytes += textLength(row);
     if (this.#readBytes <= this.#maxReadBytes) return;
     throw new PortolanError(
       'QUERY_TOO_COSTLY',

@@ -19,6 +19,7 @@ import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { applicationId, formatVersion } from './schema.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
+import { textLength } from './text-length.ts';
 import type { PageRequest, PagesRead, PageText, Row, Statement } from './types.ts';
 
 export interface ReadConnectionOptions {
@@ -113,7 +114,7 @@ export class ReadConnection {
     const rows = statements.map((statement) => this.#readWhole(statement));
     const texts = pages.map((page) => {
       const found = this.fill(page.statements, page.limit);
-      for (const row of found) bytes += lengthOf(row);
+      for (const row of found) bytes += textLength(row);
       return this.#pageText(found, page);
     });
     return { ...snapshot, rows, pages: texts, bytes };
@@ -176,10 +177,4 @@ export class ReadConnection {
 
 function notReady(): PortolanError {
   return new PortolanError('CACHE_NOT_READY', 'The store is not open yet; try again in a moment.');
-}
-
-function lengthOf(row: Row): number {
-  let length = 0;
-  for (const value of row) if (typeof value === 'string') length += value.length;
-  return length;
 }

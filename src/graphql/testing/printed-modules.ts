@@ -42,6 +42,7 @@ export interface PrintedModules {
   remove(): void;
 }
 
+/** Writes the modules into a new folder and imports them. */
 export async function printModules(): Promise<PrintedModules> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-clients-'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
