@@ -89,7 +89,7 @@ export class StoreMetrics {
     );
     this.#revision = gauge('store_revision', 'Sequence number of the newest committed change.');
     this.#floor = gauge('store_log_floor', 'The change log holds what is after this sequence number.');
-    this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log.");
+    this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log; 0 once all of it is in the database file.");
     this.#bytes = gauge('store_bytes', 'Of the database file, without pages that are free.');
     this.#maxBytes = gauge(
       'store_max_bytes',

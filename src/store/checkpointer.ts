@@ -15,7 +15,7 @@ export interface CheckpointerData {
   readonly flags: Int32Array<SharedArrayBuffer>;
   /** Bytes in the log that are worth a checkpoint. */
   readonly passiveBytes: number;
-  /** Size of the log's file above which it is truncated; the reader's gate stands at the same size. */
+  /** Size of the log above which all of it is written back, so that it begins anew; the reader's gate stands at the same size. */
   readonly gateBytes: number;
 }
 

@@ -1,11 +1,11 @@
 /**
  * The checkpoint thread: writes the log back into the database file, beside the writer.
  *
- * Passive checkpoints hold up nobody. A log whose file has grown past the gate must be truncated, which needs a moment without a
- * reader's snapshot: the reader's gate (wal-gate.ts) makes one, and this thread tries until it finds it. A try fails at once when
- * somebody is in the way, so that the writer's lock is held no longer than the few frames that were left over.
+ * Passive checkpoints hold up nobody. A log that has grown past the gate must begin anew, which needs a moment in which all of it is
+ * written back and no reader has a snapshot of it: the reader's gate (wal-gate.ts) makes one, and this thread tries until it finds
+ * it. A try fails at once when somebody is in the way, so that the writer's lock is held no longer than the few frames that were
+ * left over.
  */
-import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { type CheckpointerData, checkpointFlags } from './checkpointer.ts';
 import { Database, sqliteCodeOf } from './database.ts';
@@ -19,8 +19,8 @@ const gatedMs = 3;
 /** Looks without a commit after which what little is left is written back too. */
 const quietLooks = 40;
 
-/** Frames that a truncating checkpoint may find at the gate: few enough to hold the writer's lock for. */
-const leftOver = 256;
+/** Bytes that the checkpoint at the gate may find left: few enough to hold the writer's lock for. */
+const leftOver = 1024 * 1024;
 
 run();
 
@@ -30,25 +30,23 @@ function run(): void {
     const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
     try {
       database.pragma('wal_autocheckpoint = 0');
-      const pageSize = Number(database.pragma('page_size'));
       let quiet = 0;
       let seen: unknown = null;
       for (;;) {
-        const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-        const gated = size > gateBytes;
         const version = database.pragma('data_version');
         quiet = version === seen ? quiet + 1 : 0;
         seen = version;
-        let pending = pendingFrames(database);
-        const worthIt = pending * pageSize >= passiveBytes || (gated && pending > leftOver);
-        if (worthIt || (quiet === quietLooks && pending > 0)) {
+        let { bytes, pendingBytes } = database.log();
+        const gated = bytes > gateBytes && pendingBytes > 0;
+        const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
+        if (worthIt || (quiet === quietLooks && pendingBytes > 0)) {
           checkpoint(database, 'PASSIVE');
-          pending = pendingFrames(database);
+          ({ bytes, pendingBytes } = database.log());
         }
         // Where much is left, a reader's snapshot is in the way, and a try would only hold up the writer.
         // The further the log is past the gate, the more the writer has to bear.
-        const bearable = leftOver + (size - gateBytes) / pageSize / 4;
-        if (gated && pending <= bearable) checkpoint(database, 'TRUNCATE');
+        const bearable = leftOver + (bytes - gateBytes) / 4;
+        if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
         const pause = gated ? gatedMs : worthIt ? busyMs : idleMs;
         Atomics.wait(flags, checkpointFlags.stop, 0, pause);
         if (Atomics.load(flags, checkpointFlags.stop) === 1) break;
@@ -61,13 +59,7 @@ function run(): void {
   Atomics.notify(flags, checkpointFlags.stopped);
 }
 
-/** Frames in the log that are not in the database file yet. */
-function pendingFrames(database: Database): number {
-  const { log, checkpointed } = database.pragmaRow('wal_checkpoint(NOOP)');
-  return Math.max(0, Number(log) - Number(checkpointed));
-}
-
-function checkpoint(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): void {
+function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
   try {
     database.pragma(`wal_checkpoint(${mode})`);
   } catch (error) {

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
 
 /** How long a transaction tries to begin. */
 const beginWaitMs = 5000;
+/** Before each page in the log. */
+const frameHeaderBytes = 24;
 /** Nobody ever wakes who waits here. */
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
@@ -35,6 +37,13 @@ export interface SqlAggregate<State> {
   readonly start: () => State;
   readonly step: (state: State, ...args: readonly SqlValue[]) => void;
   readonly result: (state: State) => SqlValue;
+}
+
+/** The write-ahead log up to its last frame, and what of it is not in the database file yet. */
+export interface LogSize {
+  readonly bytes: number;
+  /** Where it is 0, the next commit begins the log anew, unless a snapshot still reads from it. */
+  readonly pendingBytes: number;
 }
 
 export interface RunResult {
@@ -139,6 +148,7 @@ export class Database {
   readonly #cached: number;
   readonly #slowMs: number;
   readonly #log: Logger;
+  #frameBytes: number | null = null;
   #translate: (error: DatabaseError) => Error = (error) => error;
 
   constructor(file: string, options: DatabaseOptions = {}) {
@@ -289,16 +299,30 @@ export class Database {
   }
 
   /**
-   * Writes the whole log back and cuts its file to nothing; false when others were in the way for that long. For a connection that
-   * waits in its own way, as in `begin`. Another checkpoint
-   * under way is refused at once by SQLite, whatever the busy timeout, so it is waited for here.
+   * How long the write-ahead log is. Outside of a transaction only: SQLite refuses to tell in one (SQLITE_LOCKED). By the header of
+   * the log's index, https://sqlite.org/walformat.html, so it costs no more than a look at a file.
    */
-  truncateLog(patienceMs: number): boolean {
+  log(): LogSize {
+    const [, frames = 0, backfilled = 0] = (this.statement('PRAGMA main.wal_checkpoint(NOOP)').get() ?? []).map(Number);
+    this.#frameBytes ??= Number(this.pragma('page_size')) + frameHeaderBytes;
+    return {
+      bytes: Math.max(0, frames) * this.#frameBytes,
+      pendingBytes: Math.max(0, frames - backfilled) * this.#frameBytes,
+    };
+  }
+
+  /**
+   * Writes the whole log back, so that the next commit begins it anew; false when others were in the way for that long. The file
+   * keeps its size: to cut it would hold the lock for many times as long, and what is there is written over. For a connection that
+   * waits in its own way, as in `begin`. Another checkpoint under way is refused at once by SQLite, whatever the busy timeout, so
+   * it is waited for here.
+   */
+  restartLog(patienceMs: number): boolean {
     const deadline = performance.now() + patienceMs;
     for (;;) {
       try {
         this.#connection.pragma(`busy_timeout = ${Math.max(1, Math.round(deadline - performance.now()))}`);
-        const [row] = this.#connection.pragma('wal_checkpoint(TRUNCATE)') as readonly { busy: number }[];
+        const [row] = this.#connection.pragma('main.wal_checkpoint(RESTART)') as readonly { busy: number }[];
         if (row?.busy === 0) return true;
       } catch (error) {
         if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw this.explain(error, 'wal_checkpoint');

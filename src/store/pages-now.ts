@@ -51,6 +51,15 @@ export class PagesNow {
     }
   }
 
+  /** Bytes of the write-ahead log while any of it is not written back; 0 as well while there is no store that could be read. */
+  logBytes(): number {
+    try {
+      return this.#connection.logBytes();
+    } catch {
+      return 0;
+    }
+  }
+
   close(): void {
     this.#connection.close();
   }

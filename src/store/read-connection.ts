@@ -120,6 +120,12 @@ export class ReadConnection {
     return { ...snapshot, rows, pages: texts, bytes };
   }
 
+  /** Bytes of the write-ahead log while any of it is not written back; between snapshots only. @throws as `begin` does. */
+  logBytes(): number {
+    const { bytes, pendingBytes } = this.#connect().log();
+    return pendingBytes === 0 ? 0 : bytes;
+  }
+
   /** What an error says of the file itself; null where it says nothing. */
   damageIn(error: unknown): FileDamage | null {
     const code = sqliteCodeOf(error);

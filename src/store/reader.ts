@@ -101,11 +101,6 @@ class ReaderPool implements PooledReader, PageReader {
     this.#walLimit = options.walLimitBytes ?? 48 * 1024 * 1024;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLogger;
-    this.#gate = new WalGate(file, {
-      clock: this.#clock,
-      gateBytes: options.walGateBytes ?? 32 * 1024 * 1024,
-      patienceMs: 500,
-    });
     const connection = {
       file,
       cachedStatements: options.cachedStatements ?? 500,
@@ -113,6 +108,11 @@ class ReaderPool implements PooledReader, PageReader {
       maxRows: options.maxRows ?? 100_000,
     };
     this.#now = new PagesNow({ ...connection, mostMs: options.pagesNowMs ?? 10, clock: this.#clock });
+    this.#gate = new WalGate(() => this.#now.logBytes(), {
+      clock: this.#clock,
+      gateBytes: options.walGateBytes ?? 32 * 1024 * 1024,
+      patienceMs: 500,
+    });
     this.#threadOptions = {
       ...connection,
       heapMb: options.heapMb ?? 256,
@@ -237,7 +237,7 @@ class ReaderPool implements PooledReader, PageReader {
       if (thread === null) break;
       first.grant(thread);
     }
-    // When only the gate is in the way, nothing tells that the log has been truncated.
+    // When only the gate is in the way, nothing tells that the log has been written back.
     if (this.#free.length > 0) this.#gatePoll ??= setInterval(() => this.#grantNext(), gatePollMs);
   }
 

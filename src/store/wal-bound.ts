@@ -1,25 +1,26 @@
 /**
  * Keeps the write-ahead log bounded from the writer's side, whatever the scheduler does to others.
  *
- * Commonly the checkpoint thread (checkpointer.worker.ts) truncates the log at the gate, while the reader's gate (wal-gate.ts) holds
- * new leases back. Where that thread does not get its turn, the writer does the same before a transaction begins: with little
- * patience at first, and the more the longer the log is, so that it rather waits than writes on. Leases end by themselves, or are
- * cut past the reader's limit; only somebody else's snapshot can outlast the patience, and that is said.
+ * Commonly the checkpoint thread (checkpointer.worker.ts) writes the log back whole at the gate, so that it begins anew, while the
+ * reader's gate (wal-gate.ts) holds new leases back. Where that thread does not get its turn, the writer does the same before a
+ * transaction begins: with little patience at first, and the more the longer the log is, so that it rather waits than writes on.
+ * Leases end by themselves, or are cut past the reader's limit; only somebody else's snapshot can outlast the patience, and that is said.
  *
  *   gate        1.25 gates         1.5 gates          1.75 gates                    2 gates
  *   the thread  the writer tries   leases are cut     the writer waits for readers  never reached by our own readers
  */
-import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Database } from './database.ts';
 
 export interface WalBoundOptions {
-  /** Size at which the checkpoint thread truncates and new leases wait. */
+  /** Size at which the checkpoint thread writes all of it back and new leases wait. */
   readonly gateBytes: number;
   /** Milliseconds to wait for readers where nothing less has helped; longer than a lease lasts. Default 2,000. */
   readonly patienceMs?: number;
+  /** Commits what is open. */
+  readonly settle: () => void;
   readonly log: Logger;
 }
 
@@ -31,25 +32,36 @@ const looksMs = 3;
 
 export class WalBound {
   readonly #database: Database;
-  readonly #file: string;
   readonly #gate: number;
   readonly #patienceMs: number;
+  readonly #settle: () => void;
   readonly #log: Logger;
+  /** As last seen. */
+  #bytes = 0;
   /** Size up to which another try would be in vain: somebody was in the way a moment ago. */
   #triedAt = 0;
   #said = false;
 
-  constructor(database: Database, { gateBytes, patienceMs = 2000, log }: WalBoundOptions) {
+  constructor(database: Database, { gateBytes, patienceMs = 2000, settle, log }: WalBoundOptions) {
     this.#database = database;
-    this.#file = `${database.file}-wal`;
     this.#gate = gateBytes;
     this.#patienceMs = patienceMs;
+    this.#settle = settle;
     this.#log = log;
+    // A log that was once longer, by a snapshot that nobody could cut, is cut to this when it begins anew.
+    database.pragma(`main.journal_size_limit = ${gateBytes * 2}`);
   }
 
-  /** Size of the log's file. */
+  /**
+   * Size of the log while any of it is not written back. Inside a transaction, as it was before: only the writer makes it longer, by
+   * committing.
+   */
   bytes(): number {
-    return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+    if (!this.#database.inTransaction) {
+      const { bytes, pendingBytes } = this.#database.log();
+      this.#bytes = pendingBytes === 0 ? 0 : bytes;
+    }
+    return this.#bytes;
   }
 
   /**
@@ -57,9 +69,15 @@ export class WalBound {
    * emptied the log, without holding up what else the writer has to do; where the thread does not come to it, the writer empties it.
    */
   async room(): Promise<void> {
+    if (this.bytes() <= this.#gate) return;
     const { monotonic } = systemClock;
     const until = monotonic() + this.#patienceMs / 4;
-    while (this.bytes() > this.#gate && monotonic() < until) await sleep(looksMs);
+    do {
+      // What is open holds the lock, and the thread could not come to it.
+      this.#settle();
+      if (this.bytes() <= this.#gate) return;
+      await sleep(looksMs);
+    } while (monotonic() < until);
     this.#relieve(this.#gate);
   }
 
@@ -70,22 +88,24 @@ export class WalBound {
 
   #relieve(bound: number): void {
     const size = this.bytes();
-    if (size > bound && !this.#database.inTransaction) this.#truncate(size, size > this.#gate * 1.25 ? 500 : 20);
+    if (size > bound && !this.#database.inTransaction) this.#restart(size, size > this.#gate * 1.25 ? 500 : 20);
   }
 
   /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
   hold(expected = 0): void {
-    const size = this.bytes();
+    const { bytes: size, pendingBytes } = this.#database.log();
+    this.#bytes = size;
     const ahead = size + expected;
-    if (ahead <= this.#gate * 1.25 || size === 0) return;
+    // What is all written back begins anew with a commit, but for a snapshot that still reads from it: a large one makes sure.
+    if (ahead <= this.#gate * 1.25 || size === 0 || (pendingBytes === 0 && expected === 0)) return;
     const patience =
       ahead <= this.#gate * 1.5 ? triesMs : ahead <= this.#gate * 1.75 ? waitsMs : Math.max(waitsMs, this.#patienceMs);
     if (expected === 0 && size < this.#triedAt + this.#gate / 32) return;
-    this.#truncate(size, patience);
+    this.#restart(size, patience);
   }
 
-  #truncate(size: number, patienceMs: number): void {
-    if (this.#database.truncateLog(patienceMs)) {
+  #restart(size: number, patienceMs: number): void {
+    if (this.#database.restartLog(patienceMs)) {
       this.#triedAt = 0;
       this.#said = false;
       return;

@@ -1,12 +1,11 @@
 /**
- * Keeps the write-ahead log bounded from the readers' side. A checkpoint can take the log back to nothing only while no reader
- * holds a snapshot, so when the log is larger than `gateBytes` new leases wait until the running ones have ended and the
- * checkpointer (checkpointer.worker.ts, in the ingest role) has truncated it.
+ * Keeps the write-ahead log bounded from the readers' side. The log begins anew only while no reader holds a snapshot of it, so when
+ * it is longer than `gateBytes` new leases wait until the running ones have ended and the checkpointer (checkpointer.worker.ts, in
+ * the ingest role) has written all of it back. A lease that begins then reads the database file alone, and is in nobody's way.
  *
- * The two sides share nothing but the size of the file, so it works across processes. If nobody checkpoints (ingest is down) the
- * log does not grow either, and the gate opens by itself after `patienceMs`.
+ * The two sides share nothing but what SQLite tells any connection, so it works across processes. If nobody checkpoints (ingest is
+ * down) the log does not grow either, and the gate opens by itself after `patienceMs`.
  */
-import { statSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 
 export interface WalGateOptions {
@@ -15,27 +14,28 @@ export interface WalGateOptions {
   readonly patienceMs: number;
 }
 
-/** How long a look at the file's size is taken for the present. */
+/** How long a look at the log's size is taken for the present. */
 const freshMs = 2;
 
 export class WalGate {
-  readonly #file: string;
+  readonly #look: () => number;
   readonly #options: WalGateOptions;
   #size = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #closedSince: number | null = null;
 
-  constructor(file: string, options: WalGateOptions) {
-    this.#file = `${file}-wal`;
+  /** `look` gives the bytes of the log while any of it is not written back. */
+  constructor(look: () => number, options: WalGateOptions) {
+    this.#look = look;
     this.#options = options;
   }
 
-  /** Size of the write-ahead log in bytes. */
+  /** Bytes of the write-ahead log; 0 once all of it is written back. */
   size(): number {
     const now = this.#options.clock.monotonic();
     if (now - this.#lookedAt >= freshMs) {
       this.#lookedAt = now;
-      this.#size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+      this.#size = this.#look();
     }
     return this.#size;
   }
@@ -47,7 +47,7 @@ export class WalGate {
       return true;
     }
     const now = this.#options.clock.monotonic();
-    // Patience counts from when the last reader has let go: only then could anybody have truncated the log.
+    // Patience counts from when the last reader has let go: only then could anybody have emptied the log.
     if (this.#closedSince === null || active > 0) this.#closedSince = now;
     return now - this.#closedSince > this.#options.patienceMs;
   }

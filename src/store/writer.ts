@@ -71,7 +71,7 @@ export interface WriterOptions {
   readonly checkpoints?: 'thread' | 'inline';
   /** How the checkpoint thread is started: tests stall it. */
   readonly startCheckpointer?: typeof startCheckpointer;
-  /** Size of the WAL's file above which it is truncated; default 32 MiB. Readers hold back at the same size. */
+  /** Size of the WAL above which all of it is written back, so that it begins anew; default 32 MiB. Readers hold back at the same size. */
   readonly walGateBytes?: number;
   /** Bytes that all files of the store together may take; default no bound of its own. */
   readonly maxDiskBytes?: number | null;
@@ -160,7 +160,7 @@ class SqliteWriter implements StoreWriter {
     store.database.pragma('busy_timeout = 0');
     this.#session = new WriteSession(store.database, log);
     const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
-    const wal = new WalBound(store.database, { gateBytes, log });
+    const wal = new WalBound(store.database, { gateBytes, settle: () => this.#session.settle(), log });
     this.#disk = new DiskBudget(store.database, {
       maxBytes: options.maxDiskBytes ?? null,
       walGateBytes: gateBytes,
