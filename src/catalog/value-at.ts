@@ -8,7 +8,7 @@ import { isRawJson } from './raw-json.ts';
  * The value at a path without `each` steps; undefined when there is none. A null at the very end is given as null, a null on the
  * way counts as absent.
  */
-export function valueAt(body: unknown, path: Path): unknown {
+export function valueAt(body: unknown, path: Pick<Path, 'steps'>): unknown {
   let value = body;
   for (const step of path.steps) {
     value = valueBelow(value, step);

@@ -110,7 +110,7 @@ const labelsPath = {
 
 /** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the table of labels. */
 function meets({ key, operator, values }: LabelRequirement, body: unknown): boolean {
-  const label = valueAt(body, { text: '', steps: [...labelsPath.steps, { kind: 'key', key }] });
+  const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key }] });
   const found = typeof label === 'string' ? label.toWellFormed() : null;
   const given = (): boolean => values.some((value) => value.toWellFormed() === found);
   switch (operator) {

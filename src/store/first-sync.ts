@@ -10,8 +10,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../base/must.ts';
 import { readIncoming } from './incoming.ts';
-import type { PreparedObject, Recipe } from './prepare.ts';
-import { fillAll, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
+import { type PreparedObject, Preparer, type Recipe } from './prepare.ts';
+import { fillAll, newRowset, publish, type ReplaceContext, replaceIsOver } from './replace-context.ts';
 import type { StoredResource } from './resources.ts';
 import type { StorableObject } from './row-writer.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
@@ -25,6 +25,7 @@ export class FirstSync implements Replace {
   readonly #handle: ResourceHandle;
   readonly #rowset: number;
   readonly #shape: string;
+  #preparer: Preparer | null = null;
   #count = 0;
   #over = false;
   /** What was put so far was rolled back with somebody's failure: this replace can never be whole. */
@@ -46,7 +47,10 @@ export class FirstSync implements Replace {
   put(objects: readonly IncomingObject[]): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const resource = this.#context.resources.of(this.#handle);
-    this.#put(resource, readAll(objects, resource));
+    const { recipe } = this;
+    if (this.#preparer === null || !isDeepStrictEqual(recipe, this.#preparer.recipe))
+      this.#preparer = new Preparer(recipe, this.#context.session.database);
+    this.#put(resource, this.#preparer.read(objects));
   }
 
   get recipe(): Recipe {

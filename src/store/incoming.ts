@@ -15,13 +15,8 @@ export interface Owner {
   readonly controller: boolean;
 }
 
-export interface ReceivedObject {
-  /** The object as JSON, with apiVersion and kind. */
-  readonly text: string;
-  /** Without what is withheld. */
-  readonly value: Readonly<Record<string, unknown>>;
-  /** Places to remove from the text, beside those that the redaction's SQL removes. */
-  readonly withheldPlaces: readonly string[];
+/** What is indexed of an object beside its promoted paths. */
+export interface IndexedMetadata {
   /** The empty string for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
@@ -37,6 +32,15 @@ export interface ReceivedObject {
   readonly marks: string;
 }
 
+export interface ReceivedObject extends IndexedMetadata {
+  /** The object as JSON, with apiVersion and kind. */
+  readonly text: string;
+  /** Without what is withheld. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Places to remove from the text, beside those that the redaction's SQL removes. */
+  readonly withheldPlaces: readonly string[];
+}
+
 export interface KindNamesOnWire {
   readonly apiVersion: string;
   readonly kind: string;
@@ -50,11 +54,25 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   const parsed = incoming.value === undefined || redaction.withholds ? parse(incoming.text) : incoming.value;
   const withheldPlaces = redaction.withholds ? redaction.redact(parsed) : [];
   const value = asRecord(parsed);
-  const metadata = value === null ? null : asRecord(value['metadata']);
-  if (value === null || metadata === null) throw invalid('has no metadata');
+  if (value === null) throw invalid('has no metadata');
+  return {
+    text: withKind(incoming.text, value, names),
+    value,
+    withheldPlaces,
+    ...readMetadata(value['metadata'], incoming),
+  };
+}
+
+/** What is indexed of an object's metadata; `known` is used before what stands there. Throws INVALID as readIncoming does. */
+export function readMetadata(
+  received: unknown,
+  known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {},
+): IndexedMetadata {
+  const metadata = asRecord(received);
+  if (metadata === null) throw invalid('has no metadata');
   const { name } = metadata;
-  const uid = incoming.uid ?? metadata['uid'];
-  const resourceVersion = incoming.resourceVersion ?? metadata['resourceVersion'];
+  const uid = known.uid ?? metadata['uid'];
+  const resourceVersion = known.resourceVersion ?? metadata['resourceVersion'];
   if (!isText(name)) throw invalid('has no name');
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
@@ -64,9 +82,6 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   );
   const owners = readOwners(metadata['ownerReferences']);
   return {
-    text: withKind(incoming.text, value, names),
-    value,
-    withheldPlaces,
     namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
     name,
     uid,
