@@ -16,7 +16,7 @@ import { startPodServer } from './support/pod-server.ts';
 export const about =
   'pages of a long list: beside bare SQL, an array, at depth, under changes; --help tells its options';
 
-const help = `Usage: npm run bench -- list [options]
+export const help = `Usage: npm run bench -- list [options]
 
   --objects N    Pods in the list (100000)
   --million N    Pods in the larger list that is paged at depth; 0 leaves it out (1000000)
@@ -45,7 +45,6 @@ export async function run(args: readonly string[]): Promise<void> {
     args: [...args],
     allowNegative: true,
     options: {
-      help: { type: 'boolean', short: 'h', default: false },
       objects: { type: 'string', default: '100000' },
       million: { type: 'string', default: '1000000' },
       depth: { type: 'string', default: '50000' },
@@ -55,10 +54,6 @@ export async function run(args: readonly string[]): Promise<void> {
       client: { type: 'boolean', default: true },
     },
   });
-  if (values.help) {
-    process.stdout.write(help);
-    return;
-  }
   const options = {
     objects: Number(values.objects),
     million: Number(values.million),

@@ -1,13 +1,15 @@
 /**
  * `npm run bench -- NAME [arguments]`: runs one benchmark of this directory; without a name, lists them.
  *
- * A benchmark is a file NAME.ts that exports `about` (one sentence) and `run(args)`. It prints a table for people and one line of
- * JSON for machines, stops by itself, and sets the exit code when a number is missed.
+ * A benchmark is a file NAME.ts that exports `about` (one sentence with its options), `run(args)`, and `help` where a sentence is too
+ * short. It prints a table for people and one line of JSON for machines, stops by itself, and sets the exit code when a number is
+ * missed.
  */
 import { readdirSync } from 'node:fs';
 
 interface Benchmark {
   readonly about: string;
+  readonly help?: string;
   run(args: readonly string[]): Promise<void>;
 }
 
@@ -31,7 +33,10 @@ const [name, ...args] = process.argv.slice(2);
 if (name === undefined || name === '--help' || name === '-h') {
   await list();
 } else if (names.includes(name)) {
-  await (await load(name)).run(args);
+  const { about, help, run } = await load(name);
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(help ?? `npm run bench -- ${name}: ${about}\n`);
+  } else await run(args);
 } else {
   process.stderr.write(`There is no benchmark ${JSON.stringify(name)}; choose one of: ${names.join(', ')}.\n`);
   process.exitCode = 2;
