@@ -57,6 +57,21 @@ test('R13: who stops while waiting is not let in later', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
+test('F23: who waits for its turn waits on when the collection is asked to pause meanwhile, and others do not', async () => {
+  const clock = new ManualClock();
+  const budget = new RequestBudget(clock, { burst: 1, perSecond: 1 });
+  const start = clock.monotonic();
+  const { signal } = new AbortController();
+  const taken: string[] = [];
+  const take = (collection: number): void =>
+    void budget.take(collection, signal).then(() => taken.push(`${collection} ${clock.monotonic() - start}`));
+  for (const collection of [1, 1, 2]) take(collection);
+  await settle();
+  budget.hold(1, 5);
+  await clock.advance(10_000);
+  expect(taken).toEqual(['1 0', '2 2000', '1 5000']);
+});
+
 /** Three hundred reflectors that know version 10, against a server that can be down; when it was asked, and for what. */
 async function threeHundred() {
   const bench = reflectorBench({ settings: { requests: rate } });

@@ -35,11 +35,19 @@ export class RequestBudget {
   /** Resolves when a request may be made. Rejects with the signal's reason when it aborts first; its turn is then lost. */
   async take(collection: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const rest = (this.#held.get(collection) ?? Number.NEGATIVE_INFINITY) - this.#clock.monotonic();
-    if (rest > 0) await this.#clock.sleep(rest, signal);
-    const now = this.#clock.monotonic();
-    const due = Math.max(this.#due, now - this.#aheadMs);
-    this.#due = due + this.#intervalMs;
-    if (due > now) await this.#clock.sleep(due - now, signal);
+    do {
+      const rest = this.#rest(collection);
+      if (rest > 0) await this.#clock.sleep(rest, signal);
+      const now = this.#clock.monotonic();
+      const due = Math.max(this.#due, now - this.#aheadMs);
+      this.#due = due + this.#intervalMs;
+      if (due > now) await this.#clock.sleep(due - now, signal);
+      // The server may have asked for a pause meanwhile, when another request of the collection was answered.
+    } while (this.#rest(collection) > 0);
+  }
+
+  /** Milliseconds. */
+  #rest(collection: number): number {
+    return (this.#held.get(collection) ?? Number.NEGATIVE_INFINITY) - this.#clock.monotonic();
   }
 }
