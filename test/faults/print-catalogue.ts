@@ -18,7 +18,8 @@ operations and faults against the same by seed: \`PORTOLAN_SEEDS=500 npx vitest 
 its own, so that a seed is the same run each time. Whenever something is committed, each table must be what the collection was at the
 table's resourceVersion, body by body, also for who reads a snapshot taken earlier; the log must tell each event of the server once and
 in order; requests must stay within their budget; and when the faults are over, all must be in step within bounded time, without another
-list, without a connection, a timer or a row left over. Where the table below says "model", the fault is among its faults, and is also
+list, without a connection, a timer or a row left over. Audits go on beside it in some of the runs: they must find an event that no watch
+was ever told of, and must find nothing where all is right. Where the table below says "model", the fault is among its faults, and is also
 played alone. \`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays fewer, \`PORTOLAN_SEED=17\` one again.
 
 The faults of the server are switches of the simulated cluster, for tests of your own:

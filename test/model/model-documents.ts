@@ -1,16 +1,27 @@
-/** What the model's server says of itself: discovery in its aggregated form, and OpenAPI v3. */
+/** What the model's server says of itself: discovery in its aggregated form, OpenAPI v3, and the namespace that tells clusters apart. */
 import { apiVersionOf, type ModelResource, modelResources } from './model-storage.ts';
 
 export interface Announced {
   readonly resources: readonly ModelResource[];
   /** Groups whose own server is away. */
   readonly stale: ReadonlySet<string>;
+  /** Of the namespace kube-system. */
+  readonly uid: string;
+}
+
+/** The document at a path that is no collection; null where there is none. */
+export function documentAt(path: string, announced: Announced): object | null {
+  if (path === '/api' || path === '/apis') return discoveryOf(announced, path === '/api');
+  if (path === '/openapi/v3') return openApiIndex();
+  if (path === '/api/v1/namespaces/kube-system') return { metadata: { name: 'kube-system', uid: announced.uid } };
+  const kind = modelResources.find((resource) => path === `/openapi/v3/${openApiPlace(resource)}`);
+  return kind === undefined ? null : openApiOf(kind);
 }
 
 const groupOf = (resource: ModelResource): string => resource.group;
 
 /** The answer to /api (the core group) or /apis (the others). */
-export function discoveryOf({ resources, stale }: Announced, core: boolean): object {
+export function discoveryOf({ resources, stale }: Pick<Announced, 'resources' | 'stale'>, core: boolean): object {
   const groups = [...new Set(modelResources.map(groupOf))].filter((group) => (group === '') === core);
   return {
     kind: 'APIGroupDiscoveryList',

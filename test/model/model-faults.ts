@@ -8,6 +8,8 @@ export const allFaults = [
   ...['F1', 'F2', 'F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'F9', 'F10', 'F11', 'F12', 'F15', 'F16', 'F17', 'F18', 'F19'],
   ...['F20', 'F21', 'F22', 'F23', 'F24', 'F25', 'F26', 'F27', 'F28', 'F29', 'F30', 'F31', 'F32', 'F33', 'F34', 'F35'],
   ...['F36', 'F37', 'F38', 'F40', 'F41', 'F42', 'F43', 'F44', 'F45', 'F47', 'F50', 'F52', 'F54'],
+  // Beside the catalogue: an event that no watch is ever told of, which only an audit finds.
+  ...['R24'],
 ] as const;
 
 export type FaultName = (typeof allFaults)[number];

@@ -4,11 +4,12 @@
  *
  * Also the judge of what is asked of it (I5): lists and watches within the budget, Retry-After obeyed, at most so many lists at a time.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { Connection, ConnectionAnswer, ConnectionRequest } from '../../src/kube/connection.ts';
 import { expired, json, refusedConnection, status, throttled, tooLarge, whole } from './model-answers.ts';
 import { ModelBody } from './model-body.ts';
-import { discoveryOf, openApiIndex, openApiOf, openApiPlace } from './model-documents.ts';
+import { documentAt } from './model-documents.ts';
 import type { ModelFaults } from './model-faults.ts';
 import {
   apiVersionOf,
@@ -18,7 +19,6 @@ import {
   type ModelObject,
   type ModelResource,
   ModelStorage,
-  modelResources,
   resourceAt,
   revisionOf,
   shown,
@@ -45,7 +45,7 @@ export class ModelServer {
   uid: string;
   /** How far the second front end is behind, in revisions. */
   lag = 0;
-  /** What is known of the storage may be of another time than the storage: restored, or another cluster's. */
+  /** What is known of the storage may be of another time than the storage (restored, or another cluster's), or lack an event. */
   confused = false;
   /** While confused by a restore, writes stay below what was known. */
   ceiling = Number.POSITIVE_INFINITY;
@@ -118,6 +118,15 @@ export class ModelServer {
     const objects = [...this.storage.objects(resource.key).values()];
     if (objects.length > 9) for (const object of objects) this.write(resource, 'DELETED', object);
     else for (let index = 0; index < 12; index += 1) this.#make(resource, `many-${index}`);
+  }
+
+  /** An object is changed or goes, and no watch will ever be told. */
+  lose(): void {
+    const resource = this.#one(this.served);
+    const object = [...this.storage.objects(resource.key).values()][0];
+    if (object === undefined || this.storage.revision + 1 >= this.ceiling) return;
+    this.confused = true;
+    this.write(resource, this.#context.random() < 0.5 ? 'MODIFIED' : 'DELETED', object, true);
   }
 
   /** The definition of a resource is removed, with its objects. */
@@ -231,7 +240,7 @@ export class ModelServer {
     const query = new URLSearchParams(text);
     const resource = resourceAt(path);
     if (resource !== undefined) this.#context.judge.asked(resource.key, query);
-    await (faults.on && random() < 0.3 ? this.#takeTime(resource, signal) : nothing());
+    await (faults.on && random() < 0.3 ? this.#takeTime(resource, signal) : nextTurn());
     signal?.throwIfAborted();
     // What kinds look like is no matter of the model.
     const described = path.startsWith('/openapi');
@@ -272,15 +281,8 @@ export class ModelServer {
   }
 
   #describe(body: ModelBody, path: string): ConnectionAnswer {
-    if (path === '/api' || path === '/apis') {
-      const announced = { resources: this.served, stale: this.stale };
-      return whole(body, 200, JSON.stringify(discoveryOf(announced, path === '/api')), json);
-    }
-    if (path === '/openapi/v3') return whole(body, 200, JSON.stringify(openApiIndex()), json);
-    const kind = modelResources.find((resource) => path === `/openapi/v3/${openApiPlace(resource)}`);
-    if (kind !== undefined) return whole(body, 200, JSON.stringify(openApiOf(kind)), json);
-    if (path !== '/api/v1/namespaces/kube-system') return status(body, 404, 'NotFound');
-    return whole(body, 200, JSON.stringify({ metadata: { name: 'kube-system', uid: this.uid } }), json);
+    const document = documentAt(path, { resources: this.served, stale: this.stale, uid: this.uid });
+    return document === null ? status(body, 404, 'NotFound') : whole(body, 200, JSON.stringify(document), json);
   }
 
   #list(body: ModelBody, resource: ModelResource, query: URLSearchParams, visible: number): ConnectionAnswer {
@@ -496,5 +498,3 @@ export class ModelServer {
 }
 
 const listFaults = ['F8', 'F9', 'F10', 'F11', 'F12', 'F15', 'F23', 'F29', 'F54'] as const;
-
-const nothing = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

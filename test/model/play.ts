@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../src/base/errors.ts';
-import { silentLogger } from '../../src/base/log.ts';
+import { type Logger, silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
 import { IngestHost } from '../../src/ingest/ingest-host.ts';
 import type { ReflectorSettings } from '../../src/ingest/reflector-context.ts';
@@ -59,6 +59,7 @@ class Run {
   readonly #settings: Partial<ReflectorSettings> & { readonly batchEvents: number };
   readonly #store: { readonly maxDifferences: number };
   readonly #findings: string[] = [];
+  readonly #log: Logger;
   readonly #done: string[] = [];
   #file: string;
   #files = 0;
@@ -95,6 +96,15 @@ class Run {
       backoff: { firstMs: 100, capMs: 2000, resetMs: 60_000 },
       parked: { firstMs: 200, capMs: 4000, resetMs: 60_000 },
       maxLineBytes: 4096,
+      auditMs: this.#faults.has('R24') ? 5000 + this.#pick(15_000) : 0,
+    };
+    this.#log = {
+      ...silentLogger,
+      error: (_fields, message) => {
+        if (/table is not what/.test(message) && !this.#server.confused)
+          this.#findings.push(`R24: without a cause, ${message}`);
+      },
+      child: () => this.#log,
     };
     this.#store = { maxDifferences: this.#pick(3) === 0 ? 3 : 2000 };
     for (let operations = this.#pick(16); operations > 0; operations -= 1) this.#server.operate();
@@ -197,6 +207,8 @@ class Run {
         return this.#restart();
       case 'F50':
         return server.burst();
+      case 'R24':
+        return server.lose();
     }
   }
 
@@ -287,7 +299,7 @@ class Run {
       post: () => {},
       clock: this.#clock,
       random: this.#random,
-      log: silentLogger,
+      log: this.#log,
     });
     host.start();
     return host;
@@ -375,4 +387,4 @@ class Run {
 }
 
 const common = ['F25', 'F45', 'F50', 'F22', 'F44', 'F27', 'F24'] as const;
-const rare = ['F20', 'F20', 'F21', 'F28', 'F30', 'F41', 'F43'] as const;
+const rare = ['F20', 'F20', 'F21', 'F28', 'F30', 'F41', 'F43', 'R24'] as const;

@@ -29,7 +29,9 @@ export class RequestJudge {
     const now = this.#clock.monotonic();
     const until = this.#notBefore.get(key);
     if (until !== undefined && now < until) this.findings.push(`I5: ${key} was asked for ${until - now} ms too early`);
-    if (query.get('watch') !== 'true' || query.get('sendInitialEvents') === 'true') this.lists += 1;
+    const watches = query.get('watch') === 'true' && query.get('sendInitialEvents') !== 'true';
+    // What is compared only is not taken.
+    if (!watches && query.get('resourceVersionMatch') !== 'Exact') this.lists += 1;
     const { burst, perSecond } = this.#rate;
     this.#tokens = Math.min(Math.max(burst, this.#tokens), this.#tokens + ((now - this.#at) * perSecond) / 1000) - 1;
     this.#at = now;
