@@ -1,8 +1,8 @@
 /**
  * Slices the items of a LIST body while it streams, so that a collection of any size needs no more memory than its largest item.
  *
- * A small scanner over bytes follows strings, escapes and nesting; all its marks are ASCII, which UTF-8 never has inside another
- * character. It does not judge JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
+ * Strings, escapes and nesting are followed, in items by bracket-scan.ts; all marks are ASCII, which UTF-8 never has inside another
+ * character. Nothing here judges JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
  *
  *   chunk -> push -> the text of each item that is complete ; end -> what stands beside the items
  *
@@ -10,6 +10,7 @@
  * where it is written as API servers write it, it is cut out. That is only a saving, the store removes what is left of it.
  * `metadata` may stand before or after the items; `items: null` is an empty list.
  */
+import { load, type ScanState, scan } from './bracket-scan.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 /** What a list says of itself. */
@@ -38,6 +39,11 @@ const colon = 0x3a;
 const metadataBegins = Buffer.from('"metadata":{');
 const managedFieldsBegin = Buffer.from('"managedFields":[');
 
+/** Bytes of an item up to which its managedFields are cut out: what it takes to do so is kept. */
+const mostCut = 2 * 1024 * 1024;
+/** What is left of an item is put together here, to be made a text at once. */
+let joined = Buffer.allocUnsafeSlow(64 * 1024);
+
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** Where the scanner stands: before the list, between its members, inside a member's value, between items, in an item, behind. */
@@ -57,26 +63,25 @@ export class ListSlicer {
   #name: string | null = null;
   #awaitsValue = false;
   #sawItems = false;
-  /** The item's member that the scanner is in is its metadata. */
-  #inMetadata = false;
-  /** Where managedFields begin and end in the item, -1 as long as that is not known. */
-  #cutFrom = -1;
-  #cutTo = -1;
+  /** In the item. */
+  #scanned: ScanState = openItem(0);
 
   constructor(maxBytes: number = defaultMaxItemBytes) {
     this.#maxBytes = maxBytes;
   }
 
   /** The items that this chunk completes. Lazy: take all of them before the next chunk. */
-  *push(chunk: Buffer): Generator<string, void, undefined> {
+  *push(bytes: Buffer): Generator<string, void, undefined> {
+    // An object of its own, by which it is known that these bytes are loaded.
+    const chunk = bytes.subarray();
     if (this.#collecting()) this.#from = 0;
     for (let at = 0; at < chunk.length; at += 1) {
       if (this.#place === 'item') {
-        at = this.#throughItem(chunk, at);
-        if (this.#depth === 0) {
-          this.#place = 'items';
-          yield this.#takeItem(chunk, at + 1);
-        }
+        load(chunk);
+        at = scan(at, chunk.length, 0, this.#scanned);
+        if (at === -1) break;
+        this.#place = 'items';
+        yield this.#takeItem(chunk, at + 1);
       } else if (this.#inString) at = this.#throughString(chunk, at);
       else if (this.#place === 'items') this.#betweenItems(at, chunk[at] as number);
       else this.#outside(chunk, at, chunk[at] as number);
@@ -133,68 +138,6 @@ export class ListSlicer {
     return at;
   }
 
-  /** Goes to the item's last brace (then the depth is 0), or to the end of the chunk. Nearly all bytes pass here. */
-  #throughItem(chunk: Buffer, from: number): number {
-    const { length } = chunk;
-    let depth = this.#depth;
-    let inString = this.#inString;
-    let at = from;
-    if (this.#escaped && at < length) {
-      this.#escaped = false;
-      at += 1;
-    }
-    while (at < length) {
-      if (inString) {
-        let byte = chunk[at] as number;
-        while (byte !== quote && byte !== backslash && ++at < length) byte = chunk[at] as number;
-        if (at >= length) break;
-        if (byte === quote) inString = false;
-        else if (++at === length) {
-          this.#escaped = true;
-          break;
-        }
-        at += 1;
-      } else {
-        const byte = chunk[at] as number;
-        if (byte === quote) {
-          inString = true;
-          if (depth <= 2) this.#lookAtName(chunk, at, depth);
-        }
-        // Braces and brackets are a bit apart: { and [ have 0x5b without it, } and ] have 0x5d.
-        else if ((byte & 0xdf) === openBracket) depth += 1;
-        else if ((byte & 0xdf) === closeBracket) {
-          depth -= 1;
-          if (depth === 0) break;
-          if (depth === 2 && this.#cutFrom !== -1 && this.#cutTo === -1) this.#endCut(chunk, at);
-        }
-        at += 1;
-      }
-    }
-    this.#depth = depth;
-    this.#inString = inString;
-    return at;
-  }
-
-  /** A string begins in the item itself (depth 1), or in one of its members (2). */
-  #lookAtName(chunk: Buffer, at: number, depth: number): void {
-    if (depth === 1) this.#inMetadata = standsAt(chunk, at, metadataBegins);
-    else if (this.#inMetadata && this.#cutFrom === -1 && standsAt(chunk, at, managedFieldsBegin)) {
-      this.#cutFrom = this.#placeInItem(at);
-    }
-  }
-
-  /** managedFields end here: one of the commas around them goes with them. */
-  #endCut(chunk: Buffer, at: number): void {
-    const from = this.#cutFrom;
-    if (chunk[at + 1] === comma) this.#cutTo = this.#placeInItem(at + 2);
-    else if (chunk[at + 1] === closeBrace && from > 0) this.#cutTo = this.#placeInItem(at + 1);
-    else this.#cutFrom = -1;
-  }
-
-  #placeInItem(at: number): number {
-    return this.#collected + at - this.#from;
-  }
-
   #betweenItems(at: number, byte: number): void {
     if (byte === comma || isSpace(byte)) return;
     if (byte === closeBracket) {
@@ -204,11 +147,8 @@ export class ListSlicer {
     }
     if (byte !== openBrace) throw notJson();
     this.#place = 'item';
-    this.#depth = 1;
+    this.#scanned = openItem(1);
     this.#from = at;
-    this.#inMetadata = false;
-    this.#cutFrom = -1;
-    this.#cutTo = -1;
   }
 
   #outside(chunk: Buffer, at: number, byte: number): void {
@@ -285,16 +225,17 @@ export class ListSlicer {
   }
 
   #takeItem(chunk: Buffer, end: number): string {
+    const from = this.#from;
+    const inOneChunk = this.#parts.length === 0;
     const item = this.#take(chunk, end);
-    if (this.#cutTo === -1) return item.toString('utf8');
-    // Cut off behind as the last member, it leaves the comma before it.
-    const last = item[this.#cutTo] === closeBrace && item[this.#cutFrom - 1] === comma;
-    const kept = this.#cutFrom - (last ? 1 : 0);
+    const cut = inOneChunk ? managedFieldsIn(item, chunk, from) : managedFieldsIn(item, item, 0);
+    if (cut === null) return item.toString('utf8');
     // Joined as bytes: a text made of two is put together again by each of those who read it.
-    const bytes = Buffer.allocUnsafe(kept + item.length - this.#cutTo);
-    item.copy(bytes, 0, 0, kept);
-    item.copy(bytes, kept, this.#cutTo);
-    return bytes.toString('utf8');
+    const length = cut.from + item.length - cut.to;
+    if (joined.length < length) joined = Buffer.allocUnsafeSlow(length * 2);
+    item.copy(joined, 0, 0, cut.from);
+    item.copy(joined, cut.from, cut.to);
+    return joined.toString('utf8', 0, length);
   }
 
   #take(chunk: Buffer, end: number): Buffer {
@@ -308,9 +249,38 @@ export class ListSlicer {
   }
 }
 
-function standsAt(chunk: Buffer, at: number, bytes: Buffer): boolean {
-  const end = at + bytes.length;
-  return chunk[at + 1] === bytes[1] && end <= chunk.length && chunk.compare(bytes, 0, bytes.length, at, end) === 0;
+function openItem(depth: number): ScanState {
+  return { depth, inString: false, escaped: false, second: -1 };
+}
+
+/** Where managedFields stand in an item, with one of the commas around them; `item` is what stands at `offset` in `bytes`. */
+function managedFieldsIn(
+  item: Buffer,
+  bytes: Buffer,
+  offset: number,
+): { readonly from: number; readonly to: number } | null {
+  let from = item.length > mostCut ? -1 : item.indexOf(managedFieldsBegin);
+  if (from === -1) return null;
+  load(bytes);
+  const state = openItem(0);
+  for (let reached = 0; from !== -1; from = item.indexOf(managedFieldsBegin, from + 1)) {
+    scan(offset + reached, offset + from, 0, state);
+    reached = from;
+    if (state.depth !== 2 || state.inString || !isMetadata(item, state.second - offset)) continue;
+    const inside = from + managedFieldsBegin.length;
+    const last = scan(offset + inside, offset + item.length, 2, { ...state, depth: 3 }) - offset;
+    if (item[last + 1] === comma) return { from, to: last + 2 };
+    if (item[last + 1] !== closeBrace) return null;
+    return { from: item[from - 1] === comma ? from - 1 : from, to: last + 1 };
+  }
+  return null;
+}
+
+/** Does the object that begins here belong to the name metadata? */
+function isMetadata(item: Buffer, at: number): boolean {
+  const from = at + 1 - metadataBegins.length;
+  if (from < 1 || (item[from - 1] !== openBrace && item[from - 1] !== comma)) return false;
+  return item.compare(metadataBegins, 0, metadataBegins.length, from, at + 1) === 0;
 }
 
 function notJson(): ProtocolError {
