@@ -1,6 +1,6 @@
 /**
  * From a query to a plan whose answer the store's readers write as text: the operation's selection, walked once for a document and
- * its variables, becomes page templates (src/store/page-text.ts) and the texts around them.
+ * its variables, becomes page templates (src/store/page-template.ts) and the texts around them.
  *
  * Only a closed world is planned: lists of kinds, with nodes, edges, pageInfo and changesCursor, whose objects' fields say by
  * plain-field.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
@@ -29,17 +29,20 @@ import type { FieldType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
 import { apiVersionOf } from '../catalog/resource.ts';
 import { objectIdParts } from '../query/object-id.ts';
+import { readinessStatement } from '../query/readiness.ts';
 import { findSearch } from '../query/search.ts';
 import type { TextProjection } from '../query/sql-list.ts';
-import { textColumns } from '../query/text-columns.ts';
+import { firstKeyColumn, textColumns } from '../query/text-columns.ts';
 import { rowCursor, type TextList, templateText, textList } from '../query/text-page.ts';
-import type { ObjectMember, RowPart, ValueShape } from '../store/page-text.ts';
+import type { ObjectMember, RowPart, ValueShape } from '../store/page-template.ts';
+import type { Statement } from '../store/types.ts';
 import { costOf } from './cost.ts';
 import { documentFragments } from './document-fragments.ts';
 import { filterFrom } from './filter-input.ts';
 import type { Generation } from './generation.ts';
 import { costOfNodes, type ListArguments, listPlan } from './list-field.ts';
 import { type PlainField, plainOf } from './plain-field.ts';
+import { NotPlain, RowTemplate } from './row-template.ts';
 
 /** Text of the answer, or what the page says at this place. */
 export type AnswerPiece = string | { readonly list: number } | 'next' | 'previous' | 'start' | 'end' | 'changes';
@@ -58,6 +61,8 @@ export interface AnswerPlan {
   /** The value of `data`: texts, and lists where they stand. */
   readonly data: readonly (string | PlannedList)[];
   readonly lists: readonly PlannedList[];
+  /** What is asked along with the lists: whether their kinds can be read (src/query/readiness.ts). */
+  readonly readiness: Statement;
   /** Values that the operation could give; within what is allowed. */
   readonly asked: number;
 }
@@ -67,13 +72,6 @@ export interface PlanOptions {
   readonly maxCost: number;
   readonly searchPaths: readonly Path[];
 }
-
-/** Said where a document is not of the closed world; never leaves this file. */
-class NotPlain extends Error {}
-
-/** A page's template may have so many values and objects; the executor reads whole bodies from about there on, too. */
-const mostValues = 100;
-const mostObjects = 30;
 
 export interface PlannedDocument {
   readonly document: DocumentNode;
@@ -143,7 +141,7 @@ class Planner {
     }
     if (lists.length === 0) throw new NotPlain();
     data.push(`${before.replace(/,$/, '')}}`);
-    return { data, lists, asked };
+    return { data, lists, readiness: readinessStatement(lists.map(({ kind }) => kind.key)), asked };
   }
 
   #list(query: GraphQLObjectType, nodes: readonly [FieldNode, ...FieldNode[]]): PlannedList {
@@ -162,7 +160,7 @@ class Planner {
     const cursor = rowCursor(list);
     const pieces: AnswerPiece[] = [];
     const lists: (readonly RowPart[])[] = [];
-    let ends = false;
+    const ends = new Set<string>();
     let looked = false;
     writeObject(this.#fields(type, setsOf(nodes)), pieces, (name, inner) => {
       looked ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
@@ -179,7 +177,7 @@ class Planner {
           const info: AnswerPiece[] = [];
           const infoType = namedType(type, name);
           writeObject(this.#fields(infoType, setsOf(inner)), info, (of) => {
-            if (of === 'startCursor' || of === 'endCursor') ends = true;
+            ends.add(of);
             return [pageInfoPiece(of, infoType)];
           });
           return info;
@@ -191,7 +189,14 @@ class Planner {
       }
     });
     const { values, objects, versions } = rows;
-    const template = { lists, ends: ends ? cursor : null, values, objects };
+    const template = {
+      lists,
+      first: ends.has('startCursor') ? cursor : null,
+      last: ends.has('endCursor') ? cursor : null,
+      columns: firstKeyColumn + list.plan.orderBy.length,
+      values,
+      objects,
+    };
     const selection = {
       schema: this.#generation.schema,
       fragments: this.#fragments,
@@ -381,36 +386,6 @@ interface Place {
   readonly path: Names;
   /** Which fields can stand here: an object of a kind, its metadata, or a plain shape below. */
   readonly place: 'object' | 'metadata' | 'shape';
-}
-
-/** What the rows of one page need of bodies, each place once. */
-class RowTemplate {
-  readonly values: Names[] = [];
-  readonly objects: Names[] = [];
-  versions = false;
-  readonly #valueAt = new Map<string, number>();
-  readonly #objectAt = new Map<string, number>();
-
-  value(path: Names, shape: ValueShape): RowPart {
-    return { is: 'value', at: place(this.#valueAt, this.values, path, mostValues), shape };
-  }
-
-  object(path: Names, of: readonly RowPart[]): RowPart {
-    return { is: 'object', at: place(this.#objectAt, this.objects, path, mostObjects), of };
-  }
-}
-
-/** The number of the path among those that are read. */
-function place(known: Map<string, number>, paths: Names[], path: Names, most: number): number {
-  const key = JSON.stringify(path);
-  const at = known.get(key) ?? paths.length;
-  if (at === paths.length) {
-    // In a JSON path, a name stands between quotes as it is.
-    if (at === most || path.some((name) => /["\\\p{Cc}\p{Cs}]/u.test(name))) throw new NotPlain();
-    paths.push(path);
-    known.set(key, at);
-  }
-  return at;
 }
 
 function identityParts(

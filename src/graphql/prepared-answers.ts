@@ -18,11 +18,11 @@ import { must } from '../base/must.ts';
 import { encodeLiveCursor } from '../live/live-cursor.ts';
 import { syncedClustersStatement } from '../query/access-path.ts';
 import { observePlans, type PlanNote } from '../query/plan-note.ts';
-import { missingOf, type Readiness, readinessIn, readinessStatement } from '../query/readiness.ts';
+import { missingOf, type Readiness, readinessIn } from '../query/readiness.ts';
 import type { Route } from '../query/route.ts';
 import { isShort, moreOf, textRequest, textRoute } from '../query/text-page.ts';
 import { readLayoutsAndVersion } from '../store/layout.ts';
-import type { KindLayout, PageReader, PageRequest, PagesRead, PageText } from '../store/types.ts';
+import type { KindLayout, PageReader, PageRequest, PagesRead, PageText, Row, Statement } from '../store/types.ts';
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
 import type { Generation } from './generation.ts';
 import { answerExtensions, type Missing, type OperationSource } from './operation.ts';
@@ -33,8 +33,9 @@ import { servingClusters } from './serving-clusters.ts';
 interface Way {
   readonly epoch: string;
   readonly layoutVersion: number;
-  /** JSON list of the clusters in which something of the kind is synced. */
+  /** JSON list of the clusters in which something of the kind is synced, and what asks for it. */
   readonly clusters: string;
+  readonly askClusters: Statement;
   readonly layout: KindLayout;
   readonly route: Route;
   /** How the route was chosen; null where nothing was planned. */
@@ -59,7 +60,8 @@ export class PreparedAnswers {
   readonly #reader: PageReader;
   readonly #clock: Clock;
   readonly #ways = new BoundedCache<Way>({ entries: 2000, weight: 2000 });
-  readonly #requests = new WeakMap<PlannedList, { readonly way: Way; readonly request: PageRequest }>();
+  readonly #questions = new WeakMap<AnswerPlan, Question>();
+  readonly #tails = new WeakMap<AnswerPlan, Tail>();
   readonly #resting = new WeakMap<AnswerPlan, number>();
   /** How often in a row a page of this way took longer than a short one may. */
   readonly #spent = new WeakMap<Way, number>();
@@ -102,9 +104,8 @@ export class PreparedAnswers {
    */
   answerNow(plan: AnswerPlan, generation: Generation): string | null {
     const began = this.#clock.monotonic();
-    const ways = this.#known(plan);
-    if (ways === null || !ways.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
-    const { statements, requests } = this.#question(plan, ways);
+    const { ways, statements, requests } = this.#lately(plan, began);
+    if (ways.length === 0 || !ways.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
     const read = this.#reader.pagesNow(statements, requests);
     if (read === null) return null;
     for (const way of ways) {
@@ -124,10 +125,16 @@ export class PreparedAnswers {
     return list !== undefined && isShort(list.list, way.route) && (this.#spent.get(way) ?? 0) < mostSpent;
   }
 
-  #question(plan: AnswerPlan, ways: readonly Way[]) {
-    const requests = plan.lists.map((list, index) => this.#request(list, must(ways[index], 'each list has its way')));
-    const statements = [readinessStatement(keysOf(plan)), ...ways.map(({ layout }) => syncedClustersStatement(layout))];
-    return { statements, requests };
+  #question(plan: AnswerPlan, ways: readonly Way[]): Question {
+    const known = this.#questions.get(plan);
+    if (known !== undefined && ways.every((way, index) => way === known.ways[index])) return known;
+    const requests = plan.lists.map(({ list, projection, template }, index) => {
+      const { layout, route } = must(ways[index], 'each list has its way');
+      return textRequest(list, layout, route, projection, template);
+    });
+    const made = { ways, statements: [plan.readiness, ...ways.map(({ askClusters }) => askClusters)], requests };
+    this.#questions.set(plan, made);
+    return made;
   }
 
   /** Is what was assumed true in the snapshot that answered? Ways that do not hold are forgotten. */
@@ -135,6 +142,7 @@ export class PreparedAnswers {
     const [, ...clusters] = read.rows;
     if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
     for (const list of plan.lists) this.#ways.delete(wayKey(list));
+    this.#questions.delete(plan);
     return false;
   }
 
@@ -144,7 +152,25 @@ export class PreparedAnswers {
     // The executor reads more around the same values.
     if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
     this.#tell(plan, ways, read, this.#clock.monotonic() - began);
-    return answerText(plan, generation, read, readinessIn(read.rows[0] ?? []), maxCost);
+    return answerText(plan, read, this.#tail(plan, generation, read, maxCost));
+  }
+
+  /** What stands behind the data. Throws CACHE_NOT_READY as the executor does. */
+  #tail(plan: AnswerPlan, generation: Generation, { revision, rows, pages }: PagesRead, allowed: number): string {
+    let spent = 0;
+    for (const [at, { objectCost, list }] of plan.lists.entries()) {
+      spent += objectCost * Math.min(must(pages[at], 'a page for each list').found, list.plan.page.limit);
+    }
+    const [found = []] = rows;
+    const known = this.#tails.get(plan);
+    if (known?.found === found && known.revision === revision && known.spent === spent) return known.text;
+    const missing = missingIn(plan, generation, readinessIn(found));
+    const extensions = {
+      portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, missing),
+    };
+    const text = `,"extensions":${JSON.stringify(extensions)}}`;
+    this.#tails.set(plan, { found, revision, spent, text });
+    return text;
   }
 
   /** Which paths were needed, and whether it took long. */
@@ -179,9 +205,11 @@ export class PreparedAnswers {
           });
           const route = await textRoute(lease, layout, list.list);
           const { epoch } = lease;
-          const [row] = await lease.all(syncedClustersStatement(layout));
+          const askClusters = syncedClustersStatement(layout);
+          const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
-          const way = { epoch, layoutVersion, clusters, layout, route, note, until: this.#clock.monotonic() + wayMs };
+          const until = this.#clock.monotonic() + wayMs;
+          const way = { epoch, layoutVersion, clusters, askClusters, layout, route, note, until };
           this.#ways.set(wayKey(list), way, 1);
           ways.push(way);
         }
@@ -203,13 +231,30 @@ export class PreparedAnswers {
     return ways;
   }
 
-  #request(list: PlannedList, way: Way): PageRequest {
-    const known = this.#requests.get(list);
-    if (known?.way === way) return known.request;
-    const request = textRequest(list.list, way.layout, way.route, list.projection, list.template);
-    this.#requests.set(list, { way, request });
-    return request;
+  /** What was asked of the plan the last time, if its ways are known still; else as they are known. */
+  #lately(plan: AnswerPlan, now: number): Question {
+    const lately = this.#questions.get(plan);
+    if (lately?.ways.every(({ until }) => until > now) === true) return lately;
+    const ways = this.#known(plan);
+    return ways === null ? nothing : this.#question(plan, ways);
   }
+}
+
+/** What is asked of the store for a plan. */
+interface Question {
+  readonly ways: readonly Way[];
+  readonly statements: readonly Statement[];
+  readonly requests: readonly PageRequest[];
+}
+
+const nothing: Question = { ways: [], statements: [], requests: [] };
+
+/** What stood behind an answer's data, and what it follows from beside the plan. */
+interface Tail {
+  readonly found: readonly Row[];
+  readonly revision: number;
+  readonly spent: number;
+  readonly text: string;
 }
 
 /** Pages of one list share their way: what is looked at depends on kind, filter, order and size alone. */
@@ -217,46 +262,35 @@ function wayKey({ list: { key, fingerprint, plan } }: PlannedList): string {
   return `${key} ${fingerprint} ${plan.page.limit}`;
 }
 
-function keysOf(plan: AnswerPlan): readonly string[] {
-  return plan.lists.map(({ kind }) => kind.key);
-}
-
 function stillHolds(way: Way, read: PagesRead, clusters: string): boolean {
   return way.epoch === read.epoch && way.layoutVersion === read.layoutVersion && way.clusters === clusters;
 }
 
-/** Throws CACHE_NOT_READY as the executor does. */
-function answerText(
-  plan: AnswerPlan,
-  generation: Generation,
-  read: PagesRead,
-  found: readonly Readiness[],
-  allowed: number,
-): string {
+/** What is missing of the lists' kinds. Throws CACHE_NOT_READY as the executor does. */
+function missingIn({ lists }: AnswerPlan, generation: Generation, found: readonly Readiness[]): readonly Missing[] {
   const missing = new Map<string, Missing>();
-  for (const { kind, list } of plan.lists) {
+  for (const { kind, list } of lists) {
     const clusters = servingClusters(generation, kind, list.plan.filter);
     if (clusters.length === 0) continue;
     const asked = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
     for (const entry of missingOf(asked, [kind.key], clusters)) missing.set(`${entry.cluster}\n${entry.key}`, entry);
   }
+  return [...missing.values()];
+}
+
+function answerText({ data }: AnswerPlan, read: PagesRead, tail: string): string {
   let text = '{"data":';
   let at = 0;
-  let spent = 0;
-  for (const piece of plan.data) {
+  for (const piece of data) {
     if (typeof piece === 'string') {
       text += piece;
       continue;
     }
     const page = must(read.pages[at], 'a page for each list');
     at += 1;
-    spent += piece.objectCost * Math.min(page.found, piece.list.plan.page.limit);
     for (const each of piece.pieces) text += pieceText(each, piece, page, read);
   }
-  const extensions = {
-    portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, read.revision, [...missing.values()]),
-  };
-  return `${text},"extensions":${JSON.stringify(extensions)}}`;
+  return text + tail;
 }
 
 function pieceText(piece: AnswerPiece, { list }: PlannedList, page: PageText, read: PagesRead): string {

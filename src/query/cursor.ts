@@ -8,7 +8,7 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import type { OrderKey } from '../catalog/values.ts';
-import type { RowPart } from '../store/page-text.ts';
+import type { RowPart } from '../store/page-template.ts';
 import type { Position } from './compare-rows.ts';
 import { textColumns } from './text-columns.ts';
 

@@ -63,6 +63,12 @@ export function keyColumn(type: LeafType, expression: Fragment): Fragment {
   return isWide(type) ? sql`CAST(${expression} AS TEXT)` : expression;
 }
 
+/** A key as an item of a JSON list: a wide one as a text of digits, a number as JavaScript writes it. */
+export function jsonKey(type: LeafType, expression: Fragment): Fragment {
+  if (isWide(type) || type === 'String' || type === 'Boolean') return keyColumn(type, expression);
+  return sql`CASE typeof(${expression}) WHEN 'real' THEN json(number_text(${expression})) ELSE ${expression} END`;
+}
+
 /** A key as it came out of SQL. */
 export function readKey(type: LeafType, value: SqlValue | undefined): OrderKey | null {
   if (value === null || value === undefined) return null;

@@ -6,7 +6,7 @@
  * Invariant: one identity has one id; any other spelling of it is refused.
  */
 import { PortolanError } from '../base/errors.ts';
-import type { RowPart } from '../store/page-text.ts';
+import type { RowPart } from '../store/page-template.ts';
 import type { Identity } from './filter.ts';
 import { textColumns } from './text-columns.ts';
 

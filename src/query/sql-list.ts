@@ -9,7 +9,7 @@ import type { KindLayout, Row } from '../store/types.ts';
 import type { OrderKeys, Position } from './compare-rows.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, KindScope } from './kind-scope.ts';
-import { keyColumn, readKey } from './leaf-key.ts';
+import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
 import type { OrderTerm, Projection } from './plan.ts';
 import { projectionSql } from './projection.ts';
 import type { Route } from './route.ts';
@@ -64,27 +64,40 @@ export interface TextProjection {
   readonly versions: boolean;
 }
 
-/** Statements whose rows are as src/store/page-text.ts and text-columns.ts say. */
-export function textPageStatements(list: KindList, { values, objects, versions }: TextProjection): readonly Fragment[] {
+/**
+ * Statements that give lines, as src/store/page-lines.ts and text-columns.ts say.
+ * @param told whether the lines tell all.
+ */
+export function textPageStatements(
+  list: KindList,
+  { values, objects, versions }: TextProjection,
+  told: boolean,
+): readonly Fragment[] {
   const body = values.length > 0 || objects.length > 0;
-  const shown = body ? sql`b.text, ${listOfValues(values)}, ${bitsOfObjects(objects)}` : raw('NULL, NULL, 0');
   const joined = raw(
     `${versions ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${body ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
   );
+  const identity = raw(`k.cluster, nullif(k.namespace, ''), k.name, ${versions ? 'o.uid, o.rv' : 'NULL, NULL'}`);
+  const text = raw(body ? 'b.text' : 'NULL');
   return keyStatements(list).map(({ inner, order }) => {
-    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
-    return sql`SELECT ${shown}, k.cluster, k.namespace, k.name, ${raw(versions ? 'o.uid, o.rv' : 'NULL, NULL')}${join(keys, '')}
+    const columns = [
+      identity,
+      ...order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`))),
+      ...(told ? [bitsOfObjects(objects), text] : []),
+      listOfValues(values),
+    ];
+    return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${text})
       FROM (${inner}) AS k${joined}`;
   });
 }
 
-/** With two paths or more json_extract gives a list, each value as it was stored. */
+/** Each value as it was stored, null where there is none. Of two paths or more json_extract makes a list. */
 function listOfValues(values: readonly (readonly string[])[]): Fragment {
   const [only] = values;
-  if (only === undefined) return raw('NULL');
-  const paths = values.length === 1 ? [only, only] : values;
+  if (only === undefined) return raw('json_array()');
+  if (values.length === 1) return sql`json_array(b.body -> ${jsonPath(only)})`;
   return sql`json_extract(b.body, ${join(
-    paths.map((path) => sql`${jsonPath(path)}`),
+    values.map((path) => sql`${jsonPath(path)}`),
     ', ',
   )})`;
 }

@@ -1,12 +1,11 @@
-/** The columns of a page that is written as text, behind those that the store reads itself; order keys follow. */
-import { pageColumns } from '../store/page-text.ts';
-
+/** The columns with which the line of a row begins (src/store/page-lines.ts); order keys follow. */
 export const textColumns = {
-  cluster: pageColumns.first,
-  /** Empty for a cluster-scoped object. */
-  namespace: pageColumns.first + 1,
-  name: pageColumns.first + 2,
-  uid: pageColumns.first + 3,
-  resourceVersion: pageColumns.first + 4,
-  firstKey: pageColumns.first + 5,
+  cluster: 0,
+  /** Null for a cluster-scoped object. */
+  namespace: 1,
+  name: 2,
+  uid: 3,
+  resourceVersion: 4,
 } as const;
+
+export const firstKeyColumn = Object.keys(textColumns).length;

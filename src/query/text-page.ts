@@ -2,7 +2,7 @@
  * A page of one kind's list as text: the same plan, route and statements as listPage (list.ts), with rows that the reader thread
  * writes. Cursors, ids and what is on which page are therefore the same.
  */
-import type { PageTemplate, RowPart } from '../store/page-text.ts';
+import type { PageTemplate, RowPart } from '../store/page-template.ts';
 import type { KindLayout, Lease, PageRequest } from '../store/types.ts';
 import type { Position } from './compare-rows.ts';
 import { cursorParts } from './cursor.ts';
@@ -12,7 +12,7 @@ import { positionOf } from './list.ts';
 import type { ListPlan } from './plan.ts';
 import { chooseRoute, type Route } from './route.ts';
 import { type TextProjection, textPageStatements } from './sql-list.ts';
-import { textColumns } from './text-columns.ts';
+import { firstKeyColumn } from './text-columns.ts';
 
 export type TextPlan = Omit<ListPlan, 'projection'>;
 
@@ -33,7 +33,7 @@ export function textList(key: string, plan: TextPlan): TextList {
 /** The parts that write a row's cursor. */
 export function rowCursor({ key, plan, fingerprint }: TextList): readonly RowPart[] {
   const keys = plan.orderBy.map(
-    ({ type }, index): RowPart => ({ is: 'key', at: textColumns.firstKey + index, wide: isWide(type) }),
+    ({ type }, index): RowPart => ({ is: 'key', at: firstKeyColumn + index, wide: isWide(type) }),
   );
   return cursorParts(key, keys, fingerprint);
 }
@@ -62,11 +62,10 @@ export function textRequest(
   const { filter, orderBy, page } = plan;
   const backward = page.direction === 'backward';
   const limit = page.limit + 1;
+  const list = { key, layout, filter, orderBy, route, backward, position, limit, counted: true };
   return {
-    statements: textPageStatements(
-      { key, layout, filter, orderBy, route, backward, position, limit, counted: true },
-      projection,
-    ),
+    statements: textPageStatements(list, projection, false),
+    telling: textPageStatements(list, projection, true),
     limit,
     shown: page.limit,
     reversed: backward,

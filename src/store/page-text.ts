@@ -1,9 +1,9 @@
 /**
- * Pages as text: rows of a statement written as JSON by a template, in the thread that reads them, so that what crosses threads is
- * one text for a page and nobody makes objects of it.
+ * Pages as text: lines of rows (page-lines.ts) written as JSON by a template (page-template.ts), in the thread that reads them, so
+ * that what crosses threads is one text for a page and nobody makes objects of it. What of a value is shown is said by
+ * src/catalog/shown.ts alone.
  *
- * A template is plain data and knows no query language: it says which columns, which values of the body and which constant texts
- * stand one behind the other. What of a value is shown is said by src/catalog/shown.ts alone.
+ *   lines -> all of them plain? written in one go (plain-page.ts) -> else row by row
  *
  * Invariant: the text is what JSON.stringify would give of the same values.
  */
@@ -11,80 +11,10 @@ import type { LeafType } from '../catalog/field-tree.ts';
 import { servedUid, servedVersion } from '../catalog/made-up.ts';
 import { memberOf, recordOf, shown, shownInt64, shownQuantity } from '../catalog/shown.ts';
 import { parseExact } from '../catalog/values.ts';
-import { plainItems } from './plain-items.ts';
-import type { PageText, Row, SqlValue } from './types.ts';
-
-/** How a JSON value is written. */
-export type ValueShape =
-  /** `otherwise` is a JSON text that stands where no value of this type is; `null` without it. */
-  | { readonly is: 'leaf'; readonly type: LeafType; readonly otherwise?: string }
-  /** Whether it is `true`. */
-  | { readonly is: 'flag' }
-  /** A JSON object as it is. */
-  | { readonly is: 'record' }
-  /** Any JSON as it is. */
-  | { readonly is: 'any' }
-  | { readonly is: 'list'; readonly of: ValueShape }
-  /** Of a list's objects the first whose member `name` is this text. */
-  | { readonly is: 'first'; readonly name: string; readonly equal: string; readonly of: ValueShape }
-  /** An object's member of that name. */
-  | { readonly is: 'entry'; readonly name: string; readonly of: ValueShape }
-  | { readonly is: 'object'; readonly members: readonly ObjectMember[] };
-
-export interface ObjectMember {
-  /** The JSON text of its name in the answer. */
-  readonly key: string;
-  /** Its name in the stored object; null for a constant. */
-  readonly name: string | null;
-  /** How it is written, or the JSON text of the constant. */
-  readonly value: ValueShape | string;
-}
-
-/** A part of a row's text. */
-export type RowPart =
-  | { readonly is: 'text'; readonly text: string }
-  /** A column's text in quotes; `otherwise` where the column is null or empty. */
-  | { readonly is: 'column'; readonly at: number; readonly otherwise: string }
-  /** A column as the uid or the resourceVersion that callers see. */
-  | { readonly is: 'uid' | 'version'; readonly at: number }
-  /** A column as a number or a text; `{"i":digits}` for a wide one, which is text in the column. */
-  | { readonly is: 'key'; readonly at: number; readonly wide: boolean }
-  /** The value at `values[at]`. */
-  | { readonly is: 'value'; readonly at: number; readonly shape: ValueShape }
-  /** The parts, where there is an object at `objects[at]`; null elsewhere. */
-  | { readonly is: 'object'; readonly at: number; readonly of: readonly RowPart[] }
-  /** base64url of the parts' text, in quotes. */
-  | { readonly is: 'opaque'; readonly of: readonly RowPart[] };
-
-export interface PageTemplate {
-  /** Texts of rows, for each list that is made of the page. */
-  readonly lists: readonly (readonly RowPart[])[];
-  /** The text that is wanted of the first and the last row; null when none is. */
-  readonly ends: readonly RowPart[] | null;
-  /** Where values and objects stand in the body, as member names. */
-  readonly values: readonly (readonly string[])[];
-  readonly objects: readonly (readonly string[])[];
-}
-
-/** Columns with which every row begins; those of the template follow. */
-export const pageColumns = {
-  /** The body where SQLite refused it, null otherwise. */
-  text: 0,
-  /** A JSON list of the template's values. */
-  values: 1,
-  /** A number whose bit `at` says that there is an object at `objects[at]`. */
-  objects: 2,
-  /** The first column that a template may name. */
-  first: 3,
-} as const;
-
-interface RowAsRead {
-  readonly row: Row;
-  /** The values' JSON texts, where they need no parsing; null where `values` has them. */
-  readonly texts: readonly string[] | null;
-  readonly values: readonly unknown[];
-  readonly objects: number;
-}
+import { lineReader, type RowAsRead } from './page-lines.ts';
+import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
+import { plainPage } from './plain-page.ts';
+import type { PageText } from './types.ts';
 
 type WriteRow = (row: RowAsRead) => string;
 /** Null where nothing is shown. */
@@ -92,62 +22,80 @@ type WriteValue = (value: unknown) => string | null;
 /** The same of a JSON text that holds no object and no list; a string in it has no escapes. */
 type WriteText = (text: string) => string | null;
 
-/** A template made ready: rows in the order of the answer to the texts of the page. `found` is passed on. */
-export function pageWriter(template: PageTemplate): (rows: readonly Row[], found: number) => PageText {
-  const lists = template.lists.map(writeParts);
-  const ends = template.ends === null ? null : writeParts(template.ends);
-  return (rows, found) => {
-    const read = rows.map((row) => readRow(template, row));
-    const first = read[0];
-    const last = read.at(-1);
+/** The lines of the rows that are shown, in the order of the answer. */
+export interface ShownLines {
+  /** Empty where there is none. */
+  readonly lines: string;
+  /** How many rows were found, those beyond the page too. */
+  readonly found: number;
+  /** Do the lines tell all? */
+  readonly told: boolean;
+}
+
+/** A template made ready. */
+export interface PageWriter {
+  /** Must lines tell all? Mostly the values tell which objects there are. */
+  readonly needsTold: boolean;
+  /** The texts of the page; null for lines that do not tell what they must. */
+  write(page: ShownLines): PageText | null;
+}
+
+/** Pages for which lines are asked to tell all, after one that had to. */
+const toldFor = 100;
+
+/** Thrown where a line does not tell whether an object is there; never leaves this file. */
+class NotTold extends Error {}
+
+/** One for all: it says nothing of where it was thrown. */
+const notTold = new NotTold();
+
+export function pageWriter(template: PageTemplate): PageWriter {
+  const lists = template.lists.map((parts) => ({
+    plain: plainPage(template, parts),
+    write: writeParts(parts, template),
+  }));
+  const first = template.first === null ? null : writeParts(template.first, template);
+  const last = template.last === null ? null : writeParts(template.last, template);
+  const readers = [lineReader(template, false), lineReader(template, true)] as const;
+
+  const write = ({ lines, found, told }: ShownLines): PageText => {
+    const read = readers[told ? 1 : 0];
+    let rows: readonly RowAsRead[] | null = null;
+    const rowByRow = (write: WriteRow): string => {
+      rows ??= lines === '' ? [] : lines.split('\n').map(read);
+      return rows.map((row) => `,${write(row)}`).join('');
+    };
+    const end = lines.indexOf('\n');
     return {
       found,
-      lists: lists.map((write) => listText(read, write)),
-      first: ends === null || first === undefined ? null : ends(first),
-      last: ends === null || last === undefined ? null : ends(last),
+      // Each row has a comma before it.
+      lists: lists.map(({ plain, write }) => `[${((told ? null : plain?.(lines)) ?? rowByRow(write)).slice(1)}]`),
+      first: first === null || lines === '' ? null : first(read(end < 0 ? lines : lines.slice(0, end))),
+      last: last === null || lines === '' ? null : last(read(lines.slice(lines.lastIndexOf('\n') + 1))),
     };
   };
-}
 
-function listText(rows: readonly RowAsRead[], write: WriteRow): string {
-  let text = '';
-  for (const row of rows) text += `${text === '' ? '[' : ','}${write(row)}`;
-  return text === '' ? '[]' : `${text}]`;
-}
-
-function readRow(template: PageTemplate, row: Row): RowAsRead {
-  const refused = row[pageColumns.text];
-  if (typeof refused === 'string') {
-    const body = parseExact(refused);
-    let objects = 0;
-    for (const [at, path] of template.objects.entries()) if (recordOf(valueIn(body, path)) !== null) objects |= 1 << at;
-    return { row, objects, texts: null, values: template.values.map((path) => valueIn(body, path)) };
-  }
-  const found = row[pageColumns.values];
-  const list = typeof found === 'string' ? found : '[]';
-  const texts = plainItems(list);
+  const always = template.objects.some((_, at) => valuesBelow(template, at).length === 0);
+  let rest = 0;
   return {
-    row,
-    texts,
-    values: texts === null ? (parseExact(list) as readonly unknown[]) : none,
-    objects: Number(row[pageColumns.objects]),
+    get needsTold() {
+      return always || rest > 0;
+    },
+    write(page) {
+      try {
+        rest -= page.told ? 1 : 0;
+        return write(page);
+      } catch (error) {
+        if (error !== notTold) throw error;
+        rest = toldFor;
+        return null;
+      }
+    },
   };
 }
 
-const none: readonly unknown[] = Object.freeze([]);
-
-function valueIn(body: unknown, path: readonly string[]): unknown {
-  let value = body;
-  for (const name of path) {
-    const record = recordOf(value);
-    if (record === null) return undefined;
-    value = memberOf(record, name);
-  }
-  return value;
-}
-
-function writeParts(parts: readonly RowPart[]): WriteRow {
-  const writers = parts.map(writePart);
+function writeParts(parts: readonly RowPart[], template: PageTemplate): WriteRow {
+  const writers = parts.map((part) => writePart(part, template));
   return (row) => {
     let text = '';
     for (const write of writers) text += write(row);
@@ -155,7 +103,7 @@ function writeParts(parts: readonly RowPart[]): WriteRow {
   };
 }
 
-function writePart(part: RowPart): WriteRow {
+function writePart(part: RowPart, template: PageTemplate): WriteRow {
   switch (part.is) {
     case 'text': {
       const { text } = part;
@@ -163,45 +111,57 @@ function writePart(part: RowPart): WriteRow {
     }
     case 'column': {
       const { at, otherwise } = part;
-      return ({ row }) => {
-        const value = row[at];
-        return value === null || value === undefined || value === '' ? otherwise : quoted(String(value));
+      return (row) => {
+        const value = columnOf(row, at);
+        return value === null || value === '' ? otherwise : quoted(value);
       };
     }
     case 'uid': {
       const { at } = part;
-      return ({ row }) => {
-        const uid = servedUid(row[at] ? String(row[at]) : null);
+      return (row) => {
+        const uid = servedUid(columnOf(row, at) || null);
         return uid === null ? 'null' : quoted(uid);
       };
     }
     case 'version': {
       const { at } = part;
-      return ({ row }) => {
-        const version = servedVersion(String(row[at]));
+      return (row) => {
+        const version = servedVersion(columnOf(row, at) ?? '');
         return version === null ? 'null' : quoted(version);
       };
     }
     case 'key': {
       const { at, wide } = part;
-      return ({ row }) => keyText(row[at], wide);
+      return ({ texts, items }) => {
+        const text = texts === null ? JSON.stringify(items[at]) : (texts[at] ?? 'null');
+        return wide && text !== 'null' ? `{"i":${text}}` : text;
+      };
     }
     case 'value': {
-      const { at, shape } = part;
-      const write = writeValue(shape);
-      const writePlain = writeText(shape, write);
-      return ({ texts, values }) => (texts === null ? write(values[at]) : writePlain(texts[at] ?? 'null')) ?? 'null';
+      const at = template.columns + part.at;
+      const write = writeValue(part.shape);
+      const writePlain = writeText(part.shape, write);
+      return ({ texts, items }) => (texts === null ? write(items[at]) : writePlain(texts[at] ?? 'null')) ?? 'null';
     }
     case 'object': {
       const bit = 1 << part.at;
-      const write = writeParts(part.of);
-      return (row) => ((row.objects & bit) === 0 ? 'null' : write(row));
+      const write = writeParts(part.of, template);
+      return (row) => {
+        if (row.objects === null) throw notTold;
+        return (row.objects & bit) === 0 ? 'null' : write(row);
+      };
     }
     case 'opaque': {
-      const write = writeParts(part.of);
+      const write = writeParts(part.of, template);
       return (row) => `"${Buffer.from(write(row)).toString('base64url')}"`;
     }
   }
+}
+
+function columnOf({ texts, items }: RowAsRead, at: number): string | null {
+  if (texts === null) return (items[at] ?? null) as string | null;
+  const text = texts[at] ?? 'null';
+  return text === 'null' ? null : text.slice(1, -1);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON has no place for.
@@ -210,12 +170,6 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 /** As JSON.stringify, which is slower where there is nothing to escape. */
 function quoted(text: string): string {
   return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
-}
-
-function keyText(value: SqlValue | undefined, wide: boolean): string {
-  if (value === null || value === undefined) return 'null';
-  if (wide) return `{"i":"${BigInt(String(value))}"}`;
-  return JSON.stringify(typeof value === 'string' || typeof value === 'number' ? value : String(value));
 }
 
 function writeValue(shape: ValueShape): WriteValue {

@@ -1,31 +1,42 @@
+import { renameSync, rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { Database } from './database.ts';
-import type { PageTemplate } from './page-text.ts';
+import type { PageTemplate } from './page-template.ts';
 import { PagesNow } from './pages-now.ts';
 import { describedResource, pod, storeFile } from './test-support.ts';
-import type { PageRequest } from './types.ts';
+import type { PageRequest, Statement } from './types.ts';
 import { openWriter, type StoreWriter } from './writer.ts';
 
 const limits = { cachedStatements: 10, cacheKib: 1024, maxRows: 1000, mostMs: 4 };
 const template: PageTemplate = {
-  lists: [[{ is: 'column', at: 3, otherwise: 'null' }]],
-  ends: null,
+  lists: [[{ is: 'column', at: 0, otherwise: 'null' }]],
+  first: null,
+  last: null,
+  columns: 1,
   values: [],
   objects: [],
 };
 
 /** A page of the objects' names, by a loop that ticks at one of eight rows as short pages do. */
 function page(where: string): PageRequest {
-  const text = `SELECT NULL, NULL, 0, o.name FROM object AS o
-    WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2`;
+  const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM (SELECT o.name FROM object AS o
+    WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
   return {
     statements: [{ sql: text, params: [] }],
+    telling: [],
     limit: 2,
     shown: 2,
     reversed: false,
     template: JSON.stringify(template),
   };
 }
+
+/** The object that was made last, by a loop that ticks at every row. */
+const newest: Statement = {
+  sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM
+    (SELECT o.name FROM object AS o WHERE tick() = 0 ORDER BY +o.id DESC LIMIT 1) AS k`,
+  params: [],
+};
 
 async function filled(objects: number): Promise<{ readonly file: string; readonly writer: StoreWriter }> {
   const file = storeFile();
@@ -81,6 +92,57 @@ test('no snapshot is left behind: the log can be written back', async () => {
     expect(log.restartLog(0), where).toBe(true);
     expect(log.log().pendingBytes).toBe(0);
   }
+});
+
+const counted = { sql: 'SELECT count(*) FROM object', params: [] };
+
+test('what has been committed is seen by the next read, whatever was known', async () => {
+  const { file, writer } = await filled(2);
+  const pages = open(file);
+  for (let revision = 1; revision < 5; revision += 1) {
+    for (let again = 0; again < 4; again += 1) {
+      expect(pages.read([counted], [page('1')])).toMatchObject({ revision, rows: [[[revision + 1]]] });
+    }
+    const object = pod({ name: `m${revision}`, rv: revision + 10 });
+    writer.apply(writer.declare(describedResource()), [{ type: 'ADDED', object }], String(revision + 10));
+  }
+});
+
+test('a read is of one snapshot, whatever is committed meanwhile', async () => {
+  const { file, writer } = await filled(40);
+  const handle = writer.declare(describedResource());
+  let work = (): void => {};
+  const monotonic = (): number => {
+    work();
+    return 0;
+  };
+  const clock = { now: () => 0, monotonic };
+  const pages = new PagesNow({ file, ...limits, clock: clock as never });
+  onTestFinished(() => pages.close());
+  const last = page(`o.name > 'n'`);
+  const read = () => pages.read([counted], [{ ...last, statements: [newest] }]);
+  for (let again = 0; again < 4; again += 1) expect(read()).toMatchObject({ revision: 1 });
+  let looked = 0;
+  work = () => {
+    looked += 1;
+    if (looked !== 2) return;
+    writer.apply(handle, [{ type: 'ADDED', object: pod({ name: 'z', rv: 50 }) }], '50');
+  };
+  expect(read()).toMatchObject({ revision: 2, rows: [[[41]]], pages: [{ lists: ['["z"]'] }] });
+  expect(looked).toBeGreaterThan(2);
+});
+
+test('another file in the place of the store is found', async () => {
+  const [old, young] = [await filled(2), await filled(3)];
+  const pages = open(old.file);
+  const read = () => pages.read([counted], [page('1')]);
+  read();
+  old.writer.close();
+  young.writer.close();
+  for (let again = 0; again < 4; again += 1) expect(read()).toMatchObject({ rows: [[[2]]] });
+  for (const beside of ['-wal', '-shm']) rmSync(`${old.file}${beside}`);
+  renameSync(young.file, old.file);
+  await expect.poll(read).toMatchObject({ rows: [[[3]]] });
 });
 
 test('where there is no store, nothing is said', () => {

@@ -1,7 +1,7 @@
 /**
- * A JSON list taken apart without parsing what is in it: most leaves are texts that are shown as they stand.
+ * A row's line taken apart without parsing what is in it: most leaves are texts that are shown as they stand.
  *
- * Invariant: an item that is a string is exactly what JSON.stringify gives of it: nothing in the list is escaped, and nothing needs
+ * Invariant: an item that is a string is exactly what JSON.stringify gives of it: nothing in the line is escaped, and nothing needs
  * to be (control characters; a lone surrogate cannot come out of UTF-8).
  */
 
@@ -13,20 +13,27 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * The texts of the items of a list as SQLite writes it, without a space between them; null for a list that must be parsed, because
- * it has escapes, objects or lists in it.
+ * The texts of the items of a row's line (page-template.ts) as SQLite writes it, without a space between them: of its columns, and
+ * behind them of its values. Null for a line that must be parsed, because a value is an object or a list, or there are escapes in it.
  */
-export function plainItems(list: string): readonly string[] | null {
-  if (escapes.test(list)) return null;
+export function plainItems(line: string): readonly string[] | null {
+  if (escapes.test(line)) return null;
   const items: string[] = [];
-  const end = list.length - 1;
+  const end = line.length - 2;
+  let inner = false;
   let at = 1;
   while (at < end) {
-    const first = list.charCodeAt(at);
-    if (first === openBracket || first === openBrace) return null;
-    let to = first === quote ? list.indexOf('"', at + 1) + 1 : list.indexOf(',', at);
+    const first = line.charCodeAt(at);
+    if (first === openBrace) return null;
+    if (first === openBracket) {
+      if (inner) return null;
+      inner = true;
+      at += 1;
+      continue;
+    }
+    let to = first === quote ? line.indexOf('"', at + 1) + 1 : line.indexOf(',', at);
     if (to <= 0) to = end;
-    items.push(list.slice(at, to));
+    items.push(line.slice(at, to));
     at = to + 1;
   }
   return items;

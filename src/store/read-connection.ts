@@ -3,7 +3,8 @@
  *
  *   begin: BEGIN, and the first read is the state row, so the snapshot is fixed before anything is answered
  *   all, fill: statements in that snapshot
- *   pages: all of that at once: begin, statements, pages written as text (page-text.ts), end
+ *   pages: all of that at once: begin, statements, pages written as text (page-text.ts), end; while nothing is committed, what was
+ *     known at the last begin holds, and is not read again
  *   end: ROLLBACK, at once, so that the WAL is not held
  *
  * Never writes. Opens the file with the first snapshot, and anew when another file stands in its place (a rebuilt store). How long a
@@ -14,12 +15,13 @@ import { BoundedCache } from '../base/bounded-cache.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Database, sqliteCodeOf } from './database.ts';
-import { type PageTemplate, pageWriter } from './page-text.ts';
+import { firstLines, pagePlaces } from './page-lines.ts';
+import type { PageTemplate } from './page-template.ts';
+import { type PageWriter, pageWriter } from './page-text.ts';
 import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { applicationId, formatVersion } from './schema.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
-import { textLength } from './text-length.ts';
 import type { PageRequest, PagesRead, PageText, Row, Statement } from './types.ts';
 
 export interface ReadConnectionOptions {
@@ -34,14 +36,29 @@ export interface ReadConnectionOptions {
   readonly tick: () => void;
 }
 
+/** What has been read since the last commit. */
+interface Known {
+  /** `dataVersion` when it was read. */
+  readonly version: number;
+  /** Was it so twice in a row? Then it may be so again. */
+  calm: boolean;
+  readonly snapshot: Snapshot;
+  readonly rows: WeakMap<Statement, readonly Row[]>;
+}
+
+/** Milliseconds that the file is taken to stand in its place without another look. */
+const freshMs = 10;
 /** Templates made ready that a connection keeps. */
 const keptWriters = 500;
 
 export class ReadConnection {
   readonly #options: ReadConnectionOptions;
   /** Page writers by their template's text. */
-  readonly #writers = new BoundedCache<ReturnType<typeof pageWriter>>({ entries: keptWriters, weight: keptWriters });
+  readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
+  #known: Known | null = null;
+  /** When the file was last looked for. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReadConnectionOptions) {
     this.#options = options;
@@ -53,11 +70,10 @@ export class ReadConnection {
     const database = this.#connect();
     database.statement('BEGIN').run();
     try {
-      const state = database
-        .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch'), s.layout_version FROM state s`)
-        .get();
-      const [revision, epoch, layoutVersion] = must(state, 'the state row');
-      return { revision: Number(revision), epoch: String(epoch), layoutVersion: Number(layoutVersion) };
+      const version = dataVersion(database);
+      if (this.#known?.version === version) this.#known.calm = true;
+      else this.#known = { version, calm: false, snapshot: readSnapshot(database), rows: new WeakMap() };
+      return this.#known.snapshot;
     } catch (error) {
       database.statement('ROLLBACK').run();
       throw error;
@@ -90,6 +106,30 @@ export class ReadConnection {
     return rows.length > limit ? rows.slice(0, limit) : rows;
   }
 
+  /** The lines of a page's statements (page-lines.ts), run in turn as in `fill`. */
+  #lines(statements: readonly Statement[], limit: number): { found: number; lines: string; refused: boolean } {
+    let found = 0;
+    let refused = false;
+    const lines: string[] = [];
+    for (const statement of statements) {
+      if (found >= limit) break;
+      const [row] = this.#readWhole(statement);
+      found += Number(row?.[pagePlaces.found]);
+      refused ||= row?.[pagePlaces.refused] !== 0;
+      const some = row?.[pagePlaces.lines];
+      if (typeof some === 'string') lines.push(some);
+    }
+    return { found: Math.min(found, limit), lines: lines.join('\n'), refused };
+  }
+
+  /** The same statement says the same again until something has been committed. */
+  #readOnce(statement: Statement): readonly Row[] {
+    const { rows } = must(this.#known, 'a statement runs in a snapshot');
+    const known = rows.get(statement) ?? this.#readWhole(statement);
+    rows.set(statement, known);
+    return known;
+  }
+
   /** For few rows: an iterator, which could stop in between, costs as much as many a page. */
   #readWhole({ sql, params }: Statement): readonly Row[] {
     this.#options.tick();
@@ -100,6 +140,8 @@ export class ReadConnection {
 
   /** What one snapshot says to the statements and pages; it is over when this returns. */
   pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
+    const calm = this.#pagesInCalm(statements, pages);
+    if (calm !== null) return calm;
     const snapshot = this.begin();
     try {
       return this.pagesIn(snapshot, statements, pages);
@@ -108,14 +150,34 @@ export class ReadConnection {
     }
   }
 
+  /**
+   * The same without a transaction, which costs more than to see afterwards that nothing has been committed meanwhile: then all was
+   * read of the snapshot that is known. Null where something has, or is likely to.
+   */
+  #pagesInCalm(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | null {
+    const known = this.#known;
+    if (this.#open === null || known === null || !known.calm) return null;
+    if (performance.now() - this.#lookedAt > freshMs) return null;
+    const read = this.pagesIn(known.snapshot, statements, pages);
+    if (dataVersion(this.#open.database) === known.version) return read;
+    known.calm = false;
+    return null;
+  }
+
   /** The same in a snapshot that has begun. */
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
-    const rows = statements.map((statement) => this.#readWhole(statement));
+    const rows = statements.map((statement) => this.#readOnce(statement));
     const texts = pages.map((page) => {
-      const found = this.fill(page.statements, page.limit);
-      for (const row of found) bytes += textLength(row);
-      return this.#pageText(found, page);
+      const writer = this.#writerOf(page.template);
+      const write = (told: boolean): PageText | null => {
+        const { found, lines, refused } = this.#lines(told ? page.telling : page.statements, page.limit);
+        bytes += lines.length;
+        if (refused && !told) return null;
+        const shown = found > page.shown ? firstLines(lines, page.shown) : lines;
+        return writer.write({ found, lines: page.reversed ? shown.split('\n').reverse().join('\n') : shown, told });
+      };
+      return (writer.needsTold ? null : write(false)) ?? must(write(true), 'lines that tell all');
     });
     return { ...snapshot, rows, pages: texts, bytes };
   }
@@ -137,6 +199,7 @@ export class ReadConnection {
     this.end();
     this.#open?.database.close();
     this.#open = null;
+    this.#known = null;
   }
 
   #database(): Database {
@@ -145,6 +208,7 @@ export class ReadConnection {
 
   #connect(): Database {
     const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
+    this.#lookedAt = performance.now();
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) throw notReady();
     if (this.#open?.inode === inode) return this.#open.database;
@@ -167,18 +231,26 @@ export class ReadConnection {
     return database;
   }
 
-  #pageText(found: readonly Row[], { shown, reversed, template }: PageRequest): PageText {
-    const rows = found.slice(0, shown);
-    return this.#writerOf(template)(reversed ? rows.reverse() : rows, found.length);
-  }
-
-  #writerOf(template: string): ReturnType<typeof pageWriter> {
+  #writerOf(template: string): PageWriter {
     const known = this.#writers.get(template);
     if (known !== undefined) return known;
     const made = pageWriter(JSON.parse(template) as PageTemplate);
     this.#writers.set(template, made, 1);
     return made;
   }
+}
+
+/** Of this connection alone: another one after each commit that it comes to see. */
+function dataVersion(database: Database): number {
+  return Number(must(database.statement('PRAGMA data_version').get(), 'the data version')[0]);
+}
+
+function readSnapshot(database: Database): Snapshot {
+  const state = database
+    .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch'), s.layout_version FROM state s`)
+    .get();
+  const [revision, epoch, layoutVersion] = must(state, 'the state row');
+  return { revision: Number(revision), epoch: String(epoch), layoutVersion: Number(layoutVersion) };
 }
 
 function notReady(): PortolanError {

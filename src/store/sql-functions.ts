@@ -41,6 +41,8 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('search_text', { deterministic: true, arity: 2 }, (paths, json) =>
     typeof json === 'string' ? searchText(parseExact(json), pathsOf(String(paths))) : null,
   );
+  // number_text(number): the shortest text that stands for it, as JSON.stringify gives it; SQLite's own may say another number.
+  database.define('number_text', { deterministic: true, arity: 1 }, (number) => JSON.stringify(Number(number)));
   // natural_key(text): what a text is ordered by where digits count by value.
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,

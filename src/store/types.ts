@@ -52,8 +52,10 @@ export interface Reader {
 
 /** One page, read and written as text in the thread that reads it. */
 export interface PageRequest {
-  /** As in `Lease.fill`: run in turn until `limit` rows are there. Columns as src/store/page-text.ts says. */
+  /** Run in turn until `limit` lines are there. Each gives lines, as src/store/page-lines.ts says. */
   readonly statements: readonly Statement[];
+  /** The same, with lines that tell all. */
+  readonly telling: readonly Statement[];
   readonly limit: number;
   /** Rows that are shown; what is found beyond only counts. */
   readonly shown: number;
