@@ -77,9 +77,7 @@ export function readMetadata(
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
   const labels = textEntries(metadata['labels']);
-  const annotationKeys = [...new Set(Object.keys(asRecord(metadata['annotations']) ?? {}).map(wellFormed))].filter(
-    (key) => key !== droppedAnnotation,
-  );
+  const annotationKeys = wellFormedKeys(asRecord(metadata['annotations'])).filter((key) => key !== droppedAnnotation);
   const owners = readOwners(metadata['ownerReferences']);
   return {
     namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
@@ -136,15 +134,20 @@ function readOwners(value: unknown): Owner[] {
 }
 
 function textEntries(value: unknown): [string, string][] {
-  const entries = new Map<string, string>();
-  for (const [key, entry] of Object.entries(asRecord(value) ?? {}))
-    if (typeof entry === 'string') entries.set(key.toWellFormed(), entry);
-  return [...entries];
+  const entries: [string, string][] = [];
+  let sound = true;
+  for (const [key, entry] of Object.entries(asRecord(value) ?? {})) {
+    if (typeof entry !== 'string') continue;
+    entries.push([key, entry]);
+    sound &&= key.isWellFormed();
+  }
+  return sound ? entries : [...new Map(entries.map(([key, entry]) => [key.toWellFormed(), entry]))];
 }
 
 /** Keys that differ in lone surrogates only are one key to SQLite, which keeps texts as UTF-8. */
-function wellFormed(key: string): string {
-  return key.toWellFormed();
+function wellFormedKeys(record: Readonly<Record<string, unknown>> | null): readonly string[] {
+  const keys = Object.keys(record ?? {});
+  return keys.every((key) => key.isWellFormed()) ? keys : [...new Set(keys.map((key) => key.toWellFormed()))];
 }
 
 function time(value: unknown): bigint | null {
