@@ -44,6 +44,43 @@ test('a plain list is answered with prepared text, as the executor would', async
   expect(pages).toEqual({ given: 1, atOnce: 1 });
 });
 
+/** What both answer, asked until the page is read at once and nothing of it is new. */
+async function asked({ ask, pages }: AnswerPair, query: string): Promise<string> {
+  for (let time = 0; time < 3; time += 1) {
+    const [mine, executors] = await ask(JSON.stringify({ query }));
+    expect(mine).toEqual(executors);
+  }
+  expect(pages.given + pages.atOnce).toBe(3);
+  return (await ask(JSON.stringify({ query })))[0].text;
+}
+
+test('a number in a cursor is the very number that the rows are ordered by', async () => {
+  const pair = await answerPair();
+  await pair.fixture.declare(widget());
+  const ratios = [0.1 + 0.2, 0.3, 1e-7, 1e21, 5, 123456789.12345679, 5e-324];
+  await pair.fixture.sync(
+    widgets,
+    ratios.map((ratio, index) => made({ name: `r${index}`, spec: { ratio } })),
+  );
+  await asked(
+    pair,
+    '{ exampleComWidgets(orderBy: [{ path: "spec.ratio" }]) { edges { cursor } pageInfo { endCursor } } }',
+  );
+});
+
+test('an object that SQLite refuses is shown whole', async () => {
+  const pair = await answerPair();
+  await pair.fixture.declare(widget());
+  const deep = JSON.parse('['.repeat(1100) + ']'.repeat(1100)) as unknown;
+  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+  await pair.fixture.sync(widgets, [made({ name: 'a', status }), made({ name: 'b', status, deep })]);
+  const ready = await asked(pair, '{ exampleComWidgets { nodes { condition(type: "Ready") { status } } } }');
+  expect(JSON.parse(ready).data.exampleComWidgets.nodes).toEqual([
+    { condition: { status: 'True' } },
+    { condition: { status: 'True' } },
+  ]);
+});
+
 const accepts = [
   '*/*',
   'application/json',

@@ -43,10 +43,7 @@ export function preparedFront(yoga: Yoga, options: PreparedFrontOptions): Prepar
   const { metrics, clock = systemClock } = options;
 
   const send = (response: ServerResponse, type: string, text: string): void => {
-    const length = Buffer.byteLength(text);
-    // In ASCII alone both give the same bytes, and one of them need not look at each character.
-    const encoding = length === text.length ? 'latin1' : 'utf8';
-    response.writeHead(200, { 'content-type': type, 'content-length': length }).end(text, encoding);
+    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
   };
 
   /** False where it takes longer. */

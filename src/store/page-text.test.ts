@@ -92,7 +92,10 @@ const odd = [
 const column = fc.constantFrom('"a"', '"b-1"', '"é"', '"\\""');
 const line = fc.record({
   columns: fc.tuple(
-    fc.oneof(column, fc.constant('null')),
+    fc.oneof(
+      { weight: 9, arbitrary: fc.oneof(column, fc.constant('null')) },
+      { weight: 1, arbitrary: fc.constant('""') },
+    ),
     fc.oneof({ weight: 9, arbitrary: column }, { weight: 1, arbitrary: fc.constant('""') }),
     fc.oneof({ weight: 9, arbitrary: fc.constantFrom('"u-1"') }, { weight: 1, arbitrary: fc.constant('"ns/name"') }),
     fc.oneof({ weight: 9, arbitrary: fc.constantFrom('"17"') }, { weight: 1, arbitrary: fc.constant('"digest-17"') }),
@@ -143,6 +146,8 @@ test('what cannot be written in one go is not tried', () => {
   ] satisfies RowPart[]) {
     expect(plainPage({ ...template, objects: [['nothing']] }, [part]), part.is).toBeNull();
   }
+  // Of two types at once.
+  expect(plainPage(template, [leaf('Int', 0), leaf('String', 0)])).toBeNull();
   // Not side by side, so not all of them can be looked at at once.
   const apart = { ...template, values: [['object', 'a'], ['b'], ['object', 'c']] };
   expect(plainPage(apart, [{ is: 'object', at: 0, of: [] }])).toBeNull();
