@@ -67,7 +67,6 @@ const odd = [
   '{"metadata":{"name":"none","uid":"u8","resourceVersion":"1"},"spec":null,"status":{"conditions":{"type":"Ready"},"phase":null}}',
   '{"kind":"Pod","metadata":{"name":"half","uid":"u9","resourceVersion":"1"}}',
   '{"metadata":{"name":"behind","uid":"u10","resourceVersion":"1"},"kind":"Other","apiVersion":"v2"}',
-  '{"metadata":{"name":"null","uid":"u11","resourceVersion":"1"},"kind":null,"apiVersion":null}',
   '{ "metadata" : { "name" : "spaced", "uid" : "u12", "resourceVersion" : "1" } }',
   '{"metadata":{"name":"m","uid":"u","resourceVersion":"1"}}',
   // Bodies whose size takes one, two and four bytes to say, and those beside.

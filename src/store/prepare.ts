@@ -9,7 +9,7 @@
  * what needs more care, is read as a single event is (incoming.ts).
  *
  * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that are not quite JSON
- * (SQLite knows JSON5) or have a name twice are the exception: no API server writes them.
+ * (SQLite knows JSON5), have a name twice or null for their kind are the exception: no API server writes them.
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { type Path, parsePath } from '../catalog/path.ts';
@@ -71,8 +71,7 @@ export class Preparer {
     this.#redaction = createRedaction(recipe.withheld);
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
-    // Several paths give one JSON list of their values; a single one would give the bare value.
-    const found = ['$.metadata', '$.kind'];
+    const found = ['$.metadata', '$.apiVersion', '$.kind'];
     this.#places = this.#slots.map(({ path, type }) => {
       const { start, rest } = splitPath(path);
       if (!found.includes(start)) found.push(start);
@@ -80,8 +79,8 @@ export class Preparer {
     });
     const body = this.#redaction.sql.replace('?', 'text');
     const values = `json_extract(text, ${found.map((path) => `'${path}'`).join(', ')})`;
-    // SQLite parses a text once for all functions of a statement.
-    this.#findSql = `SELECT ${body}, ${values}, json_type(text, '$.apiVersion'), json_type(text, '$.kind') FROM (SELECT ? AS text)`;
+    // SQLite parses a text once for all functions of a statement, but copies it for each.
+    this.#findSql = `SELECT ${body}, ${values} FROM (SELECT ? AS text)`;
     const { apiVersion, kind } = recipe.names;
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
   }
@@ -111,13 +110,14 @@ export class Preparer {
   #find({ text, value, uid, resourceVersion }: IncomingObject): PreparedObject | null {
     if (this.#redaction.withholds || value !== undefined || uid !== undefined || resourceVersion !== undefined)
       return null;
-    const [body, found, apiVersion, kind] = this.#row(this.#findSql, text) ?? [];
-    // Both names are there, or both are missing.
-    if (!(body instanceof Uint8Array) || typeof found !== 'string' || (apiVersion === null) !== (kind === null))
-      return null;
+    const [body, found] = this.#row(this.#findSql, text) ?? [];
+    if (!(body instanceof Uint8Array) || typeof found !== 'string') return null;
     const values = parseExact(found) as readonly unknown[];
+    const [metadata, apiVersion, kind] = values;
+    // Items of lists lack both.
+    if ((apiVersion === null) !== (kind === null)) return null;
     return {
-      ...readMetadata(values[0]),
+      ...readMetadata(metadata),
       keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values[at], rest))),
       body: kind === null ? withMembersBefore(this.#names, body) : body,
     };
