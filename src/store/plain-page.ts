@@ -79,7 +79,7 @@ class PlainRow {
     };
     const items = Array.from({ length: columns + values.length }, (_, at) => item(at));
     const line = [...items.slice(0, columns), `\\[${items.slice(columns).join(',')}\\]`].join(',');
-    const pattern = new RegExp(`\\[${line}\\]\\n`, 'gy');
+    const pattern = new RegExp(`\\[${line}\\]\\n?`, 'gy');
     const replacement = this.#pieces
       .map((piece) =>
         typeof piece === 'string'
@@ -88,10 +88,9 @@ class PlainRow {
       )
       .join('');
     return (lines) => {
-      if (lines === '') return '';
-      const written = `${lines}\n`.replace(pattern, replacement);
-      // The pattern ends at the first line that it does not fit, and JSON has no line breaks.
-      return written.includes('\n') ? null : written;
+      const written = lines.replace(pattern, replacement);
+      // It ends at the first line that it does not fit; that one and all behind it stay as they were.
+      return written.endsWith(']]') ? null : written;
     };
   }
 
