@@ -48,8 +48,8 @@ export class WalBound {
     this.#patienceMs = patienceMs;
     this.#settle = settle;
     this.#log = log;
-    // A log that was once longer, by a snapshot that nobody could cut, is cut to this when it begins anew.
-    database.pragma(`main.journal_size_limit = ${gateBytes * 2}`);
+    // A file that grew longer, by a snapshot that nobody could cut, is cut to this when the log begins anew.
+    database.pragma(`main.journal_size_limit = ${Math.round(gateBytes * 1.25)}`);
   }
 
   /**
