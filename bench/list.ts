@@ -21,7 +21,7 @@ export const help = `Usage: npm run bench -- list [options]
   --objects N    Pods in the list (100000)
   --million N    Pods in the larger list that is paged at depth; 0 leaves it out (1000000)
   --depth N      rows before the deep page, at most half of the list (50000)
-  --turns N      how often everything is asked in turn (5)
+  --turns N      how often everything is asked in turn (9)
   --seconds N    how long each load lasts (2)
   --stores DIR   keeps the filled stores in this folder and begins with those that are there
   --no-client    leaves out the list from an API server that is filtered in the client
@@ -48,7 +48,7 @@ export async function run(args: readonly string[]): Promise<void> {
       objects: { type: 'string', default: '100000' },
       million: { type: 'string', default: '1000000' },
       depth: { type: 'string', default: '50000' },
-      turns: { type: 'string', default: '5' },
+      turns: { type: 'string', default: '9' },
       seconds: { type: 'string', default: '2' },
       stores: { type: 'string' },
       client: { type: 'boolean', default: true },
