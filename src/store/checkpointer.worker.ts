@@ -36,8 +36,9 @@ function run(): void {
         const version = database.pragma('data_version');
         quiet = version === seen ? quiet + 1 : 0;
         seen = version;
-        let { bytes, pendingBytes } = database.log();
-        const gated = bytes > gateBytes && pendingBytes > 0;
+        const found = database.log();
+        let { bytes, pendingBytes } = found;
+        const gated = found.heldBytes > gateBytes;
         const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
         if (worthIt || (quiet === quietLooks && pendingBytes > 0)) {
           checkpoint(database, 'PASSIVE');

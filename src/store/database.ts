@@ -42,8 +42,9 @@ export interface SqlAggregate<State> {
 /** The write-ahead log up to its last frame, and what of it is not in the database file yet. */
 export interface LogSize {
   readonly bytes: number;
-  /** Where it is 0, the next commit begins the log anew, unless a snapshot still reads from it. */
   readonly pendingBytes: number;
+  /** None where all is written back: the next commit begins the log anew then, unless a snapshot still reads from it. */
+  readonly heldBytes: number;
 }
 
 export interface RunResult {
@@ -305,10 +306,9 @@ export class Database {
   log(): LogSize {
     const [, frames = 0, backfilled = 0] = (this.statement('PRAGMA main.wal_checkpoint(NOOP)').get() ?? []).map(Number);
     this.#frameBytes ??= Number(this.pragma('page_size')) + frameHeaderBytes;
-    return {
-      bytes: Math.max(0, frames) * this.#frameBytes,
-      pendingBytes: Math.max(0, frames - backfilled) * this.#frameBytes,
-    };
+    const bytes = Math.max(0, frames) * this.#frameBytes;
+    const pendingBytes = Math.max(0, frames - backfilled) * this.#frameBytes;
+    return { bytes, pendingBytes, heldBytes: pendingBytes === 0 ? 0 : bytes };
   }
 
   /**

@@ -184,8 +184,7 @@ export class ReadConnection {
 
   /** Bytes of the write-ahead log while any of it is not written back; between snapshots only. @throws as `begin` does. */
   logBytes(): number {
-    const { bytes, pendingBytes } = this.#connect().log();
-    return pendingBytes === 0 ? 0 : bytes;
+    return this.#connect().log().heldBytes;
   }
 
   /** What an error says of the file itself; null where it says nothing. */

@@ -57,10 +57,7 @@ export class WalBound {
    * committing.
    */
   bytes(): number {
-    if (!this.#database.inTransaction) {
-      const { bytes, pendingBytes } = this.#database.log();
-      this.#bytes = pendingBytes === 0 ? 0 : bytes;
-    }
+    if (!this.#database.inTransaction) this.#bytes = this.#database.log().heldBytes;
     return this.#bytes;
   }
 
@@ -93,11 +90,11 @@ export class WalBound {
 
   /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
   hold(expected = 0): void {
-    const { bytes: size, pendingBytes } = this.#database.log();
-    this.#bytes = size;
+    const { bytes: size, heldBytes } = this.#database.log();
+    this.#bytes = heldBytes;
     const ahead = size + expected;
     // What is all written back begins anew with a commit, but for a snapshot that still reads from it: a large one makes sure.
-    if (ahead <= this.#gate * 1.25 || size === 0 || (pendingBytes === 0 && expected === 0)) return;
+    if (ahead <= this.#gate * 1.25 || size === 0 || (heldBytes === 0 && expected === 0)) return;
     const patience =
       ahead <= this.#gate * 1.5 ? triesMs : ahead <= this.#gate * 1.75 ? waitsMs : Math.max(waitsMs, this.#patienceMs);
     if (expected === 0 && size < this.#triedAt + this.#gate / 32) return;
