@@ -8,6 +8,8 @@ export default defineConfig({
     // Servers, worker threads and SQLite files: give each file a process of its own, as many as there are cores.
     pool: 'forks',
     maxWorkers: '100%',
+    // As src/portolan.js has it, which tells why: threads of tests read TypeScript while others speak HTTP.
+    execArgv: ['--no-wasm-code-gc'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', './test/support/count-reporter.ts'],

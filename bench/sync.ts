@@ -126,7 +126,7 @@ async function measure(
   const server = await startPodServer(objects, kubeconfig);
   const file = join(directory, 'store.db');
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, file, parseThread], {
-    execArgv: [...execArgv],
+    execArgv: [...process.execArgv, ...execArgv],
   });
   const exited = once(child, 'exit');
   try {

@@ -5,12 +5,19 @@
  *
  * What V8 compiles is kept beside the packages it was compiled from, so that the next start need not do it again: whoever can write
  * there can write the code itself. Where nobody can, or where NODE_COMPILE_CACHE names another folder, that is respected.
+ *
+ * V8 shares machine code of WebAssembly between the threads of a process: undici's parser of HTTP, Node's own reader of TypeScript.
+ * Up to Node 24.21 it may free a piece while another thread takes it, and the process dies ("Check failed: jit_page.has_value()"), so
+ * such code is never freed here. That is a few hundred kilobytes. Which flags are set is part of what compiled code is kept under:
+ * they are set before any is looked for.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const major = Number(process.versions.node.split('.')[0]);
 if (major >= 24) {
+  setFlagsFromString('--no-wasm-code-gc');
   const kept = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
   const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || kept);
   // Threads look for it there.

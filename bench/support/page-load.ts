@@ -22,7 +22,7 @@ export interface Served {
 
 /** Starts a program of this directory that sends `{ url }` when it listens, and ends when it is disconnected. */
 export async function startServed(program: URL, given: readonly string[]): Promise<Served> {
-  const child = fork(program, given, { execArgv: ['--max-old-space-size=8000'] });
+  const child = fork(program, given, { execArgv: [...process.execArgv, '--max-old-space-size=8000'] });
   const lost = once(child, 'exit').then(() => Promise.reject(new Error(`${program.pathname} ended before its time`)));
   lost.catch(() => {});
   const [{ url }] = (await Promise.race([once(child, 'message'), lost])) as [{ url: string }];
