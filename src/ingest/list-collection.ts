@@ -2,6 +2,7 @@
  * LIST and REPLACE: reads a whole collection, page by page, and publishes it in one step.
  *
  *   begin a replace -> pages stream through the slicer into it -> the last page's end -> commit at the first page's resourceVersion
+ *                        each page's head: the next one is asked for
  *
  * Never: commits a set that is not whole; keeps more than a few items in memory; lists at "0" (it may go back in time, and the page
  * limit is ignored); takes up a token that an error answer offers (it would mix two moments).
@@ -10,17 +11,18 @@
  * of its own) the same is asked once without a version; where a later page's token has expired, once without pages.
  */
 import { PortolanError } from '../base/errors.ts';
-import { must } from '../base/must.ts';
 import { apiErrorFromNetwork } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
 import type { ApplySummary, IncomingObject, Replace } from '../store/types.ts';
+import { AskedPage } from './asked-page.ts';
 import { Backoff } from './backoff.ts';
 import { identified } from './bare-object.ts';
+import { BesidePage } from './beside-page.ts';
 import { collectionPath } from './collection-path.ts';
 import { failureOf, inStore, StoreFailure, storeError } from './failure.ts';
 import { type ListHead, ListSlicer } from './list-slicer.ts';
 import type { SentObject } from './packed-objects.ts';
-import { type ParsedPage, ParseThreadLost } from './parse-thread.ts';
+import { ParseThreadLost } from './parse-thread.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { Turns } from './turns.ts';
@@ -64,6 +66,15 @@ export async function listCollection(context: ReflectorContext, request: ListReq
   }
 }
 
+/** A page on its way. */
+interface ComingPage {
+  readonly asked: AskedPage;
+  /** Where its bytes are on their way through the parse thread, too. */
+  beside: BesidePage | null;
+  /** The token of the page behind it; null as long as it is not known. */
+  token: string | null;
+}
+
 class ListAttempt {
   /** Pages that were read whole. */
   pages = 0;
@@ -71,6 +82,9 @@ class ListAttempt {
   readonly #request: ListRequest;
   readonly #paged: boolean;
   readonly #turns: Turns;
+  /** The page behind the one that is being read. */
+  #next: ComingPage | null = null;
+  #over = false;
 
   constructor(context: ReflectorContext, request: ListRequest, paged: boolean) {
     this.#context = context;
@@ -95,70 +109,107 @@ class ListAttempt {
       committed = true;
       return { resourceVersion, summary };
     } finally {
+      this.#over = true;
+      if (this.#next !== null) leave(this.#next);
       if (!committed) replace.abort();
     }
   }
 
   async #readPages(replace: Replace): Promise<string> {
-    const { settings } = this.#context;
     const { notOlderThan } = this.#request;
-    const limit = this.#paged ? settings.pageSize : undefined;
     const from =
       notOlderThan === null ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: 'NotOlderThan' as const };
-    let head = await this.#readPage({ limit, ...from }, replace);
-    const { resourceVersion } = head;
-    while (head.continueToken !== '') {
+    let page: ComingPage = comingPage(this.#ask('', from));
+    const first = await this.#readPage(page, replace);
+    for (let head = first; head.continueToken !== ''; head = await this.#readPage(page, replace)) {
       this.pages += 1;
-      const before = head.continueToken;
-      // A continuation takes neither a version nor how to match it: the token has both.
-      head = await this.#readPage({ limit, continue: before }, replace);
-      if (head.continueToken === before) {
+      if (head.continueToken === page.asked.token) {
         throw new ProtocolError('endless list', 'The API server gives the same page of a list again and again.');
       }
+      page = this.#take(head.continueToken);
     }
-    return resourceVersion;
+    return first.resourceVersion;
   }
 
-  async #readPage(query: Query, replace: Replace): Promise<ListHead> {
+  #ask(token: string, from: Query): AskedPage {
     const { budget, client, handle, settings, resource } = this.#context;
-    const { signal } = this.#request;
     const path = collectionPath(resource, handle);
-    if (this.pages === 0) await budget.take(handle.id, signal);
-    const answer = await this.#patiently(() =>
-      client.stream(path, query, { signal, bodyTimeoutMs: settings.listSilenceMs }),
-    );
-    // Reading goes through the iterator; what comes after it was left is of no interest.
-    answer.body.on('error', () => {});
-    const chunks = answer.body as AsyncIterable<Buffer>;
-    const page = this.#parsedPage(replace);
+    const query = { limit: this.#paged ? settings.pageSize : undefined, ...from };
+    const isFirst = token === '';
+    return new AskedPage(token, this.#request.signal, async (signal) => {
+      if (isFirst) await budget.take(handle.id, signal);
+      const options = { signal, bodyTimeoutMs: settings.listSilenceMs };
+      const answer = await this.#patiently(isFirst, signal, () => client.stream(path, query, options));
+      return answer.body;
+    });
+  }
+
+  /** A continuation takes neither a version nor how to match it: the token has both. */
+  #askNext(token: string): ComingPage {
+    return comingPage(this.#ask(token, { continue: token }));
+  }
+
+  /** Asks for the page behind this one, once its token is known: one page ahead of the one that is being read. */
+  #lookAhead({ asked, token }: ComingPage): void {
+    if (this.#over || token === null || token === '' || token === asked.token || this.#next !== null) return;
+    this.#next = this.#askNext(token);
+  }
+
+  /** The next page, which has been asked for where its token was known before the items. */
+  #take(token: string): ComingPage {
+    const next = this.#next;
+    this.#next = null;
+    if (next?.asked.token === token) return next;
+    if (next !== null) leave(next);
+    return this.#askNext(token);
+  }
+
+  async #readPage(page: ComingPage, replace: Replace): Promise<ListHead> {
+    const { handle, resource } = this.#context;
     try {
-      return page === null ? await this.#readHere(chunks, replace) : await this.#readBeside(chunks, page, replace);
+      if (this.pages > 0) this.#sendBeside(page, replace);
+      this.#lookAhead(page);
+      if (page.beside === null) return await this.#readHere(page, replace);
+      void page.beside.sent.then(() => {
+        if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
+      });
+      return await this.#readBeside(page.beside, replace);
     } catch (error) {
-      if (signal.aborted || isOurs(error)) throw error;
-      throw apiErrorFromNetwork(error, `GET ${path}`);
+      if (this.#request.signal.aborted || isOurs(error)) throw error;
+      throw apiErrorFromNetwork(error, `GET ${collectionPath(resource, handle)}`);
     } finally {
-      page?.leave();
+      leave(page);
     }
   }
 
-  /** A page of the parse thread, once a list is known to be long; it is parsed here as long as that thread is not there. */
-  #parsedPage(replace: Replace): ParsedPage | null {
+  /** Sends a page through the parse thread, once a list is known to be long. Where that thread is not there (yet), it is parsed here. */
+  #sendBeside(coming: ComingPage, replace: Replace): void {
     const { parser, seen, settings } = this.#context;
+    const { bare, signal } = this.#request;
     const { recipe } = replace;
-    if (parser === undefined || seen !== undefined || recipe === null || this.#request.bare || this.pages === 0)
-      return null;
+    if (coming.beside !== null || parser === undefined || seen !== undefined || recipe === null || bare) return;
     void parser.warm();
-    return parser.page(recipe, settings.maxItemBytes);
+    const page = parser.page(recipe, settings.maxItemBytes);
+    if (page === null) return;
+    let looked = false;
+    const look = (chunk: Buffer): void => {
+      if (!looked) coming.token = tokenIn(chunk);
+      looked = true;
+      this.#lookAhead(coming);
+    };
+    coming.beside = new BesidePage(page, recipe, coming.asked.body(), look, signal);
   }
 
   /** Slices and parses in this thread. */
-  async #readHere(chunks: AsyncIterable<Buffer>, replace: Replace): Promise<ListHead> {
+  async #readHere(page: ComingPage, replace: Replace): Promise<ListHead> {
     const { bare, signal } = this.#request;
     const slicer = new ListSlicer(this.#context.settings.maxItemBytes);
     let batch: IncomingObject[] = [];
     let characters = 0;
-    for await (const chunk of chunks) {
+    for await (const chunk of await page.asked.body()) {
       for (const text of slicer.push(chunk)) {
+        page.token ??= slicer.nextToken;
+        this.#lookAhead(page);
         batch.push(bare ? identified(text) : { text });
         characters += text.length;
         if (batch.length < putObjects && characters < putCharacters) continue;
@@ -174,31 +225,22 @@ class ListAttempt {
     return head;
   }
 
-  /** Lets the parse thread slice and parse, and puts what comes back. */
-  async #readBeside(chunks: AsyncIterable<Buffer>, page: ParsedPage, replace: Replace): Promise<ListHead> {
-    const recipe = must(replace.recipe, 'the recipe of a page that is parsed');
+  /** Puts what comes back from the parse thread. */
+  async #readBeside(page: BesidePage, replace: Replace): Promise<ListHead> {
     const { signal } = this.#request;
     let waiting: readonly SentObject[] = [];
-    const putNext = async (): Promise<ListHead | null> => {
+    for (;;) {
       const { objects, head } = await page.next(signal);
       waiting = [...waiting, ...(objects ?? [])];
       while (waiting.length >= putObjects || (objects === null && waiting.length > 0)) {
         const some = waiting.slice(0, putObjects);
         waiting = waiting.slice(putObjects);
-        inStore(() => replace.putPrepared(some, recipe));
+        inStore(() => replace.putPrepared(some, page.recipe));
         await this.#turns.after(some.length, signal);
         await replace.room();
       }
-      return head;
-    };
-    for await (const chunk of chunks) {
-      page.push(chunk);
-      while (page.due) await putNext();
+      if (head !== null) return head;
     }
-    page.end();
-    let head = await putNext();
-    while (head === null) head = await putNext();
-    return head;
   }
 
   #put(replace: Replace, objects: readonly IncomingObject[]): void {
@@ -207,7 +249,7 @@ class ListAttempt {
   }
 
   /** A later page that is throttled is waited for: what is staged stays good as long as its token does. */
-  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+  async #patiently<T>(isFirst: boolean, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     const { clock, random, settings } = this.#context;
     const backoff = new Backoff(clock, random, settings.backoff);
     for (let tries = 0; ; tries += 1) {
@@ -215,12 +257,28 @@ class ListAttempt {
         return await ask();
       } catch (error) {
         const failure = failureOf(error);
-        if (this.pages === 0 || failure.kind !== 'throttled' || tries === 5) throw error;
+        if (isFirst || failure.kind !== 'throttled' || tries === 5) throw error;
         this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
-        await clock.sleep(backoff.next(failure.retryAfterSeconds), this.#request.signal);
+        await clock.sleep(backoff.next(failure.retryAfterSeconds), signal);
       }
     }
   }
+}
+
+function comingPage(asked: AskedPage): ComingPage {
+  return { asked, beside: null, token: null };
+}
+
+function leave({ asked, beside }: ComingPage): void {
+  beside?.leave();
+  asked.leave();
+}
+
+/** The token of the next page, where a body's first chunk has it. */
+function tokenIn(chunk: Buffer): string | null {
+  const slicer = new ListSlicer();
+  slicer.push(chunk).next();
+  return slicer.nextToken;
 }
 
 /** Errors that say what is wrong themselves; all others are the connection's. */

@@ -91,6 +91,12 @@ export class ListSlicer {
     this.#from = -1;
   }
 
+  /** The token of the next page, empty on the last one; null as long as it is not known, since metadata may stand behind the items. */
+  get nextToken(): string | null {
+    const metadata = this.#members.get('metadata');
+    return metadata === undefined ? null : textOf(recordOf(parse(metadata))['continue']);
+  }
+
   /** What the list said of itself. Throws a ProtocolError when the body ended early or was no list. */
   end(): ListHead {
     if (this.#place !== 'done') {

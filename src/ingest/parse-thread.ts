@@ -4,8 +4,8 @@
  *
  *   warm -> ready: page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
  *
- * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. A page has at most
- * `maxAhead` bytes, and the chunk that was pushed last, on the way. When the thread is lost, every page of it rejects with
+ * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. Whoever waits for `room`
+ * has at most `maxAhead` bytes of a page, and the chunk that was pushed last, that were not taken as objects. When the thread is lost, every page of it rejects with
  * ParseThreadLost, it is said loudly, and no further page is taken: lists are parsed in this thread from then on.
  */
 import { Worker } from 'node:worker_threads';
@@ -19,7 +19,7 @@ import { type SentObject, unpackObjects } from './packed-objects.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-const maxAhead = 512 * 1024;
+const maxAhead = 2 * 1024 * 1024;
 /** Bytes that are sent as one message; what waits for them is less than `maxAhead`, so that there is always an answer to wait for. */
 const sentAtOnce = 256 * 1024;
 /** Milliseconds without a page after which the thread ends. */
@@ -146,23 +146,20 @@ export class ParsedPage {
   readonly #number: number;
   readonly #worker: Worker;
   readonly #left: () => void;
-  readonly #parts: ParsedPart[] = [];
+  readonly #parts: (ParsedPart & { readonly bytes: number })[] = [];
   /** Chunks that wait for more, since each message has its price. */
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
+  /** Bytes that were pushed and not taken as objects. */
   #ahead = 0;
-  #error: Error | null = null;
-  #wake: (() => void) | null = null;
+  #error: unknown = null;
+  #over = false;
+  readonly #waiting = new Set<() => void>();
 
   constructor(number: number, worker: Worker, left: () => void) {
     this.#number = number;
     this.#worker = worker;
     this.#left = left;
-  }
-
-  /** Is there a part to take, or so much on the way that one should be waited for? */
-  get due(): boolean {
-    return this.#parts.length > 0 || this.#error !== null || this.#ahead > maxAhead;
   }
 
   push(chunk: Uint8Array): void {
@@ -190,35 +187,53 @@ export class ParsedPage {
     send(this.#worker, { type: 'end', page: this.#number });
   }
 
-  /** The next part. Rejects with a ProtocolError for what is wrong with the list, or ParseThreadLost. */
+  /** Resolves when more may be pushed, or nobody wants it any more. */
+  async room(signal: AbortSignal): Promise<void> {
+    while (this.#ahead > maxAhead && !this.#over) await this.#woken(signal);
+  }
+
+  /** The next part. Rejects with a ProtocolError for what is wrong with the list, ParseThreadLost, or what `fail` was called with. */
   async next(signal: AbortSignal): Promise<ParsedPart> {
     for (;;) {
       signal.throwIfAborted();
       const part = this.#parts.shift();
-      if (part !== undefined) return part;
-      if (this.#error !== null) throw this.#error;
+      if (part !== undefined) {
+        this.#ahead -= part.bytes;
+        this.#wake();
+        return part;
+      }
+      if (this.#over) throw this.#error;
       await this.#woken(signal);
     }
   }
 
   async #woken(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
-    this.#wake = wake;
+    this.#waiting.add(wake);
     signal.addEventListener('abort', wake, { once: true });
     await promise;
     signal.removeEventListener('abort', wake);
-    this.#wake = null;
+    this.#waiting.delete(wake);
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
   }
 
   leave(): void {
-    if (this.#error === null) send(this.#worker, { type: 'leave', page: this.#number });
+    if (!this.#over) send(this.#worker, { type: 'leave', page: this.#number });
+    this.fail(new ParseThreadLost('the page was left'));
     this.#left();
   }
 
-  fail(error: Error): void {
-    this.#error ??= error;
-    this.#wake?.();
+  /** Nothing more is to come, for this reason; the first one counts. What has come may be taken. */
+  fail(error: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#error = error;
+    this.#wake();
   }
 
   take(answer: Exclude<ParseAnswer, { readonly type: 'ready' }>): void {
@@ -227,13 +242,14 @@ export class ParsedPage {
       this.fail(reason === null ? new StoreFailure(new Error(message)) : new ProtocolError(reason, message));
       return;
     }
-    if (answer.type === 'head') this.#parts.push({ objects: null, head: answer.head });
+    if (answer.type === 'head') this.#parts.push({ objects: null, head: answer.head, bytes: 0 });
     else {
-      this.#ahead -= answer.chunkBytes;
+      const { chunkBytes: bytes } = answer;
       const objects = unpackObjects(answer.objects);
-      if (objects.length > 0) this.#parts.push({ objects, head: null });
+      if (objects.length > 0) this.#parts.push({ objects, head: null, bytes });
+      else this.#ahead -= bytes;
     }
-    this.#wake?.();
+    this.#wake();
   }
 }
 

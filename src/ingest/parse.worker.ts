@@ -1,11 +1,12 @@
 /**
  * The parse thread: slices the bytes of list pages into objects and makes them ready for the store. Says and hears what is in
- * parse-messages.ts. It keeps one item of each page that is being read, and no state between pages.
+ * parse-messages.ts. It keeps one item of each page that is being read, and between pages what it prepares them by.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
-import { Preparer } from '../store/prepare.ts';
+import { Preparer, type Recipe } from '../store/prepare.ts';
 import { ListSlicer } from './list-slicer.ts';
 import { packObjects } from './packed-objects.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
@@ -18,12 +19,14 @@ interface Page {
 
 const port = must(parentPort, 'a parent thread');
 const pages = new Map<number, Page>();
+/** The newest one: the pages of a list have one recipe, and making a preparer for each would cost as much as some of their objects. */
+let preparer: Preparer | null = null;
 const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
 
 port.on('message', (request: ParseRequest) => {
   if (request.type === 'begin') {
     const { page, recipe, maxItemBytes } = request;
-    pages.set(page, { slicer: new ListSlicer(maxItemBytes), preparer: new Preparer(recipe) });
+    pages.set(page, { slicer: new ListSlicer(maxItemBytes), preparer: preparerOf(recipe) });
     return;
   }
   const { page: number, type } = request;
@@ -32,9 +35,9 @@ port.on('message', (request: ParseRequest) => {
   try {
     if (type === 'chunk') prepare(number, page, request.bytes);
     else if (type === 'end') post({ type: 'head', page: number, head: page.slicer.end() });
-    if (type !== 'chunk') leave(number);
+    if (type !== 'chunk') pages.delete(number);
   } catch (error) {
-    leave(number);
+    pages.delete(number);
     const invalid = codeOf(error) === 'INVALID' ? 'invalid object' : null;
     const reason = error instanceof ProtocolError ? error.reason : invalid;
     post({ type: 'failed', page: number, reason, message: messageOf(error) });
@@ -50,7 +53,7 @@ function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<A
   post({ type: 'objects', page: number, chunkBytes: bytes.length, objects }, [objects.bodies.buffer]);
 }
 
-function leave(number: number): void {
-  pages.get(number)?.preparer.close();
-  pages.delete(number);
+function preparerOf(recipe: Recipe): Preparer {
+  if (preparer === null || !isDeepStrictEqual(preparer.recipe, recipe)) preparer = new Preparer(recipe);
+  return preparer;
 }
