@@ -14,7 +14,6 @@ const prepared = fc.record({
   created: time,
   deleting: time,
   labels: fc.array(fc.tuple(text, text)),
-  annotationKeys: fc.array(text),
   owners: fc.array(fc.record({ uid: text, controller: fc.boolean() })),
   marks: text,
   keys: fc.array(key),

@@ -2,8 +2,8 @@
  * Prepared objects on their way from the parse thread, as one flat list: a message of lists inside objects, each with the names of
  * its fields, costs both threads several times as much. What is unpacked equals what was packed.
  *
- *   of a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, annotation
- *   keys, owners, keys of slots (each list behind its length) ; of an object that must be put as a text: null, text
+ *   of a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
+ *   keys of slots (each list behind its length) ; of an object that must be put as a text: null, text
  */
 import type { PreparedObject } from '../store/prepare.ts';
 import type { IncomingObject, SqlValue } from '../store/types.ts';
@@ -29,7 +29,6 @@ export function packObjects(objects: readonly SentObject[]): PackedObjects {
     values.push(name, namespace, uid, resourceVersion, created, deleting, marks, body.length);
     values.push(object.labels.length);
     for (const [key, value] of object.labels) values.push(key, value);
-    values.push(object.annotationKeys.length, ...object.annotationKeys);
     values.push(object.owners.length);
     for (const owner of object.owners) values.push(owner.uid, owner.controller ? 1 : 0);
     values.push(object.keys.length, ...object.keys);
@@ -84,7 +83,6 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
       marks: text(),
       body: body(),
       labels: list((): readonly [string, string] => [text(), text()]),
-      annotationKeys: list(text),
       owners: list(() => ({ uid: text(), controller: next() === 1 })),
       keys: list(next),
     });

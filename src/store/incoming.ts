@@ -26,9 +26,8 @@ export interface IndexedMetadata {
   readonly created: bigint | null;
   readonly deleting: bigint | null;
   readonly labels: readonly (readonly [string, string])[];
-  readonly annotationKeys: readonly string[];
   readonly owners: readonly Owner[];
-  /** Digest of labels, annotation keys and owners. */
+  /** Digest of labels and owners. */
   readonly marks: string;
 }
 
@@ -45,8 +44,6 @@ export interface KindNamesOnWire {
   readonly apiVersion: string;
   readonly kind: string;
 }
-
-const droppedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
 export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
@@ -77,7 +74,6 @@ export function readMetadata(
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
   const labels = textEntries(metadata['labels']);
-  const annotationKeys = wellFormedKeys(asRecord(metadata['annotations'])).filter((key) => key !== droppedAnnotation);
   const owners = readOwners(metadata['ownerReferences']);
   return {
     namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
@@ -87,9 +83,8 @@ export function readMetadata(
     created: time(metadata['creationTimestamp']),
     deleting: time(metadata['deletionTimestamp']),
     labels,
-    annotationKeys,
     owners,
-    marks: digest(JSON.stringify([labels, annotationKeys, owners])),
+    marks: digest(JSON.stringify([labels, owners])),
   };
 }
 
@@ -142,12 +137,6 @@ function textEntries(value: unknown): [string, string][] {
     sound &&= key.isWellFormed();
   }
   return sound ? entries : [...new Map(entries.map(([key, entry]) => [key.toWellFormed(), entry]))];
-}
-
-/** Keys that differ in lone surrogates only are one key to SQLite, which keeps texts as UTF-8. */
-function wellFormedKeys(record: Readonly<Record<string, unknown>> | null): readonly string[] {
-  const keys = Object.keys(record ?? {});
-  return keys.every((key) => key.isWellFormed()) ? keys : [...new Set(keys.map((key) => key.toWellFormed()))];
 }
 
 function time(value: unknown): bigint | null {

@@ -1,5 +1,5 @@
 /**
- * Writes the rows of one object: object, body, labels, annotation keys, owner edges, promoted keys. Runs inside the caller's
+ * Writes the rows of one object: object, body, labels, owner edges, promoted keys. Runs inside the caller's
  * transaction and keeps no state; the change log is the caller's business.
  */
 import { type Database, refusesJson } from './database.ts';
@@ -33,8 +33,7 @@ const rowsAtOnce = 64;
 
 // A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone,
 // and keeps no copies of the pages that it writes to.
-const intoLabel = 'OR ROLLBACK INTO label (kind, rowset, key, value, id)';
-const intoAnnotation = 'OR ROLLBACK INTO annotation (kind, key, id)';
+const intoLabel = 'OR ROLLBACK INTO label (kind, key, value, id)';
 const intoEdge = 'OR ROLLBACK INTO edge (owner_uid, id, controller, kind)';
 const intoBody = 'INTO body (body, id)';
 const objectColumns = 'object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)';
@@ -126,11 +125,7 @@ export class RowWriter {
         [to.id, to.rowset, id],
       ],
       ['INSERT INTO body (id, body, text) SELECT ?, body, text FROM body WHERE id = ?', [to.id, id]],
-      [
-        'INSERT INTO label (kind, rowset, key, value, id) SELECT kind, ?, key, value, ? FROM label WHERE id = ?',
-        [to.rowset, to.id, id],
-      ],
-      ['INSERT INTO annotation (kind, key, id) SELECT kind, key, ? FROM annotation WHERE id = ?', [to.id, id]],
+      ['INSERT INTO label (kind, key, value, id) SELECT kind, key, value, ? FROM label WHERE id = ?', [to.id, id]],
       [
         'INSERT INTO edge (owner_uid, id, controller, kind) SELECT owner_uid, ?, controller, kind FROM edge WHERE id = ?',
         [to.id, id],
@@ -239,17 +234,14 @@ export class RowWriter {
     this.#insertRows(into, values.length / rows.length, values);
   }
 
-  #writeMarks({ kindId, rowset }: RowTarget, rows: readonly NewRow[]): void {
+  #writeMarks({ kindId }: RowTarget, rows: readonly NewRow[]): void {
     const labels: SqlValue[] = [];
-    const annotations: SqlValue[] = [];
     const edges: SqlValue[] = [];
     for (const { id, received } of rows) {
-      for (const [key, value] of received.labels) labels.push(kindId, rowset, key, value, id);
-      for (const key of received.annotationKeys) annotations.push(kindId, key, id);
+      for (const [key, value] of received.labels) labels.push(kindId, key, value, id);
       for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0, kindId);
     }
-    this.#insertRows(intoLabel, 5, labels);
-    this.#insertRows(intoAnnotation, 3, annotations);
+    this.#insertRows(intoLabel, 4, labels);
     this.#insertRows(intoEdge, 4, edges);
   }
 
@@ -285,7 +277,6 @@ export class RowWriter {
 
   #removeMarks(id: number): void {
     this.#database.statement('DELETE FROM label WHERE id = ?').run(id);
-    this.#database.statement('DELETE FROM annotation WHERE id = ?').run(id);
     this.#database.statement('DELETE FROM edge WHERE id = ?').run(id);
   }
 }

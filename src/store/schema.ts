@@ -11,7 +11,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 3;
+export const formatVersion = 4;
 
 export const schemaStatements: readonly string[] = [
   // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
@@ -54,7 +54,7 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE stale_rowset (rowset INTEGER PRIMARY KEY, kind INTEGER NOT NULL)`,
 
   // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
-  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` is a digest of labels, annotation keys and owners, to see that none changed.
+  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` is a digest of labels and owners, to see that none changed.
   `CREATE TABLE object (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
      namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
@@ -69,13 +69,9 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
 
   `CREATE TABLE label (
-     kind INTEGER NOT NULL, rowset INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+     kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
      PRIMARY KEY (id, key)) WITHOUT ROWID`,
   `CREATE INDEX label_value ON label (kind, key, value, id)`,
-
-  // Annotations by key only: their values reach 256 KiB.
-  `CREATE TABLE annotation (kind INTEGER NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (id, key)) WITHOUT ROWID`,
-  `CREATE INDEX annotation_key ON annotation (kind, key, id)`,
 
   // Owner references: `id` is the owned object, `kind` its kind. The owner is found by uid, whether it is ingested or not.
   `CREATE TABLE edge (

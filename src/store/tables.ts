@@ -13,7 +13,6 @@ export const tables = {
   object: 'object',
   body: 'body',
   label: 'label',
-  annotation: 'annotation',
   edge: 'edge',
   change: 'change',
 } as const;

@@ -198,7 +198,7 @@ test('a batch beyond the bounds is several transactions, each at the resourceVer
   ]);
 });
 
-test('labels, annotation keys and owners follow the object', async () => {
+test('labels and owners follow the object', async () => {
   const { writer, file } = open();
   const owners = [{ uid: 'owner-1', controller: true }, { uid: 'owner-2' }];
   const handle = await synced(writer, [
@@ -206,12 +206,11 @@ test('labels, annotation keys and owners follow the object', async () => {
       name: 'a',
       rv: 1,
       labels: { app: 'x', tier: 'web' },
-      metadata: { ownerReferences: owners, annotations: { note: 'long' } },
+      metadata: { ownerReferences: owners },
     }),
   ]);
   const marks = () => [
     read(file, 'SELECT key, value FROM label ORDER BY 1'),
-    read(file, 'SELECT key FROM annotation'),
     read(file, 'SELECT owner_uid, controller FROM edge ORDER BY 1'),
   ];
   expect(marks()).toEqual([
@@ -219,16 +218,15 @@ test('labels, annotation keys and owners follow the object', async () => {
       ['app', 'x'],
       ['tier', 'web'],
     ],
-    [['note']],
     [
       ['owner-1', 1],
       ['owner-2', 0],
     ],
   ]);
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 11, labels: { app: 'y' } })], '11');
-  expect(marks()).toEqual([[['app', 'y']], [], []]);
+  expect(marks()).toEqual([[['app', 'y']], []]);
   writer.apply(handle, [event('DELETED', { name: 'a', rv: 12 })], '12');
-  expect(marks()).toEqual([[], [], []]);
+  expect(marks()).toEqual([[], []]);
   expect(read(file, 'SELECT * FROM p1')).toEqual([]);
 });
 
