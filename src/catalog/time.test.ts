@@ -56,4 +56,27 @@ describe('parseTime', () => {
       { numRuns: 1000 },
     );
   });
+
+  it('what is read by its places means the same as what is read by the pattern', () => {
+    const below = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, '0'));
+    const year = fc.integer({ min: 0, max: 9999 }).map((value) => String(value).padStart(4, '0'));
+    const separators = fc.constantFrom('--T::', '--t::', '-/T::', '--T:.');
+    fc.assert(
+      fc.property(
+        year,
+        below(13),
+        below(32),
+        below(24),
+        below(60),
+        below(60),
+        separators,
+        (y, m, d, h, min, s, between) => {
+          const [a, b, c, e, f] = between;
+          const moment = `${y}${a}${m}${b}${d}${c}${h}${e}${min}${f}${s}`;
+          expect(parseTime(`${moment}Z`)).toBe(parseTime(`${moment}+00:00`));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
 });

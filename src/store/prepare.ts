@@ -4,8 +4,8 @@
  *
  *   FirstSync.recipe -> Preparer.prepare(texts) -> the writer's thread -> FirstSync.putPrepared
  *
- * SQLite has to read the whole text to make the body of it; JavaScript sees only what SQLite finds for it there, the metadata and
- * the promoted paths, because reading all of it a second time would cost more than any other step. What SQLite does not take, and
+ * SQLite has to read the whole text to make the body of it; JavaScript sees only what SQLite finds for it there, what is indexed of
+ * the metadata and the promoted paths, because reading all of it a second time would cost more than any other step. What SQLite does not take, and
  * what needs more care, is read as a single event is (incoming.ts).
  *
  * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that are not quite JSON
@@ -51,6 +51,18 @@ interface SlotPlace {
   readonly rest: Pick<Path, 'steps'>;
 }
 
+/** What readMetadata looks at. */
+const indexedMembers = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'labels',
+  'ownerReferences',
+] as const;
+
 /** Names that stand in a path of SQLite as they are. */
 const plainName = /^[A-Za-z0-9_./-]+$/;
 
@@ -71,7 +83,7 @@ export class Preparer {
     this.#redaction = createRedaction(recipe.withheld);
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
-    const found = ['$.metadata', '$.apiVersion', '$.kind'];
+    const found = ['$.apiVersion', '$.kind', ...indexedMembers.map((name) => `$.metadata.${name}`)];
     this.#places = this.#slots.map(({ path, type }) => {
       const { start, rest } = splitPath(path);
       if (!found.includes(start)) found.push(start);
@@ -113,9 +125,30 @@ export class Preparer {
     const [body, found] = this.#row(this.#findSql, text) ?? [];
     if (!(body instanceof Uint8Array) || typeof found !== 'string') return null;
     const values = parseExact(found) as readonly unknown[];
-    const [metadata, apiVersion, kind] = values;
+    const [
+      apiVersion,
+      kind,
+      name,
+      namespace,
+      objectUid,
+      version,
+      creationTimestamp,
+      deletionTimestamp,
+      labels,
+      owners,
+    ] = values;
     // Items of lists lack both.
-    if ((apiVersion === null) !== (kind === null)) return null;
+    if ((apiVersion === null) !== (kind === null) || name === null) return null;
+    const metadata = {
+      name,
+      namespace,
+      uid: objectUid,
+      resourceVersion: version,
+      creationTimestamp,
+      deletionTimestamp,
+      labels,
+      ownerReferences: owners,
+    };
     return {
       ...readMetadata(metadata),
       keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values[at], rest))),
