@@ -123,6 +123,21 @@ test('the parse thread gets the bytes of the next page when it has all of a page
   expect(begun).toHaveBeenCalledTimes(3);
 });
 
+test('a page that cannot be begun ahead of its turn is begun when it has come', async () => {
+  const parser = await warmThread();
+  const { page: begin } = parser;
+  const begun = vi.spyOn(parser, 'page').mockImplementation((...args) => {
+    if (begun.mock.calls.length === 2) throw new Error('not now');
+    return begin.apply(parser, args);
+  });
+  const bench = reflectorBench();
+  bench.client.answer(whole(page(0, 2, 'p2')), whole(page(2, 2, 'p3')), whole(page(4, 1)), open());
+  bench.reflector({ parser }).start();
+  await vi.waitFor(() => expect(bench.pods()).toHaveLength(5));
+  expect(tokens(bench)).toEqual([undefined, 'p2', 'p3']);
+  expect(begun).toHaveBeenCalledTimes(3);
+});
+
 test('a page of the parse thread that breaks off is an error of the connection, and the next one is left', async () => {
   const parser = await warmThread();
   const bench = reflectorBench();

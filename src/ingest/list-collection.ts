@@ -170,9 +170,12 @@ class ListAttempt {
       if (this.pages > 0) this.#sendBeside(page, replace);
       this.#lookAhead(page);
       if (page.beside === null) return await this.#readHere(page, replace);
-      void page.beside.sent.then(() => {
-        if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
-      });
+      page.beside.sent
+        .then(() => {
+          if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
+        })
+        // Where it cannot be begun now, it is tried again when its turn has come.
+        .catch(() => {});
       return await this.#readBeside(page.beside, replace);
     } catch (error) {
       if (this.#request.signal.aborted || isOurs(error)) throw error;
