@@ -103,6 +103,18 @@ test('a thread that dies fails its pages, loudly, and takes no more of them', as
   expect(parser.page(recipe, 1000)).toBeNull();
 });
 
+test('the thread forgets a page that failed on the way to it', async () => {
+  const script =
+    'import{parentPort}from"node:worker_threads";parentPort.postMessage({type:"ready"});parentPort.on("message",({type})=>type==="leave"&&process.exit(7))';
+  const { parser, errors } = thread(new URL(`data:text/javascript,${script}`));
+  await parser.warm();
+  const page = parser.page(recipe, 1000);
+  page?.fail(new Error('the connection broke off'));
+  await expect(page?.next(never)).rejects.toThrow('broke off');
+  page?.leave();
+  await vi.waitFor(() => expect(errors).toHaveLength(1));
+});
+
 test('it ends when no page has come for a while, and begins again with the next', async () => {
   const clock = new ManualClock();
   const parser = new ParseThread(silentLogger, clock);

@@ -5,8 +5,9 @@
  *   warm -> ready: page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
  *
  * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. Whoever waits for `room`
- * has at most `maxAhead` bytes of a page, and the chunk that was pushed last, that were not taken as objects. When the thread is lost, every page of it rejects with
- * ParseThreadLost, it is said loudly, and no further page is taken: lists are parsed in this thread from then on.
+ * has at most `maxAhead` bytes of a page, and the chunk that was pushed last, that were not taken as objects. When the thread is
+ * lost, every page of it rejects with ParseThreadLost, it is said loudly, and no further page is taken: lists are parsed in this
+ * thread from then on.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
@@ -223,7 +224,7 @@ export class ParsedPage {
   }
 
   leave(): void {
-    if (!this.#over) send(this.#worker, { type: 'leave', page: this.#number });
+    send(this.#worker, { type: 'leave', page: this.#number });
     this.fail(new ParseThreadLost('the page was left'));
     this.#left();
   }
