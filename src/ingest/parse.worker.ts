@@ -2,8 +2,8 @@
  * The parse thread: slices the bytes of list pages into objects and makes them ready for the store. Says and hears what is in
  * parse-messages.ts. It keeps one item of each page that is being read, and between pages what it prepares them by.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { parentPort } from 'node:worker_threads';
+import { BoundedCache } from '../base/bounded-cache.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Preparer, type Recipe } from '../store/prepare.ts';
@@ -19,8 +19,8 @@ interface Page {
 
 const port = must(parentPort, 'a parent thread');
 const pages = new Map<number, Page>();
-/** The newest one: the pages of a list have one recipe, and making a preparer for each would cost as much as some of their objects. */
-let preparer: Preparer | null = null;
+/** By recipe, which the pages of a list have in common: making one costs as much as preparing some objects. As many as lists may run at a time. */
+const preparers = new BoundedCache<Preparer>({ entries: 8, weight: 8 });
 const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
 
 port.on('message', (request: ParseRequest) => {
@@ -54,6 +54,10 @@ function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<A
 }
 
 function preparerOf(recipe: Recipe): Preparer {
-  if (preparer === null || !isDeepStrictEqual(preparer.recipe, recipe)) preparer = new Preparer(recipe);
+  const key = JSON.stringify(recipe);
+  const known = preparers.get(key);
+  if (known !== undefined) return known;
+  const preparer = new Preparer(recipe);
+  preparers.set(key, preparer, 1);
   return preparer;
 }

@@ -33,7 +33,6 @@ async function stored(texts: readonly string[], withheld: readonly string[], way
     const preparer = new Preparer(recipe);
     const prepared = preparer.prepare(texts);
     const objects = texts.map((text, index) => structuredClone(prepared[index]) ?? { text });
-    preparer.close();
     for (let from = 0; from < objects.length; from += 20) replace.putPrepared(objects.slice(from, from + 20), recipe);
   } else {
     for (let from = 0; from < texts.length; from += 20) {

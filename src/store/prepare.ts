@@ -114,10 +114,6 @@ export class Preparer {
     });
   }
 
-  close(): void {
-    this.#database.close();
-  }
-
   /** The object with what SQLite finds of it; null when it needs more care. */
   #find({ text, value, uid, resourceVersion }: IncomingObject): PreparedObject | null {
     if (this.#redaction.withholds || value !== undefined || uid !== undefined || resourceVersion !== undefined)
