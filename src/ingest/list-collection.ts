@@ -196,8 +196,9 @@ class ListAttempt {
     if (page === null) return;
     let looked = false;
     const look = (chunk: Buffer): void => {
-      if (!looked) coming.token = tokenIn(chunk);
+      if (looked) return;
       looked = true;
+      coming.token = tokenIn(chunk);
       this.#lookAhead(coming);
     };
     coming.beside = new BesidePage(page, recipe, coming.asked.body(), look, signal);
