@@ -108,28 +108,45 @@ test('what has been committed is seen by the next read, whatever was known', asy
   }
 });
 
-test('a read is of one snapshot, whatever is committed meanwhile', async () => {
-  const { file, writer } = await filled(40);
+/** Reads a page twice, so many milliseconds after it was read first; in the middle of the last time an object is added. */
+async function readDuringCommit(later: number) {
+  const objects = 40;
+  const { file, writer } = await filled(objects);
   const handle = writer.declare(describedResource());
-  let work = (): void => {};
+  let now = 0;
+  let looks = 0;
+  let commitAt = Number.POSITIVE_INFINITY;
   const monotonic = (): number => {
-    work();
-    return 0;
+    looks += 1;
+    if (looks === commitAt) writer.apply(handle, [{ type: 'ADDED', object: pod({ name: 'z', rv: 50 }) }], '50');
+    return now;
   };
-  const clock = { now: () => 0, monotonic };
-  const pages = new PagesNow({ file, ...limits, clock: clock as never });
+  const pages = new PagesNow({ file, ...limits, clock: { now: () => 0, monotonic } as never });
   onTestFinished(() => pages.close());
   const last = page(`o.name > 'n'`);
   const read = () => pages.read([counted], [{ ...last, statements: [newest] }]);
-  for (let again = 0; again < 4; again += 1) expect(read()).toMatchObject({ revision: 1 });
-  let looked = 0;
-  work = () => {
-    looked += 1;
-    if (looked !== 2) return;
-    writer.apply(handle, [{ type: 'ADDED', object: pod({ name: 'z', rv: 50 }) }], '50');
-  };
-  expect(read()).toMatchObject({ revision: 2, rows: [[[41]]], pages: [{ lists: ['["z"]'] }] });
-  expect(looked).toBeGreaterThan(2);
+  expect(read()).toMatchObject({ revision: 1 });
+  now += later;
+  expect(read()).toMatchObject({ revision: 1 });
+  // The row loop, which is most of a read, looks at the clock once a row.
+  looks = 0;
+  commitAt = objects / 2;
+  const answer = read();
+  return { answer, timesRead: Math.floor(looks / objects) };
+}
+
+test('a read is of one snapshot, whatever is committed meanwhile: of the later one where no commit was expected', async () => {
+  expect(await readDuringCommit(1000)).toMatchObject({
+    answer: { revision: 2, rows: [[[41]]], pages: [{ lists: ['["z"]'] }] },
+    timesRead: 2,
+  });
+});
+
+test('soon after a commit nothing is read twice: the snapshot is held', async () => {
+  expect(await readDuringCommit(1)).toMatchObject({
+    answer: { revision: 1, rows: [[[40]]], pages: [{ lists: ['["n39"]'] }] },
+    timesRead: 1,
+  });
 });
 
 test('another file in the place of the store is found', async () => {

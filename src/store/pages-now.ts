@@ -15,7 +15,6 @@ import type { PageRequest, PagesRead, Statement } from './types.ts';
 export interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
   /** Milliseconds that a read may last. */
   readonly mostMs: number;
-  readonly clock?: Clock;
 }
 
 const mostRows = 1024;
@@ -37,7 +36,7 @@ export class PagesNow {
   constructor({ clock = systemClock, mostMs, ...options }: PagesNowOptions) {
     this.#clock = clock;
     this.#mostMs = mostMs;
-    this.#connection = new ReadConnection({ ...options, busyMs: 0, tick: () => this.#tick() });
+    this.#connection = new ReadConnection({ ...options, clock, busyMs: 0, tick: () => this.#tick() });
   }
 
   /** What the pages say; `spent` when that takes too long here, null when it failed: a reader thread will find out why. */

@@ -12,6 +12,7 @@
  */
 import { statSync } from 'node:fs';
 import { BoundedCache } from '../base/bounded-cache.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { Database, sqliteCodeOf } from './database.ts';
@@ -32,6 +33,7 @@ export interface ReadConnectionOptions {
   readonly maxRows: number;
   /** Milliseconds to wait for another connection's lock; default 5,000. */
   readonly busyMs?: number;
+  readonly clock?: Clock;
   /** Throws when the running statement must end; called by every scan loop, and before each statement. */
   readonly tick: () => void;
 }
@@ -40,19 +42,22 @@ export interface ReadConnectionOptions {
 interface Known {
   /** `dataVersion` when it was read. */
   readonly version: number;
-  /** Was it so twice in a row? Then it may be so again. */
-  calm: boolean;
+  /** When that version was first seen. */
+  readonly since: number;
   readonly snapshot: Snapshot;
   readonly rows: WeakMap<Statement, readonly Row[]>;
 }
 
 /** Milliseconds that the file is taken to stand in its place without another look. */
 const freshMs = 10;
+/** Milliseconds without a commit after which none is expected; so of all pages few are read for nothing, whatever the rate of commits. */
+const calmMs = 100;
 /** Templates made ready that a connection keeps. */
 const keptWriters = 500;
 
 export class ReadConnection {
   readonly #options: ReadConnectionOptions;
+  readonly #clock: Clock;
   /** Page writers by their template's text. */
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
@@ -62,6 +67,7 @@ export class ReadConnection {
 
   constructor(options: ReadConnectionOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** @throws PortolanError CACHE_NOT_READY while there is no store. */
@@ -71,8 +77,9 @@ export class ReadConnection {
     database.statement('BEGIN').run();
     try {
       const version = dataVersion(database);
-      if (this.#known?.version === version) this.#known.calm = true;
-      else this.#known = { version, calm: false, snapshot: readSnapshot(database), rows: new WeakMap() };
+      if (this.#known?.version !== version) {
+        this.#known = { version, since: this.#lookedAt, snapshot: readSnapshot(database), rows: new WeakMap() };
+      }
       return this.#known.snapshot;
     } catch (error) {
       database.statement('ROLLBACK').run();
@@ -156,12 +163,11 @@ export class ReadConnection {
    */
   #pagesInCalm(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | null {
     const known = this.#known;
-    if (this.#open === null || known === null || !known.calm) return null;
-    if (performance.now() - this.#lookedAt > freshMs) return null;
+    if (this.#open === null || known === null) return null;
+    const now = this.#clock.monotonic();
+    if (now - known.since < calmMs || now - this.#lookedAt > freshMs) return null;
     const read = this.pagesIn(known.snapshot, statements, pages);
-    if (dataVersion(this.#open.database) === known.version) return read;
-    known.calm = false;
-    return null;
+    return dataVersion(this.#open.database) === known.version ? read : null;
   }
 
   /** The same in a snapshot that has begun. */
@@ -207,7 +213,7 @@ export class ReadConnection {
 
   #connect(): Database {
     const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
-    this.#lookedAt = performance.now();
+    this.#lookedAt = this.#clock.monotonic();
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) throw notReady();
     if (this.#open?.inode === inode) return this.#open.database;
