@@ -113,7 +113,9 @@ export class ChangeLog {
   /** Removes up to `limit` of the oldest entries that are over the bounds. Inside a transaction. Returns how many. */
   cut(limit: number, tight: boolean): number {
     const { database, counters } = this.#session;
-    const rows = database.statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT ?').all(limit);
+    const rows = database
+      .statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT +?')
+      .all(limit);
     let removed = 0;
     for (const [seq, bytes, at] of rows) {
       if (!this.#over(Number(at), tight)) break;

@@ -37,9 +37,9 @@ const changesSql = (byKind: boolean): string => `
       (SELECT ${textOf('n.before')} FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
       (SELECT coalesce(b.text, json(b.body)) FROM body b WHERE b.id = c.object)) END
   FROM change c
-  WHERE c.seq > ? AND c.seq <= ? AND ((c.seq & 255) <> 0 OR tick() = 0)
+  WHERE c.seq > +? AND c.seq <= +? AND ((c.seq & 255) <> 0 OR tick() = 0)
     ${byKind ? 'AND c.kind IN (SELECT value FROM json_each(?))' : ''}
-  ORDER BY c.seq LIMIT ?`;
+  ORDER BY c.seq LIMIT +?`;
 const allChanges = changesSql(false);
 const changesOfKinds = changesSql(true);
 

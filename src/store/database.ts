@@ -173,7 +173,10 @@ export class Database {
     return this.#connection.inTransaction;
   }
 
-  /** The cached statement of this text, prepared when needed. The least recently used one goes when the cache is full. */
+  /**
+   * The cached statement of this text, prepared when needed. The least recently used one goes when the cache is full. A parameter of a
+   * LIMIT is written `+?`: with a bare one SQLite plans the statement anew whenever its value changes.
+   */
   statement(sql: string): PreparedStatement {
     const known = this.#statements.get(sql);
     if (known !== undefined) {

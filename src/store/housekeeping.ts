@@ -96,7 +96,7 @@ export class Housekeeping {
     const kind = resources.kinds().find((kind) => kind.id === kindId);
     this.#budget.renew();
     session.run(() => {
-      const ids = database.statement('SELECT id FROM object WHERE rowset = ? LIMIT ?').all(rowset, batch);
+      const ids = database.statement('SELECT id FROM object WHERE rowset = ? LIMIT +?').all(rowset, batch);
       if (ids.length === 0) database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
       for (const [id] of ids) {
         if (kind !== undefined) rows.remove(kind.promoted, Number(id));
@@ -111,7 +111,7 @@ export class Housekeeping {
     const [replace] = unstaged;
     if (replace === undefined) return false;
     const { changes } = session.database
-      .statement('DELETE FROM staging.staged WHERE id IN (SELECT id FROM staging.staged WHERE replace = ? LIMIT ?)')
+      .statement('DELETE FROM staging.staged WHERE id IN (SELECT id FROM staging.staged WHERE replace = ? LIMIT +?)')
       .run(replace, batch);
     if (changes === 0) unstaged.shift();
     return true;
@@ -141,7 +141,7 @@ export class Housekeeping {
     const rows = session.database
       .statement(
         `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body))
-         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT ?`,
+         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
       )
       .all(kind.id, from, to, batch);
     let last = from;

@@ -199,7 +199,7 @@ export class Relist implements Replace {
         .statement(
           `SELECT o.id, o.namespace, o.name, o.seq,
              EXISTS (SELECT 1 FROM staging.staged s WHERE s.replace = ? AND s.namespace = o.namespace AND s.name = o.name)
-           FROM object o WHERE o.rowset = ? AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT ?`,
+           FROM object o WHERE o.rowset = ? AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT +?`,
         )
         .all(this.#number, this.#rowset, namespace, name, keysAtOnce);
       for (const [id, rowNamespace, rowName, seq, listed] of rows) {
@@ -292,7 +292,7 @@ export class Relist implements Replace {
       const rows = this.#context.session.database
         .statement(
           `SELECT namespace, name, text, uid, rv FROM staging.staged WHERE replace = ? AND (namespace, name) > (?, ?)
-           ORDER BY namespace, name LIMIT ?`,
+           ORDER BY namespace, name LIMIT +?`,
         )
         .all(this.#number, ...last, rowsAtOnce);
       if (rows.length === 0) return objects;
@@ -320,7 +320,7 @@ export class Relist implements Replace {
     let last = 0;
     for (;;) {
       const rows = this.#context.session.database
-        .statement('SELECT object FROM change WHERE seq > ? AND object > ? AND kind = ? ORDER BY object LIMIT ?')
+        .statement('SELECT object FROM change WHERE seq > ? AND object > ? AND kind = ? ORDER BY object LIMIT +?')
         .all(this.#since, last, this.#resource().kind.id, rowsAtOnce);
       if (rows.length === 0) return objects;
       objects += await this.#inSlices(rows, ([object]) => {

@@ -55,7 +55,7 @@ export class SearchIndex {
     const rows = database
       .statement(
         `SELECT o.id, o.seq, coalesce(b.text, json(b.body)) FROM object o JOIN body b ON b.id = o.id
-         WHERE o.id > (SELECT watermark FROM search_state) ORDER BY o.id LIMIT ?`,
+         WHERE o.id > (SELECT watermark FROM search_state) ORDER BY o.id LIMIT +?`,
       )
       .all(batch);
     let last: SqlValue = null;
@@ -74,7 +74,7 @@ export class SearchIndex {
     const rows = database
       .statement(
         `SELECT p.id, o.seq, coalesce(b.text, json(b.body)) FROM search_pending p
-         LEFT JOIN object o ON o.id = p.id LEFT JOIN body b ON b.id = o.id LIMIT ?`,
+         LEFT JOIN object o ON o.id = p.id LEFT JOIN body b ON b.id = o.id LIMIT +?`,
       )
       .all(batch);
     for (const [id = null, seq = null, body] of rows) {

@@ -71,7 +71,7 @@ export class TableAudit implements Audit {
       const rows = this.#context.session.database
         .statement(
           `SELECT id, namespace, name, seq FROM object WHERE rowset = ? AND (namespace, name) > (?, ?)
-           ORDER BY namespace, name LIMIT ?`,
+           ORDER BY namespace, name LIMIT +?`,
         )
         .all(this.#rowset, ...last, rowsAtOnce);
       for (const [id, namespace, name, seq] of rows) {
