@@ -19,6 +19,11 @@ export interface CheckpointerData {
   readonly gateBytes: number;
 }
 
+/** Why checkpoints have begun to fail; null when one has gone well again. */
+export interface CheckpointerMessage {
+  readonly failing: string | null;
+}
+
 export interface Checkpointer {
   /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
   stop(): void;
@@ -35,6 +40,10 @@ export function startCheckpointer(
     workerData: { ...data, flags } satisfies CheckpointerData,
   });
   worker.unref();
+  worker.on('message', ({ failing }: CheckpointerMessage) => {
+    if (failing === null) log.info({ file: data.file }, 'the write-ahead log is written back again');
+    else log.error({ file: data.file, error: failing }, 'the write-ahead log cannot be written back; trying again');
+  });
   worker.on('error', (error) => {
     log.error({ error: messageOf(error) }, 'the checkpoint thread died; the writer checkpoints by itself');
     onDeath();

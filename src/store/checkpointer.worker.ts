@@ -5,9 +5,12 @@
  * written back and no reader has a snapshot of it: the reader's gate (wal-gate.ts) makes one, and this thread tries until it finds
  * it. A try fails at once when somebody is in the way, so that the writer's lock is held no longer than the few frames that were
  * left over.
+ *
+ * A full or failing disk does not end the thread: it says so once, tries again less and less often, and says when it goes on.
  */
-import { workerData } from 'node:worker_threads';
-import { type CheckpointerData, checkpointFlags } from './checkpointer.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../base/errors.ts';
+import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
 import { Database, sqliteCodeOf } from './database.ts';
 
 const { file, flags, passiveBytes, gateBytes } = workerData as CheckpointerData;
@@ -22,42 +25,69 @@ const quietLooks = 40;
 /** Bytes that the checkpoint at the gate may find left: few enough to hold the writer's lock for. */
 const leftOver = 1024 * 1024;
 
+/** Milliseconds until the next try where one has failed: at first, and at most. */
+const retryMs = 100;
+const longestRetryMs = 10_000;
+
 run();
 
 function run(): void {
   Atomics.store(flags, checkpointFlags.started, 1);
-  if (Atomics.load(flags, checkpointFlags.stop) === 0) {
-    const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
-    try {
-      database.pragma('wal_autocheckpoint = 0');
-      let quiet = 0;
-      let seen: unknown = null;
-      for (;;) {
-        const version = database.pragma('data_version');
-        quiet = version === seen ? quiet + 1 : 0;
-        seen = version;
-        const found = database.log();
-        let { bytes, pendingBytes } = found;
-        const gated = found.heldBytes > gateBytes;
-        const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
-        if (worthIt || (quiet === quietLooks && pendingBytes > 0)) {
-          checkpoint(database, 'PASSIVE');
-          ({ bytes, pendingBytes } = database.log());
-        }
-        // Where much is left, a reader's snapshot is in the way, and a try would only hold up the writer.
-        // The further the log is past the gate, the more the writer has to bear.
-        const bearable = leftOver + (bytes - gateBytes) / 4;
-        if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
-        const pause = gated ? gatedMs : worthIt ? busyMs : idleMs;
-        Atomics.wait(flags, checkpointFlags.stop, 0, pause);
-        if (Atomics.load(flags, checkpointFlags.stop) === 1) break;
-      }
-    } finally {
-      database.close();
-    }
+  try {
+    if (Atomics.load(flags, checkpointFlags.stop) === 0) work();
+  } finally {
+    Atomics.store(flags, checkpointFlags.stopped, 1);
+    Atomics.notify(flags, checkpointFlags.stopped);
   }
-  Atomics.store(flags, checkpointFlags.stopped, 1);
-  Atomics.notify(flags, checkpointFlags.stopped);
+}
+
+function work(): void {
+  const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
+  try {
+    database.pragma('wal_autocheckpoint = 0');
+    const look = looker(database);
+    let failingMs = 0;
+    do {
+      let pause = 0;
+      try {
+        pause = look(failingMs > 0);
+        if (failingMs > 0) say({ failing: null });
+        failingMs = 0;
+      } catch (error) {
+        if (sqliteCodeOf(error) === null) throw error;
+        if (failingMs === 0) say({ failing: messageOf(error) });
+        failingMs = Math.min(Math.max(retryMs, failingMs * 2), longestRetryMs);
+        pause = failingMs;
+      }
+      Atomics.wait(flags, checkpointFlags.stop, 0, pause);
+    } while (Atomics.load(flags, checkpointFlags.stop) === 0);
+  } finally {
+    database.close();
+  }
+}
+
+/** Looks at the log and writes back what is worth it, or whatever there is; returns the milliseconds until the next look. */
+function looker(database: Database): (whatever: boolean) => number {
+  let quiet = 0;
+  let seen: unknown = null;
+  return (whatever) => {
+    const version = database.pragma('data_version');
+    quiet = version === seen ? quiet + 1 : 0;
+    seen = version;
+    const found = database.log();
+    let { bytes, pendingBytes } = found;
+    const gated = found.heldBytes > gateBytes;
+    const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
+    if (worthIt || whatever || (quiet === quietLooks && pendingBytes > 0)) {
+      checkpoint(database, 'PASSIVE');
+      ({ bytes, pendingBytes } = database.log());
+    }
+    // Where much is left, a reader's snapshot is in the way, and a try would only hold up the writer.
+    // The further the log is past the gate, the more the writer has to bear.
+    const bearable = leftOver + (bytes - gateBytes) / 4;
+    if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
+    return gated ? gatedMs : worthIt ? busyMs : idleMs;
+  };
 }
 
 function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
@@ -66,4 +96,8 @@ function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
   } catch (error) {
     if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
   }
+}
+
+function say(message: CheckpointerMessage): void {
+  parentPort?.postMessage(message);
 }

@@ -385,6 +385,7 @@ export const catalogue: readonly Fault[] = [
       on('src/store/store-fault.test.ts')(
         'F42: SQLITE_IOERR keeps nothing of the transaction, and the same events are taken when the disk is well again',
       ),
+      on('src/store/checkpointer.test.ts')('F42: a checkpoint that fails is tried again until the disk takes it'),
       on('src/store/store-fault.test.ts')(
         'F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file',
       ),
