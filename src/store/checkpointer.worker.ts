@@ -10,10 +10,13 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../base/errors.ts';
+import { must } from '../base/must.ts';
 import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
 import { Database, sqliteCodeOf } from './database.ts';
 
 const { file, flags, passiveBytes, gateBytes } = workerData as CheckpointerData;
+const port = must(parentPort, 'a parent thread');
+const say = (message: CheckpointerMessage): void => port.postMessage(message);
 
 /** Milliseconds between two looks at the log. */
 const busyMs = 10;
@@ -96,8 +99,4 @@ function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
   } catch (error) {
     if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
   }
-}
-
-function say(message: CheckpointerMessage): void {
-  parentPort?.postMessage(message);
 }

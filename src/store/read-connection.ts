@@ -42,7 +42,7 @@ export interface ReadConnectionOptions {
 interface Known {
   /** `dataVersion` when it was read. */
   readonly version: number;
-  /** When that version was first seen. */
+  /** When that version was first seen, by the monotonic clock. */
   readonly since: number;
   readonly snapshot: Snapshot;
   readonly rows: WeakMap<Statement, readonly Row[]>;
@@ -62,7 +62,7 @@ export class ReadConnection {
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
   #known: Known | null = null;
-  /** When the file was last looked for. */
+  /** When the file was last looked for, by the monotonic clock. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReadConnectionOptions) {
