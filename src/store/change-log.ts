@@ -29,6 +29,8 @@ export interface ChangedObject {
 
 /** What an entry costs besides its body: the row, two index entries. */
 const entryBytes = 200;
+/** Events that pay together for old entries. */
+const eventsPerCut = 16;
 
 /**
  * The newest deletion in the log of a uid, in a kind and a cluster. The plus keeps SQLite from going through all of the kind's entries,
@@ -41,6 +43,8 @@ export class ChangeLog {
   readonly #session: WriteSession;
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
+  /** Events that have not paid for old entries yet. */
+  #owed = 0;
 
   constructor(session: WriteSession, clock: Clock, bounds: LogBounds) {
     this.#session = session;
@@ -108,6 +112,18 @@ export class ChangeLog {
   isOver(tight: boolean): boolean {
     const first = this.#session.database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
     return first !== undefined && this.#over(Number(first[0]), tight);
+  }
+
+  /**
+   * While events keep the writer busy, nobody else cuts the log: each pays for two old entries. Several pay together, because one by
+   * one they would write the same pages at the log's beginning again and again. Inside a transaction. Returns how many were removed.
+   */
+  pay(events: number, tight: boolean): number {
+    this.#owed += events;
+    if (events === 0 || (this.#owed < eventsPerCut && !tight)) return 0;
+    const owed = this.#owed;
+    this.#owed = 0;
+    return this.isOver(tight) ? this.cut(owed * 2, tight) : 0;
   }
 
   /** Removes up to `limit` of the oldest entries that are over the bounds. Inside a transaction. Returns how many. */

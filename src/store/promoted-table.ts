@@ -250,7 +250,7 @@ function isSame(a: WantedPath, b: WantedPath): boolean {
 }
 
 /** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */
-function sameKey(stored: SqlValue, key: SqlValue): boolean {
+export function sameKey(stored: SqlValue, key: SqlValue): boolean {
   if (typeof key === 'bigint')
     return typeof stored === 'number' && Number.isSafeInteger(stored) && BigInt(stored) === key;
   return stored === key;

@@ -5,7 +5,7 @@
 import { type Database, refusesJson } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
 import type { PreparedObject } from './prepare.ts';
-import type { PromotedTable } from './promoted-table.ts';
+import { type PromotedTable, sameKey } from './promoted-table.ts';
 import type { Redaction } from './redaction.ts';
 import type { SqlValue } from './types.ts';
 
@@ -22,6 +22,8 @@ export interface StoredObject {
   readonly id: number;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Microseconds since 1970; compared, never shown. */
+  readonly created: SqlValue;
   readonly marks: string;
   readonly seq: number;
 }
@@ -59,14 +61,15 @@ export class RowWriter {
 
   find(rowset: number, namespace: string, name: string): StoredObject | null {
     const row = this.#database
-      .statement('SELECT id, uid, rv, marks, seq FROM object WHERE rowset = ? AND namespace = ? AND name = ?')
+      .statement('SELECT id, uid, rv, created, marks, seq FROM object WHERE rowset = ? AND namespace = ? AND name = ?')
       .get(rowset, namespace, name);
     if (row === undefined) return null;
-    const [id, uid, resourceVersion, marks, seq] = row;
+    const [id, uid, resourceVersion, created = null, marks, seq] = row;
     return {
       id: Number(id),
       uid: String(uid),
       resourceVersion: String(resourceVersion),
+      created,
       marks: String(marks),
       seq: Number(seq),
     };
@@ -96,9 +99,14 @@ export class RowWriter {
 
   update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
     const { id } = stored;
+    const { uid, created } = received;
+    // SQLite writes the index entries of every column that is assigned, changed or not, and these two hardly ever change.
+    const same = stored.uid === uid && sameKey(stored.created, created);
     this.#database
-      .statement('UPDATE object SET uid = ?, rv = ?, created = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?')
-      .run(received.uid, received.resourceVersion, received.created, received.deleting, seq, received.marks, id);
+      .statement(
+        `UPDATE object SET ${same ? '' : 'uid = ?, created = ?, '}rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
+      )
+      .run(...(same ? [] : [uid, created]), received.resourceVersion, received.deleting, seq, received.marks, id);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
     if (stored.marks !== received.marks) {
       this.#removeMarks(id);

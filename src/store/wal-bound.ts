@@ -29,6 +29,8 @@ const triesMs = 5;
 const waitsMs = 100;
 /** Milliseconds between two looks whether the log was emptied. */
 const looksMs = 3;
+/** Bytes by which a writer might make it longer in a millisecond: more than disks take. */
+const fastestPerMs = 1_000_000;
 
 export class WalBound {
   readonly #database: Database;
@@ -38,6 +40,8 @@ export class WalBound {
   readonly #log: Logger;
   /** As last seen. */
   #bytes = 0;
+  /** Monotonic milliseconds until which it cannot have come near its gate. */
+  #shortUntil = 0;
   /** Size up to which another try would be in vain: somebody was in the way a moment ago. */
   #triedAt = 0;
   #said = false;
@@ -90,8 +94,11 @@ export class WalBound {
 
   /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
   hold(expected = 0): void {
+    const now = systemClock.monotonic();
+    if (expected === 0 && now < this.#shortUntil) return;
     const { bytes: size, heldBytes } = this.#database.log();
     this.#bytes = heldBytes;
+    this.#shortUntil = now + (this.#gate / 2 - size) / fastestPerMs;
     const ahead = size + expected;
     // What is all written back begins anew with a commit, but for a snapshot that still reads from it: a large one makes sure.
     if (ahead <= this.#gate * 1.25 || size === 0 || (heldBytes === 0 && expected === 0)) return;

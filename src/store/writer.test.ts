@@ -378,6 +378,37 @@ test('the log is cut by age and by bytes, and knows its floor', async () => {
   expect(floor()).toEqual([writer.revision(), null, 0]);
 });
 
+test('the log keeps within its bytes while the writer is never idle', async () => {
+  const { writer, file } = open({ changeLog: { maxBytes: 4000 } });
+  const handle = await synced(writer);
+  const seen: number[] = [];
+  for (let rv = 11; rv < 300; rv += 1) {
+    writer.apply(handle, [event('MODIFIED', { name: 'a', rv })], String(rv));
+    seen.push(Number(read(file, 'SELECT log_bytes FROM state')[0]?.[0]));
+  }
+  const entry = (seen[1] as number) - (seen[0] as number);
+  // Some changes pay together for the old entries, so it is over for as long as they gather.
+  expect(Math.max(...seen)).toBeLessThan(4000 + 20 * entry);
+  expect(Math.min(...seen.slice(100))).toBeLessThanOrEqual(4000);
+});
+
+test('indexes follow an object whose time of creation is another', async () => {
+  const { writer, file } = open();
+  const handle = await synced(writer);
+  const created = (day: number) => `2026-01-0${day}T00:00:00Z`;
+  for (const [at, day] of [3, 3, 5].entries()) {
+    const rv = 11 + at;
+    writer.apply(
+      handle,
+      [event('MODIFIED', { name: 'a', rv, metadata: { creationTimestamp: created(day) } })],
+      String(rv),
+    );
+    const stored = `SELECT created, uid FROM object INDEXED BY object_created WHERE kind = 1 AND created = ${Date.parse(created(day)) * 1000}`;
+    expect(read(file, stored)).toHaveLength(1);
+    expect(read(file, 'PRAGMA integrity_check')).toEqual([['ok']]);
+  }
+});
+
 test('a kind has a table once it has objects, shared by the clusters that serve it', async () => {
   const { writer, file } = open();
   writer.declare(describedResource({ plural: 'nodes' }));

@@ -363,12 +363,10 @@ class SqliteWriter implements StoreWriter {
     return index;
   }
 
-  /** While events keep the writer busy, nobody else cuts the log: each pays for two old entries. */
   #payForTheLog(events: number): void {
     const tight = this.#disk.wasTight;
-    if (events === 0 || !this.#log.isOver(tight)) return;
-    const removed = this.#log.cut(events * 2, tight);
-    if (tight) this.#disk.gaveUp('changes', removed);
+    const removed = this.#log.pay(events, tight);
+    if (tight && removed > 0) this.#disk.gaveUp('changes', removed);
   }
 
   onDamage(listener: () => void): void {
