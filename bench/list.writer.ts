@@ -1,6 +1,7 @@
 /** The writer thread of bench/list.ts: fills the store, or goes on with a filled one; then does what it is told. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
+import { readWatchLine } from '../src/ingest/watch-events.ts';
 import { openWriter } from '../src/store/writer.ts';
 import { phaseOf, treedPods } from './support/list-query.ts';
 import { podText } from './support/pods.ts';
@@ -14,7 +15,8 @@ const perSecond = 1000;
 
 const writer = openWriter(file);
 writer.openCluster('bench', 'bench');
-const handle = writer.declare(treedPods('bench'));
+const pods = treedPods('bench');
+const handle = writer.declare(pods);
 const known = writer.states().find((state) => state.handle.id === handle.id);
 let version = Number(known?.lastResourceVersion ?? 0);
 if (known?.synced !== true || known.objects !== objects) {
@@ -42,7 +44,7 @@ port.on('message', async (order: WriterOrder) => {
   }
 });
 
-/** Commits changes at a steady rate; resolves with how many there were. */
+/** Commits changes at a steady rate, read from lines as a watch has them; resolves with how many there were. */
 async function change(ms: number): Promise<number> {
   const begun = performance.now();
   let done = 0;
@@ -52,7 +54,10 @@ async function change(ms: number): Promise<number> {
       const events = Array.from({ length: due }, () => {
         version += 1;
         const index = (version * 7919) % objects;
-        return { type: 'MODIFIED' as const, object: { text: podText(index, phaseOf(index), version) } };
+        const line = Buffer.from(`{"type":"MODIFIED","object":${podText(index, phaseOf(index), version)}}`);
+        const message = readWatchLine(line, pods.resource, 'the watch');
+        if (message.type !== 'event') throw new Error('the line is no event');
+        return message.event;
       });
       writer.apply(handle, events, String(version));
       done += due;

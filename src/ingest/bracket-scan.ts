@@ -19,6 +19,11 @@ export interface ScanState {
   second: number;
 }
 
+/** Where nothing of an object has been scanned yet, or its first bracket has. */
+export function openObject(depth: 0 | 1): ScanState {
+  return { depth, inString: false, escaped: false, second: -1 };
+}
+
 const { get, set, number, and, or, xor, add, subtract, isEqual, isLess, isMore, when, loop } = code;
 
 // Locals. The parameters:

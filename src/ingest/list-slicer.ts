@@ -6,11 +6,11 @@
  *
  *   chunk -> push -> the text of each item that is complete ; end -> what stands beside the items
  *
- * Items are handed out exactly as received, but for metadata.managedFields, which nobody wants and which is a third of the bytes:
- * where it is written as API servers write it, it is cut out. That is only a saving, the store removes what is left of it.
+ * Items are handed out exactly as received, but for metadata.managedFields (managed-fields.ts).
  * `metadata` may stand before or after the items; `items: null` is an empty list.
  */
-import { load, type ScanState, scan } from './bracket-scan.ts';
+import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
+import { withoutManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 /** What a list says of itself. */
@@ -35,15 +35,6 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** As API servers write it: without spaces. */
-const metadataBegins = Buffer.from('"metadata":{');
-const managedFieldsBegin = Buffer.from('"managedFields":[');
-
-/** Bytes of an item up to which its managedFields are cut out: what it takes to do so is kept. */
-const mostCut = 2 * 1024 * 1024;
-/** What is left of an item is put together here, to be made a text at once. */
-let joined = Buffer.allocUnsafeSlow(64 * 1024);
-
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** Where the scanner stands: before the list, between its members, inside a member's value, between items, in an item, behind. */
@@ -64,7 +55,7 @@ export class ListSlicer {
   #awaitsValue = false;
   #sawItems = false;
   /** In the item. */
-  #scanned: ScanState = openItem(0);
+  #scanned: ScanState = openObject(0);
 
   constructor(maxBytes: number = defaultMaxItemBytes) {
     this.#maxBytes = maxBytes;
@@ -153,7 +144,7 @@ export class ListSlicer {
     }
     if (byte !== openBrace) throw notJson();
     this.#place = 'item';
-    this.#scanned = openItem(1);
+    this.#scanned = openObject(1);
     this.#from = at;
   }
 
@@ -234,14 +225,7 @@ export class ListSlicer {
     const from = this.#from;
     const inOneChunk = this.#parts.length === 0;
     const item = this.#take(chunk, end);
-    const cut = inOneChunk ? managedFieldsIn(item, chunk, from) : managedFieldsIn(item, item, 0);
-    if (cut === null) return item.toString('utf8');
-    // Joined as bytes: a text made of two is put together again by each of those who read it.
-    const length = cut.from + item.length - cut.to;
-    if (joined.length < length) joined = Buffer.allocUnsafeSlow(length * 2);
-    item.copy(joined, 0, 0, cut.from);
-    item.copy(joined, cut.from, cut.to);
-    return joined.toString('utf8', 0, length);
+    return inOneChunk ? withoutManagedFields(item, chunk, from) : withoutManagedFields(item);
   }
 
   #take(chunk: Buffer, end: number): Buffer {
@@ -253,40 +237,6 @@ export class ListSlicer {
     this.#from = -1;
     return whole;
   }
-}
-
-function openItem(depth: number): ScanState {
-  return { depth, inString: false, escaped: false, second: -1 };
-}
-
-/** Where managedFields stand in an item, with one of the commas around them; `item` is what stands at `offset` in `bytes`. */
-function managedFieldsIn(
-  item: Buffer,
-  bytes: Buffer,
-  offset: number,
-): { readonly from: number; readonly to: number } | null {
-  let from = item.length > mostCut ? -1 : item.indexOf(managedFieldsBegin);
-  if (from === -1) return null;
-  load(bytes);
-  const state = openItem(0);
-  for (let reached = 0; from !== -1; from = item.indexOf(managedFieldsBegin, from + 1)) {
-    scan(offset + reached, offset + from, 0, state);
-    reached = from;
-    if (state.depth !== 2 || state.inString || !isMetadata(item, state.second - offset)) continue;
-    const inside = from + managedFieldsBegin.length;
-    const last = scan(offset + inside, offset + item.length, 2, { ...state, depth: 3 }) - offset;
-    if (item[last + 1] === comma) return { from, to: last + 2 };
-    if (item[last + 1] !== closeBrace) return null;
-    return { from: item[from - 1] === comma ? from - 1 : from, to: last + 1 };
-  }
-  return null;
-}
-
-/** Does the object that begins here belong to the name metadata? */
-function isMetadata(item: Buffer, at: number): boolean {
-  const from = at + 1 - metadataBegins.length;
-  if (from < 1 || (item[from - 1] !== openBrace && item[from - 1] !== comma)) return false;
-  return item.compare(metadataBegins, 0, metadataBegins.length, from, at + 1) === 0;
 }
 
 function notJson(): ProtocolError {

@@ -32,6 +32,16 @@ test.each([
   expect(message.type === 'event' && message.event.object.value).toEqual(JSON.parse(object));
 });
 
+test('managedFields are cut out of the text, and what is not JSON stays so', () => {
+  const managed = '"managedFields":[{"manager":"a\\"}]","fieldsV1":{"f:x":{".":{}}}}],';
+  const line = (text: string) => `{"type":"MODIFIED","object":${text}}`;
+  const message = read(line(object.replace('"name"', `${managed}"name"`).replace(' "metadata"', '"metadata"')));
+  expect(message.type === 'event' && message.event.object.text).toBe(object.replace(' "metadata"', '"metadata"'));
+  expect(message.type === 'event' && message.event.object.value).toEqual(JSON.parse(object));
+  const broken = object.replace('"name"', `${managed},"name"`).replace(' "metadata"', '"metadata"');
+  expect(() => read(line(broken))).toThrow('not JSON');
+});
+
 test('a bookmark has a resourceVersion and nothing else', () => {
   const line = '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}';
   expect(read(line)).toEqual({ type: 'bookmark', resourceVersion: '9', endsInitial: false });

@@ -1,5 +1,5 @@
 /**
- * One line of a watch, read: an event with its object's text exactly as received, a bookmark, or an error.
+ * One line of a watch, read: an event with its object's text exactly as received (but for managedFields), a bookmark, or an error.
  *
  * Never: lets something pass that the store could not place. A line that is no JSON, an unknown type, an object of another kind, or
  * one without name, uid or resourceVersion is a ProtocolError; the watch ends there, and its resourceVersion does not move past it.
@@ -8,6 +8,7 @@ import { messageOf } from '../base/errors.ts';
 import { apiVersionOf, type Resource } from '../catalog/resource.ts';
 import { type ApiError, apiErrorFromStatus } from '../kube/api-error.ts';
 import type { IncomingEvent } from '../store/types.ts';
+import { withoutManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 export type WatchMessage =
@@ -20,14 +21,16 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** As the API server writes its lines; others are found by a scanner. */
 const usualLine = /^\{"type":"([A-Z]+)","object":/;
+/** Bytes in which that is told. */
+const usualBytes = 40;
+const closeBrace = 0x7d;
 
 /** The annotation of the bookmark behind the initial events of a streaming list. */
 const endOfInitial = 'k8s.io/initial-events-end';
 
 /** Reads a line. `what` names the request in messages. Throws ProtocolError. */
 export function readWatchLine(line: Buffer, resource: Resource, what: string): WatchMessage {
-  const text = line.toString('utf8');
-  const { type, objectText, object } = split(text, what);
+  const { type, objectText, object } = split(line, what);
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
   if (type === 'BOOKMARK') {
     const { resourceVersion, annotations } = recordOf(object['metadata']);
@@ -46,17 +49,18 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string): W
   return { type: 'event', event: { type, object: { text: objectText, value: object } }, resourceVersion };
 }
 
-function split(text: string, what: string): { type: string; objectText: string; object: Json } {
-  const usual = usualLine.exec(text);
-  if (usual !== null && text.endsWith('}')) {
+function split(line: Buffer, what: string): { type: string; objectText: string; object: Json } {
+  const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
+  if (usual !== null && line.at(-1) === closeBrace) {
     // If what is between the prefix and the last brace is one JSON value, the line is valid and has no other members.
-    const objectText = text.slice(usual[0].length, -1);
+    const objectText = withoutManagedFields(line.subarray(usual[0].length, -1));
     try {
       return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
     }
   }
+  const text = line.toString('utf8');
   let whole: Json;
   try {
     whole = recordOf(JSON.parse(text));
