@@ -98,7 +98,7 @@ export class WalBound {
     if (expected === 0 && now < this.#shortUntil) return;
     const { bytes: size, heldBytes } = this.#database.log();
     this.#bytes = heldBytes;
-    this.#shortUntil = now + (this.#gate / 2 - size) / fastestPerMs;
+    this.#shortUntil = now + (this.#gate - size) / fastestPerMs;
     const ahead = size + expected;
     // What is all written back begins anew with a commit, but for a snapshot that still reads from it: a large one makes sure.
     if (ahead <= this.#gate * 1.25 || size === 0 || (heldBytes === 0 && expected === 0)) return;
