@@ -27,8 +27,8 @@ import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { Turns } from './turns.ts';
 
-/** Objects, and characters of them, that are handed to the store at once. */
-const putObjects = 64;
+/** Objects, and characters of them, that are handed to the store at once: those that it writes together, or fewer. */
+const putObjects = 65;
 const putCharacters = 256 * 1024;
 
 export interface ListRequest {

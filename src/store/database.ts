@@ -47,6 +47,9 @@ export interface LogSize {
   readonly heldBytes: number;
 }
 
+/** Values of named parameters (`@name`), behind those of the others. */
+export type NamedValues = Readonly<Record<string, SqlValue>>;
+
 export interface RunResult {
   readonly changes: number;
   readonly lastInsertRowid: number;
@@ -90,7 +93,7 @@ export class PreparedStatement {
     if (statement.reader) statement.raw(true);
   }
 
-  run(...params: readonly SqlValue[]): RunResult {
+  run(...params: readonly (SqlValue | NamedValues)[]): RunResult {
     const started = performance.now();
     try {
       const result = this.#statement.run(...params);

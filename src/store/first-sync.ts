@@ -13,11 +13,12 @@ import { readIncoming } from './incoming.ts';
 import { type PreparedObject, Preparer, type Recipe } from './prepare.ts';
 import { fillAll, newRowset, publish, type ReplaceContext, replaceIsOver } from './replace-context.ts';
 import type { StoredResource } from './resources.ts';
+import { rowsAtOnce } from './row-inserter.ts';
 import type { StorableObject } from './row-writer.ts';
 import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
 
-/** Objects whose rows are written together, and bytes of them: one more may be added. The same statement over many rows is cheaper by a fifth. */
-const objectsAtOnce = 64;
+/** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
+const objectsAtOnce = rowsAtOnce + 1;
 const bytesAtOnce = 256 * 1024;
 
 export class FirstSync implements Replace {

@@ -17,6 +17,7 @@ import { valueAt } from '../catalog/value-at.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
+import type { RowForm } from './row-inserter.ts';
 import { createPromotedTable, createSlotIndex, createSpareIndex } from './schema.ts';
 import { storedKey } from './sql-functions.ts';
 import { promotedTableName, slotColumns } from './tables.ts';
@@ -47,8 +48,8 @@ export class PromotedTable {
   readonly #kindId: number;
   #table: string | null;
   #slots: Slot[];
-  /** Of the present slots; the same string each time, so that looking up its statement does not hash it anew. */
-  #into: string | null = null;
+  /** Of the present slots. */
+  #form: RowForm | null = null;
 
   constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
     this.#database = database;
@@ -73,13 +74,13 @@ export class PromotedTable {
     for (const column of this.#free().slice(0, spareIndexes)) this.#database.exec(createSpareIndex(table, column));
     this.#database.statement('UPDATE kind SET promoted_table = ? WHERE id = ?').run(table, this.#kindId);
     this.#table = table;
-    this.#into = null;
+    this.#form = null;
   }
 
   /** The transaction that made the table was rolled back. */
   uncreate(): void {
     this.#table = null;
-    this.#into = null;
+    this.#form = null;
   }
 
   /**
@@ -121,7 +122,7 @@ export class PromotedTable {
       )
       .run(this.#kindId, column, path.text, type, reason, used, slot.ready ? 1 : 0);
     this.#slots.push(slot);
-    this.#into = null;
+    this.#form = null;
     if (this.#table !== null && !this.#indexed(this.#table).has(column)) {
       this.#database.exec((rows === 0 ? createSlotIndex : createSpareIndex)(this.#table, column));
     }
@@ -158,7 +159,7 @@ export class PromotedTable {
   #release(slot: Slot): void {
     this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
     this.#slots = this.#slots.filter((other) => other !== slot);
-    this.#into = null;
+    this.#form = null;
   }
 
   /** The keys of an object, in the order of the slots. */
@@ -172,19 +173,22 @@ export class PromotedTable {
     keys: readonly SqlValue[],
   ): void {
     if (this.#table === null) return;
-    const values = [id, row.rowset, row.cluster, row.namespace, row.name, ...keys];
-    this.#database.statement(`INSERT ${this.into} VALUES (${values.map(() => '?').join(', ')})`).run(...values);
+    const columns = ['id', ...Object.keys(row), ...this.#slots.map((slot) => slot.column)];
+    const values = [id, ...Object.values(row), ...keys];
+    this.#database
+      .statement(`INSERT INTO ${this.#table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+      .run(...values);
   }
 
-  /**
-   * What stands between INSERT and VALUES for rows of id, rowset, cluster, namespace, name and the keys; null without a table. As in
-   * row-writer.ts, a row that is there already ends the transaction.
-   */
-  get into(): string | null {
+  /** How rows are written: namespace, name and the keys of each; null without a table. As in row-writer.ts, a row that is there already ends the transaction. */
+  get form(): RowForm | null {
     if (this.#table === null) return null;
-    const columns = ['id', 'rowset', 'cluster', 'namespace', 'name', ...this.#slots.map((slot) => slot.column)];
-    this.#into ??= `OR ROLLBACK INTO ${this.#table} (${columns.join(', ')})`;
-    return this.#into;
+    this.#form ??= {
+      into: `OR ROLLBACK INTO ${this.#table}`,
+      shared: ['rowset', 'cluster'],
+      own: ['namespace', 'name', ...this.#slots.map((slot) => slot.column)],
+    };
+    return this.#form;
   }
 
   /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */

@@ -2,11 +2,12 @@
  * Writes the rows of one object: object, body, labels, owner edges, promoted keys. Runs inside the caller's
  * transaction and keeps no state; the change log is the caller's business.
  */
-import { type Database, refusesJson } from './database.ts';
+import { type Database, type NamedValues, refusesJson } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
 import type { PreparedObject } from './prepare.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
 import type { Redaction } from './redaction.ts';
+import { type RowForm, RowInserter } from './row-inserter.ts';
 import type { SqlValue } from './types.ts';
 
 /** Where an object's rows go. */
@@ -30,16 +31,16 @@ export interface StoredObject {
 
 /** SQLite takes 1,000 arguments to a function; some are spoken for. */
 const pathsAtOnce = 900;
-/** Rows of one statement: halves of it for what is left over, so that there are few forms of a statement. */
-const rowsAtOnce = 64;
-
-// A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone,
-// and keeps no copies of the pages that it writes to.
-const intoLabel = 'OR ROLLBACK INTO label (kind, key, value, id)';
-const intoEdge = 'OR ROLLBACK INTO edge (owner_uid, id, controller, kind)';
-const intoBody = 'INTO body (body, id)';
-const objectColumns = 'object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)';
-const objectWidth = 12;
+// A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
+const labelForm: RowForm = { into: 'OR ROLLBACK INTO label', shared: ['kind'], own: ['key', 'value', 'id'] };
+const edgeForm: RowForm = { into: 'OR ROLLBACK INTO edge', shared: ['kind'], own: ['owner_uid', 'id', 'controller'] };
+const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['body'] };
+const objectForm: RowForm = {
+  into: 'INTO object',
+  shared: ['kind', 'cluster', 'rowset', 'seq'],
+  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks'],
+};
+const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 
 /** An object that can be stored, whichever thread has read it. */
 export type StorableObject = ReceivedObject | PreparedObject;
@@ -52,11 +53,13 @@ export interface NewRow {
 
 export class RowWriter {
   readonly #database: Database;
-  /** Texts of statements for several rows, by the rows' form. */
-  readonly #texts = new Map<string, string[]>();
+  readonly #inserter: RowInserter;
+  /** How bodies are made of texts, by their redaction. */
+  readonly #textForms = new WeakMap<Redaction, RowForm>();
 
   constructor(database: Database) {
     this.#database = database;
+    this.#inserter = new RowInserter(database);
   }
 
   find(rowset: number, namespace: string, name: string): StoredObject | null {
@@ -76,22 +79,28 @@ export class RowWriter {
   }
 
   insert(target: RowTarget, row: NewRow, seq: number): void {
-    this.#insertRows(`INTO ${objectColumns}`, objectWidth, objectRow(target, row, seq));
+    this.#inserter.insertOne(objectForm, sharedOf(target, seq), row.id, objectRow(row));
     this.#insertParts(target, [row]);
   }
 
-  /** Writes objects, several by one statement, but those whose name is there already: they are given back, in order. */
+  /**
+   * Writes objects, several by one statement, but those whose name is there already: they are given back, in order. Their ids follow
+   * one another, and are the highest.
+   */
   insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly StorableObject[] {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const shared = sharedOf(target, seq);
     const values: SqlValue[] = [];
-    for (const row of rows) values.push(...objectRow(target, row, seq));
-    const inserted = this.#insertRows(`OR IGNORE INTO ${objectColumns}`, objectWidth, values);
+    for (const row of rows) values.push(...objectRow(row));
+    const inserted = this.#inserter.insertWithIds(newObjectForm, shared, idsOf(rows), values);
     if (inserted === rows.length) {
       this.#insertParts(target, rows);
       return [];
     }
-    const known = this.#database.statement('SELECT 1 FROM object WHERE id = ?');
-    const { stored = [], left = [] } = Object.groupBy(rows, ({ id }) =>
-      known.get(id) === undefined ? 'left' : 'stored',
+    this.#database.statement('DELETE FROM object WHERE id >= ?').run(first.id);
+    const { stored = [], left = [] } = Object.groupBy(rows, (row) =>
+      this.#inserter.insertOne(newObjectForm, shared, row.id, objectRow(row)) === 0 ? 'left' : 'stored',
     );
     this.#insertParts(target, stored);
     return left.map(({ received }) => received);
@@ -212,17 +221,18 @@ export class RowWriter {
   }
 
   /** False when one of them needs more care, and all are to be written one by one. */
-  #insertBodies(target: RowTarget, rows: readonly NewRow[]): boolean {
-    const texts: SqlValue[] = [];
+  #insertBodies({ redaction }: RowTarget, rows: readonly NewRow[]): boolean {
     const bodies: SqlValue[] = [];
-    for (const { id, received } of rows) {
-      if ('body' in received) bodies.push(received.body, id);
-      else if (received.withheldPlaces.length === 0) texts.push(received.text, id);
-      else return false;
+    const texts: SqlValue[] = [];
+    for (const { received } of rows) {
+      if ('body' in received) bodies.push(received.body);
+      else if (received.withheldPlaces.length === 0) texts.push(received.text);
     }
+    const isText = texts.length > 0;
+    if (bodies.length + texts.length < rows.length || (isText && bodies.length > 0)) return false;
     try {
-      this.#insertRows(intoBody, 2, texts, `(${target.redaction.sql}, ?)`);
-      this.#insertRows(intoBody, 2, bodies);
+      const form = isText ? this.#textForm(redaction) : bodyForm;
+      this.#inserter.insertWithIds(form, {}, idsOf(rows), isText ? texts : bodies);
       return true;
     } catch (error) {
       if (refusesJson(error)) return false;
@@ -230,57 +240,31 @@ export class RowWriter {
     }
   }
 
+  #textForm(redaction: Redaction): RowForm {
+    // One that SQLite refuses is no defect: what the statement has written is undone, and the rows are written one by one.
+    const form = this.#textForms.get(redaction) ?? { ...bodyForm, into: 'INTO body', first: redaction.sql };
+    this.#textForms.set(redaction, form);
+    return form;
+  }
+
   #insertPromoted(target: RowTarget, rows: readonly NewRow[]): void {
-    const { rowset, cluster } = target;
-    const { into } = target.promoted;
-    if (into === null || rows.length === 0) return;
+    const { form } = target.promoted;
+    if (form === null) return;
     const values: SqlValue[] = [];
-    for (const { id, received } of rows) {
-      const { namespace, name } = received;
-      values.push(id, rowset, cluster, namespace, name, ...keysOf(target, received));
-    }
-    this.#insertRows(into, values.length / rows.length, values);
+    for (const { received } of rows) values.push(received.namespace, received.name, ...keysOf(target, received));
+    const { rowset, cluster } = target;
+    this.#inserter.insertWithIds(form, { rowset, cluster }, idsOf(rows), values);
   }
 
   #writeMarks({ kindId }: RowTarget, rows: readonly NewRow[]): void {
     const labels: SqlValue[] = [];
     const edges: SqlValue[] = [];
     for (const { id, received } of rows) {
-      for (const [key, value] of received.labels) labels.push(kindId, key, value, id);
-      for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0, kindId);
+      for (const [key, value] of received.labels) labels.push(key, value, id);
+      for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0);
     }
-    this.#insertRows(intoLabel, 4, labels);
-    this.#insertRows(intoEdge, 4, edges);
-  }
-
-  /**
-   * Several rows by one statement, since each statement has its price. `values`: of all rows, so many of each; one list of them, since
-   * there are dozens for each object. Returns how many rows were written.
-   */
-  #insertRows(into: string, width: number, values: readonly SqlValue[], form?: string): number {
-    let written = 0;
-    const rows = values.length / width;
-    for (let from = 0; from < rows; ) {
-      let count = rowsAtOnce;
-      while (count > rows - from) count /= 2;
-      const some = values.slice(from * width, (from + count) * width);
-      written += this.#database.statement(this.#insertText(into, width, count, form)).run(...some).changes;
-      from += count;
-    }
-    return written;
-  }
-
-  /** The same string each time, so that looking up its statement does not hash it anew. */
-  #insertText(into: string, columns: number, rows: number, form?: string): string {
-    const key = form ?? into;
-    const texts = this.#texts.get(key) ?? [];
-    this.#texts.set(key, texts);
-    const known = texts[rows];
-    if (known !== undefined) return known;
-    const row = form ?? `(${Array(columns).fill('?').join(', ')})`;
-    const text = `INSERT ${into} VALUES ${Array(rows).fill(row).join(', ')}`;
-    texts[rows] = text;
-    return text;
+    this.#inserter.insert(labelForm, { kind: kindId }, labels);
+    this.#inserter.insert(edgeForm, { kind: kindId }, edges);
   }
 
   #removeMarks(id: number): void {
@@ -289,10 +273,17 @@ export class RowWriter {
   }
 }
 
-function objectRow(target: RowTarget, { id, received }: NewRow, seq: number): readonly SqlValue[] {
-  const { kindId, cluster, rowset } = target;
+function sharedOf({ kindId, cluster, rowset }: RowTarget, seq: number): NamedValues {
+  return { kind: kindId, cluster, rowset, seq };
+}
+
+function objectRow({ received }: NewRow): readonly SqlValue[] {
   const { namespace, name, uid, resourceVersion, created, deleting, marks } = received;
-  return [id, kindId, cluster, rowset, namespace, name, uid, resourceVersion, created, deleting, seq, marks];
+  return [namespace, name, uid, resourceVersion, created, deleting, marks];
+}
+
+function idsOf(rows: readonly NewRow[]): readonly number[] {
+  return rows.map(({ id }) => id);
 }
 
 function keysOf({ promoted }: RowTarget, received: StorableObject): readonly SqlValue[] {
