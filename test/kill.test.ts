@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { Database } from '../src/store/database.ts';
+import { entriesAmiss } from '../src/store/test-support.ts';
 import { eventually } from './support/eventually.ts';
 import { kubeconfigFolder } from './support/kubeconfig-file.ts';
 import { Follower } from './support/log-follower.ts';
@@ -181,6 +182,7 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
     child = await start(file, kubeconfig);
     await inStep();
     expect(read(file, 'PRAGMA integrity_check')).toEqual(['ok']);
+    expect(read(file, entriesAmiss)).toEqual([0]);
     // Both who has followed all the time, through every kill, and who begins at the log's floor.
     await follower.follow();
     await new Follower(file).follow();

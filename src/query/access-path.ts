@@ -97,8 +97,8 @@ function labelPath(
   return {
     on: shapeOfFilter({ kind: 'labels', requirements: [requirement] }),
     scope,
-    from: () => raw('label AS d CROSS JOIN object AS o ON o.id = d.id'),
-    counted: raw('label AS d'),
+    from: () => raw('object_by_label AS d CROSS JOIN object AS o ON o.id = d.id'),
+    counted: raw('object_by_label AS d'),
     where: () =>
       requirement.operator === 'Exists' ? ofKind : sql`${ofKind} AND ${isIn(raw('d.value'), requirement.values)}`,
     rest,
@@ -150,7 +150,15 @@ function comparisonPath(key: string, layout: KindLayout, filter: Comparison, res
   }
   const scope = (): KindScope => new KindScope(key, layout, 'o');
   if (path.text === 'metadata.uid' && type === 'String') {
-    return [{ on, scope, from, where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('o.uid')}`, rest }];
+    return [
+      {
+        on,
+        scope,
+        from: () => raw('object_by_uid AS d CROSS JOIN object AS o ON o.id = d.id'),
+        where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('d.uid')}`,
+        rest,
+      },
+    ];
   }
   if (isCreated(path, type)) {
     return [

@@ -147,7 +147,8 @@ function ownedFrom(owners: readonly OwnerReference[]): Fragment {
 function ownersFrom(objectIds: readonly number[]): Fragment {
   return sql`json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
     CROSS JOIN edge AS e ON e.id = owned.id
-    CROSS JOIN object AS o ON o.uid = e.owner_uid AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
+    CROSS JOIN object_by_uid AS u ON u.uid = e.owner_uid
+    CROSS JOIN object AS o ON o.id = u.id AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
 }
 
 function ofKinds(layouts: ReadonlyMap<string, KindLayout>, keys: readonly string[] | null): Fragment {

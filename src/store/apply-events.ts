@@ -95,7 +95,7 @@ export class EventApplier {
     this.#log.append('DELETED', {
       ...changed(target, stored.id, { namespace, name, resourceVersion, uid: stored.uid }),
     });
-    this.#rows.remove(target.promoted, stored.id);
+    this.#rows.remove(target.promoted, stored);
     tally.deleted += 1;
   }
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { Database } from './database.ts';
-import { storeFile } from './test-support.ts';
+import { entriesAmiss, storeFile } from './test-support.ts';
 import { openWriter } from './writer.ts';
 
 const program = fileURLToPath(new URL('../../test/support/store-writer.ts', import.meta.url));
@@ -61,6 +61,7 @@ function check(file: string, committed: number): number {
         + (SELECT count(*) FROM label WHERE id NOT IN (SELECT id FROM object)) + (SELECT count(*) FROM stale_rowset)`,
     );
     expect(orphans.get()).toEqual([0]);
+    expect(database.statement(entriesAmiss).get()).toEqual([0]);
     return version;
   } finally {
     database.close();

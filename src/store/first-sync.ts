@@ -7,11 +7,13 @@
  *
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../base/must.ts';
+import { DeferredEntries } from './deferred-entries.ts';
 import { readIncoming } from './incoming.ts';
 import { type PreparedObject, Preparer, type Recipe } from './prepare.ts';
-import { fillAll, newRowset, publish, type ReplaceContext, replaceIsOver } from './replace-context.ts';
+import { fillAll, newRowset, publish, type ReplaceContext, removeFilled, replaceIsOver } from './replace-context.ts';
 import type { StoredResource } from './resources.ts';
 import { rowsAtOnce } from './row-inserter.ts';
 import type { StorableObject } from './row-writer.ts';
@@ -20,12 +22,16 @@ import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './ty
 /** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
 const objectsAtOnce = rowsAtOnce + 1;
 const bytesAtOnce = 256 * 1024;
+/** Entries that were deferred to the end which are written in one turn, and bytes that each counts for: neighbours share a page. */
+const entriesAtOnce = 2048;
+const bytesOfEntry = 256;
 
 export class FirstSync implements Replace {
   readonly #context: ReplaceContext;
   readonly #handle: ResourceHandle;
   readonly #rowset: number;
   readonly #shape: string;
+  readonly #deferred = new DeferredEntries();
   #preparer: Preparer | null = null;
   #count = 0;
   #over = false;
@@ -79,7 +85,7 @@ export class FirstSync implements Replace {
       const { some, bytes } = slice(received, from);
       from += some.length;
       const committed = session.fill(bounds.maxBytes, this.#lost, () => {
-        this.#count += fillAll(this.#context, target, some);
+        this.#count += fillAll(this.#context, target, some, this.#deferred);
         return bytes;
       });
       if (committed) this.#context.wal.relieve();
@@ -92,17 +98,15 @@ export class FirstSync implements Replace {
 
   remove(namespace: string, name: string): void {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
-    const { session, resources, rows } = this.#context;
-    const resource = resources.of(this.#handle);
-    const stored = rows.find(this.#rowset, namespace, name);
-    if (stored === null) return;
-    session.run(() => rows.remove(resources.target(resource, this.#rowset).promoted, stored.id));
-    this.#count -= 1;
+    const { session, resources } = this.#context;
+    const target = resources.target(resources.of(this.#handle), this.#rowset);
+    if (session.run(() => removeFilled(this.#context, target, { namespace, name }, this.#deferred))) this.#count -= 1;
   }
 
   async commit(resourceVersion: string): Promise<ApplySummary> {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const { session, resources } = this.#context;
+    await this.#writeRest();
     const resource = resources.of(this.#handle);
     // Another replace of the same resource was quicker: its set is published, and this one is put aside.
     if (resource.synced) {
@@ -113,6 +117,24 @@ export class FirstSync implements Replace {
     publish(this.#context, resource, { rowset: this.#rowset, resourceVersion, objects, shape: this.#shape });
     this.#end();
     return { added: objects, modified: 0, deleted: 0, ignored: 0, revision: session.counters.revision };
+  }
+
+  /** What was deferred must be there when the rows count. */
+  async #writeRest(): Promise<void> {
+    const { session, resources, rows, bounds } = this.#context;
+    for (let entries = this.#deferred.rest(entriesAtOnce); entries !== null; ) {
+      const { uids, labels } = entries;
+      const target = resources.target(resources.of(this.#handle), this.#rowset);
+      session.fill(bounds.maxBytes, this.#lost, () => {
+        rows.insertEntries(target, { uids, labels });
+        return (uids.length / 2 + labels.length / 3) * bytesOfEntry;
+      });
+      entries = this.#deferred.rest(entriesAtOnce);
+      if (entries === null) return;
+      await nextTurn();
+      if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+      await this.room();
+    }
   }
 
   abort(): void {

@@ -96,10 +96,10 @@ export class Housekeeping {
     const kind = resources.kinds().find((kind) => kind.id === kindId);
     this.#budget.renew();
     session.run(() => {
-      const ids = database.statement('SELECT id FROM object WHERE rowset = ? LIMIT +?').all(rowset, batch);
+      const ids = database.statement('SELECT id, uid FROM object WHERE rowset = ? LIMIT +?').all(rowset, batch);
       if (ids.length === 0) database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
-      for (const [id] of ids) {
-        if (kind !== undefined) rows.remove(kind.promoted, Number(id));
+      for (const [id, uid] of ids) {
+        if (kind !== undefined) rows.remove(kind.promoted, { id: Number(id), uid: String(uid) });
         if (this.#budget.spend(0)) break;
       }
     });

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { EventApplier } from './apply-events.ts';
 import type { ChangeLog } from './change-log.ts';
+import type { DeferredEntries } from './deferred-entries.ts';
 import type { DiskBudget } from './disk-budget.ts';
 import { type ReceivedObject, readIncoming } from './incoming.ts';
 import type { Resources, StoredResource } from './resources.ts';
@@ -60,11 +61,36 @@ export function fill(context: ReplaceContext, target: RowTarget, received: Stora
 }
 
 /** The same for several objects, by fewer statements; gives how many were not there before. */
-export function fillAll(context: ReplaceContext, target: RowTarget, received: readonly StorableObject[]): number {
+export function fillAll(
+  context: ReplaceContext,
+  target: RowTarget,
+  received: readonly StorableObject[],
+  deferred: DeferredEntries,
+): number {
   const { session, rows } = context;
   const fresh = received.map((object) => ({ id: session.nextObjectId(), received: object }));
-  const present = rows.insertNew(target, fresh, session.counters.revision);
-  return received.length - present.filter((object) => !fill(context, target, object)).length;
+  const present = rows.insertNew(target, fresh, session.counters.revision, deferred);
+  for (const object of present) {
+    // Another object, as far as entries are concerned that nobody has written yet.
+    removeFilled(context, target, object, deferred);
+    rows.insert(target, { id: session.nextObjectId(), received: object }, session.counters.revision);
+  }
+  rows.insertEntries(target, deferred.due(received.length));
+  return received.length - present.length;
+}
+
+/** Removes an object of an unpublished rowset; true when it was there. */
+export function removeFilled(
+  { rows }: ReplaceContext,
+  target: RowTarget,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  deferred: DeferredEntries,
+): boolean {
+  const stored = rows.find(target.rowset, namespace, name);
+  if (stored === null) return false;
+  deferred.forget(stored.id);
+  rows.remove(target.promoted, stored);
+  return true;
 }
 
 /** A rowset that does not count until it is published. Inside a transaction. */

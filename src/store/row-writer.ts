@@ -3,6 +3,7 @@
  * transaction and keeps no state; the change log is the caller's business.
  */
 import { type Database, type NamedValues, refusesJson } from './database.ts';
+import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
 import type { ReceivedObject } from './incoming.ts';
 import type { PreparedObject } from './prepare.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
@@ -33,6 +34,8 @@ export interface StoredObject {
 const pathsAtOnce = 900;
 // A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
 const labelForm: RowForm = { into: 'OR ROLLBACK INTO label', shared: ['kind'], own: ['key', 'value', 'id'] };
+const byLabelForm: RowForm = { ...labelForm, into: 'OR ROLLBACK INTO object_by_label' };
+const byUidForm: RowForm = { into: 'OR ROLLBACK INTO object_by_uid', shared: [], own: ['uid', 'id'] };
 const edgeForm: RowForm = { into: 'OR ROLLBACK INTO edge', shared: ['kind'], own: ['owner_uid', 'id', 'controller'] };
 const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['body'] };
 const objectForm: RowForm = {
@@ -41,6 +44,9 @@ const objectForm: RowForm = {
   own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks'],
 };
 const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
+
+const removeByLabel =
+  'DELETE FROM object_by_label WHERE (kind, key, value, id) IN (SELECT kind, key, value, id FROM label WHERE id = ?)';
 
 /** An object that can be stored, whichever thread has read it. */
 export type StorableObject = ReceivedObject | PreparedObject;
@@ -81,13 +87,24 @@ export class RowWriter {
   insert(target: RowTarget, row: NewRow, seq: number): void {
     this.#inserter.insertOne(objectForm, sharedOf(target, seq), row.id, objectRow(row));
     this.#insertParts(target, [row]);
+    this.insertEntries(target, entriesOf([row]));
+  }
+
+  insertEntries({ kindId }: RowTarget, { uids, labels }: IndexEntries): void {
+    this.#inserter.insert(byUidForm, {}, uids);
+    this.#inserter.insert(byLabelForm, { kind: kindId }, labels);
   }
 
   /**
    * Writes objects, several by one statement, but those whose name is there already: they are given back, in order. Their ids follow
-   * one another, and are the highest.
+   * one another, and are the highest. What indexes them by uid and label is put into `deferred`, for `insertEntries`.
    */
-  insertNew(target: RowTarget, rows: readonly NewRow[], seq: number): readonly StorableObject[] {
+  insertNew(
+    target: RowTarget,
+    rows: readonly NewRow[],
+    seq: number,
+    deferred: DeferredEntries,
+  ): readonly StorableObject[] {
     const [first] = rows;
     if (first === undefined) return [];
     const shared = sharedOf(target, seq);
@@ -96,6 +113,7 @@ export class RowWriter {
     const inserted = this.#inserter.insertWithIds(newObjectForm, shared, idsOf(rows), values);
     if (inserted === rows.length) {
       this.#insertParts(target, rows);
+      deferred.add(rows);
       return [];
     }
     this.#database.statement('DELETE FROM object WHERE id >= ?').run(first.id);
@@ -103,31 +121,33 @@ export class RowWriter {
       this.#inserter.insertOne(newObjectForm, shared, row.id, objectRow(row)) === 0 ? 'left' : 'stored',
     );
     this.#insertParts(target, stored);
+    deferred.add(stored);
     return left.map(({ received }) => received);
   }
 
   update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
     const { id } = stored;
-    const { uid, created } = received;
-    // SQLite writes the index entries of every column that is assigned, changed or not, and these two hardly ever change.
-    const same = stored.uid === uid && sameKey(stored.created, created);
+    const { uid, created, resourceVersion, deleting, marks } = received;
+    // SQLite writes the index entries of every column that is assigned, changed or not, and this one hardly ever changes.
+    const same = sameKey(stored.created, created);
     this.#database
       .statement(
-        `UPDATE object SET ${same ? '' : 'uid = ?, created = ?, '}rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
+        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
       )
-      .run(...(same ? [] : [uid, created]), received.resourceVersion, received.deleting, seq, received.marks, id);
+      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, id);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
-    if (stored.marks !== received.marks) {
-      this.#removeMarks(id);
+    if (stored.marks !== marks || stored.uid !== uid) {
+      this.#removeMarks(id, stored.uid);
       this.#writeMarks(target, [{ id, received }]);
+      this.insertEntries(target, entriesOf([{ id, received }]));
     }
     if (target.promoted.table === null) return;
     const keys = keysOf(target, received);
     if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
   }
 
-  remove(promoted: PromotedTable, id: number): void {
-    this.#removeMarks(id);
+  remove(promoted: PromotedTable, { id, uid }: Pick<StoredObject, 'id' | 'uid'>): void {
+    this.#removeMarks(id, uid);
     promoted.remove(id);
     this.#database.statement('DELETE FROM body WHERE id = ?').run(id);
     this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
@@ -143,6 +163,11 @@ export class RowWriter {
       ],
       ['INSERT INTO body (id, body, text) SELECT ?, body, text FROM body WHERE id = ?', [to.id, id]],
       ['INSERT INTO label (kind, key, value, id) SELECT kind, key, value, ? FROM label WHERE id = ?', [to.id, id]],
+      ['INSERT INTO object_by_uid (uid, id) SELECT uid, id FROM object WHERE id = ?', [to.id]],
+      [
+        'INSERT INTO object_by_label (kind, key, value, id) SELECT kind, key, value, id FROM label WHERE id = ?',
+        [to.id],
+      ],
       [
         'INSERT INTO edge (owner_uid, id, controller, kind) SELECT owner_uid, ?, controller, kind FROM edge WHERE id = ?',
         [to.id, id],
@@ -267,9 +292,12 @@ export class RowWriter {
     this.#inserter.insert(edgeForm, { kind: kindId }, edges);
   }
 
-  #removeMarks(id: number): void {
-    this.#database.statement('DELETE FROM label WHERE id = ?').run(id);
-    this.#database.statement('DELETE FROM edge WHERE id = ?').run(id);
+  #removeMarks(id: number, uid: string): void {
+    const remove = (sql: string, ...params: readonly SqlValue[]) => this.#database.statement(sql).run(...params);
+    remove('DELETE FROM object_by_uid WHERE uid = ? AND id = ?', uid, id);
+    remove(removeByLabel, id);
+    remove('DELETE FROM label WHERE id = ?', id);
+    remove('DELETE FROM edge WHERE id = ?', id);
   }
 }
 

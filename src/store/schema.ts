@@ -11,7 +11,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 4;
+export const formatVersion = 5;
 
 export const schemaStatements: readonly string[] = [
   // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
@@ -62,7 +62,8 @@ export const schemaStatements: readonly string[] = [
   `CREATE UNIQUE INDEX object_rowset ON object (rowset, namespace, name)`,
   `CREATE INDEX object_identity ON object (kind, cluster, namespace, name)`,
   `CREATE INDEX object_created ON object (kind, created, cluster, namespace, name)`,
-  `CREATE INDEX object_uid ON object (uid)`,
+  // Objects by uid: no index of `object`, since the entries of a first sync come later than its rows (deferred-entries.ts).
+  `CREATE TABLE object_by_uid (uid TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (uid, id)) WITHOUT ROWID`,
 
   // `body`: JSONB without managedFields, last-applied and withheld paths. Where SQLite refuses the JSON, `text` is the whole of it
   // and `body` has apiVersion, kind and metadata only. The body to show is always coalesce(text, json(body)).
@@ -71,7 +72,10 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE label (
      kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
      PRIMARY KEY (id, key)) WITHOUT ROWID`,
-  `CREATE INDEX label_value ON label (kind, key, value, id)`,
+  // The same rows in another order; a table of its own as `object_by_uid` is.
+  `CREATE TABLE object_by_label (
+     kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+     PRIMARY KEY (kind, key, value, id)) WITHOUT ROWID`,
 
   // Owner references: `id` is the owned object, `kind` its kind. The owner is found by uid, whether it is ingested or not.
   `CREATE TABLE edge (

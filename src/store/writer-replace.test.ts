@@ -1,6 +1,6 @@
 /** Replaces: the first set of a resource, and every later one as a difference to it. */
 import { expect, test } from 'vitest';
-import { describedResource, pod } from './test-support.ts';
+import { describedResource, entriesAmiss, pod } from './test-support.ts';
 import { changes, open, published, read, synced } from './testing/written-store.ts';
 import type { SameVersions } from './types.ts';
 
@@ -34,6 +34,39 @@ test('an object that is taken out of a first sync before its end is not publishe
     ['c', '6'],
   ]);
   expect(writer.state(handle).objects).toBe(2);
+});
+
+test('a long first sync: all is indexed when it is published, and nothing of what came twice or went', async () => {
+  const { writer, file } = open();
+  const handle = writer.declare(describedResource());
+  const replace = writer.replace(handle);
+  const count = 20_000;
+  const listed = (index: number, rv = index + 1) =>
+    pod({
+      name: `n${index}`,
+      uid: `u${(index * 7919) % count}-${rv}`,
+      rv,
+      labels: { app: `a${index % 300}`, one: `o${index}`, ...(index % 5 === 0 ? { odd: `${rv}` } : {}) },
+    });
+  for (let from = 0; from < count; from += 65)
+    replace.put(Array.from({ length: Math.min(65, count - from) }, (_, at) => listed(from + at)));
+  // Of the beginning, whose entries are written, and of the end, whose are not: again, and with each other in one batch.
+  replace.put([listed(3, 30_000), listed(count - 1, 30_001), listed(3, 30_002), listed(count, 30_003)]);
+  for (const index of [8, count - 2]) replace.remove('default', `n${index}`);
+  let turns = 0;
+  const counter = setInterval(() => (turns += 1), 1);
+  await replace.commit('7');
+  clearInterval(counter);
+  expect(turns).toBeGreaterThan(0);
+  expect(writer.state(handle).objects).toBe(count - 1);
+  expect(read(file, entriesAmiss)).toEqual([[0]]);
+  expect(read(file, 'SELECT count(*), count(DISTINCT id) FROM object_by_uid')).toEqual([[count - 1, count - 1]]);
+  expect(
+    read(
+      file,
+      "SELECT o.name, o.rv, json(b.body) ->> '$.metadata.uid' FROM object o JOIN body b USING (id) WHERE o.name = 'n3'",
+    ),
+  ).toEqual([['n3', '30002', `u${(3 * 7919) % count}-30002`]]);
 });
 
 test.each([

@@ -9,6 +9,7 @@ import { expect } from 'vitest';
 import { readChanges } from '../../src/store/changes.ts';
 import { Database } from '../../src/store/database.ts';
 import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
+import { entriesAmiss } from '../../src/store/test-support.ts';
 import type { Lease, Row } from '../../src/store/types.ts';
 import type { ModelServer } from './model-server.ts';
 import { type ModelObject, revisionOf } from './model-storage.ts';
@@ -190,7 +191,8 @@ export class TableOracle {
            (SELECT count(*) FROM body b WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.id = b.id)),
            (SELECT count(*) FROM label l WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.id = l.id)),
            (SELECT count(*) FROM resource r WHERE r.synced = 1 AND
-              r.objects <> (SELECT count(*) FROM object o WHERE o.rowset = r.rowset))`,
+              r.objects <> (SELECT count(*) FROM object o WHERE o.rowset = r.rowset)),
+           (${entriesAmiss})`,
       )
       .get();
   }
