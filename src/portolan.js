@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --v8-pool-size=1
 /**
  * The way in: `portolan` on the command line. Plain JavaScript, because a Node that is too old cannot read the rest, and could not
  * say why.
@@ -10,6 +10,10 @@
  * Up to Node 24.21 it may free a piece while another thread takes it, and the process dies ("Check failed: jit_page.has_value()"), so
  * such code is never freed here. That is a few hundred kilobytes. Which flags are set is part of what compiled code is kept under:
  * they are set before any is looked for.
+ *
+ * V8 has four threads of its own, however few processors there are, and each collection of young objects waits for all that it has
+ * woken. Beside ours, which are as many, one is enough (`--v8-pool-size=1`): a first sync with a parse thread takes a fifth less time on
+ * two processors. Node takes this on its command line only, so it stands above and in package.json; without it nothing else changes.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
