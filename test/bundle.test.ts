@@ -1,8 +1,8 @@
 /** What `npm run build` writes is the same gateway: its threads start, and the files that it reads are there. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -34,6 +34,16 @@ test('it prints what the sources print', async () => {
   for (const args of [['--version'], ['serve', '--help'], ['client-config', '--urql']]) {
     expect(await output(entry, ...args)).toBe(await output(source, ...args));
   }
+});
+
+test('it is a program of its own, started with the options that the npm scripts have', async () => {
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
+  const { stdout } = await promisify(execFile)(entry, ['--version'], { cwd: folder, env });
+  expect(stdout).toBe(await output(entry, '--version'));
+  const [first = ''] = readFileSync(entry, 'utf8').split('\n');
+  const options = first.replace('#!/usr/bin/env -S node ', '');
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const name of ['demo', 'start', 'portolan']) expect(scripts[name]).toContain(`node ${options} src/portolan.js`);
 });
 
 test('the demo runs from it, with every thread, and ends on a signal', async () => {

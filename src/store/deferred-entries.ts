@@ -65,7 +65,7 @@ export class DeferredEntries {
     return this.#take(sorted, share);
   }
 
-  /** The next ones of all that are left, at most so many of each; null when there are none. */
+  /** The next ones of all that are left, about so many together; null when there are none. */
   rest(most: number): IndexEntries | null {
     if (this.#sorted === null) {
       if (this.#gathering.objects === 0) return null;
