@@ -12,8 +12,8 @@
  * they are set before any is looked for.
  *
  * V8 has four threads of its own, however few processors there are, and each collection of young objects waits for all that it has
- * woken. Beside ours, which are as many, one is enough (`--v8-pool-size=1`): a first sync with a parse thread takes a fifth less time on
- * two processors. Node takes this on its command line only, so it stands above and in package.json; without it nothing else changes.
+ * woken. Beside ours, which are as many, one is enough (`--v8-pool-size=1`), and first syncs are quicker for it where there
+ * are two processors. Node takes this on its command line only, so it stands above and in package.json; without it nothing else changes.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
