@@ -122,18 +122,19 @@ export class FirstSync implements Replace {
   /** What was deferred must be there when the rows count. */
   async #writeRest(): Promise<void> {
     const { session, resources, rows, bounds } = this.#context;
-    for (let entries = this.#deferred.rest(entriesAtOnce); entries !== null; ) {
-      const { uids, labels } = entries;
+    let entries = this.#deferred.rest(entriesAtOnce);
+    while (entries !== null) {
+      const some = entries;
       const target = resources.target(resources.of(this.#handle), this.#rowset);
       session.fill(bounds.maxBytes, this.#lost, () => {
-        rows.insertEntries(target, { uids, labels });
-        return (uids.length / 2 + labels.length / 3) * bytesOfEntry;
+        rows.insertEntries(target, some);
+        return (some.uids.length / 2 + some.labels.length / 3) * bytesOfEntry;
       });
       entries = this.#deferred.rest(entriesAtOnce);
       if (entries === null) return;
       await nextTurn();
-      if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
       await this.room();
+      if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     }
   }
 

@@ -32,6 +32,7 @@ export interface StoredObject {
 
 /** SQLite takes 1,000 arguments to a function; some are spoken for. */
 const pathsAtOnce = 900;
+
 // A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
 const labelForm: RowForm = { into: 'OR ROLLBACK INTO label', shared: ['kind'], own: ['key', 'value', 'id'] };
 const byLabelForm: RowForm = { ...labelForm, into: 'OR ROLLBACK INTO object_by_label' };
@@ -90,6 +91,7 @@ export class RowWriter {
     this.insertEntries(target, entriesOf([row]));
   }
 
+  /** Writes what indexes objects by uid and label. */
   insertEntries({ kindId }: RowTarget, { uids, labels }: IndexEntries): void {
     this.#inserter.insert(byUidForm, {}, uids);
     this.#inserter.insert(byLabelForm, { kind: kindId }, labels);
