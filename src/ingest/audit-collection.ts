@@ -8,7 +8,7 @@ import type { Query } from '../kube/rest-client.ts';
 import type { Audit, AuditResult, ListedObject } from '../store/types.ts';
 import { collectionPath } from './collection-path.ts';
 import { inStore } from './failure.ts';
-import { ListSlicer } from './list-slicer.ts';
+import { type ListItem, ListSlicer } from './list-slicer.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 
@@ -50,7 +50,7 @@ async function checkPage(context: ReflectorContext, audit: Audit, query: Query, 
   return continueToken;
 }
 
-function identityOf(text: string): ListedObject {
+function identityOf({ text }: ListItem): ListedObject {
   const { metadata } = JSON.parse(text) as { metadata: Partial<ListedObject> };
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
   return { namespace, name, uid, resourceVersion };

@@ -7,7 +7,7 @@
  *
  * All who scan in a thread share one memory: what was loaded is there until somebody loads something else.
  */
-import * as code from './wasm-code.ts';
+import * as code from '../base/wasm-code.ts';
 
 export interface ScanState {
   /** How many brackets are open. */

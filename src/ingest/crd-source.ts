@@ -60,7 +60,7 @@ async function readAll(client: RestClient, visit: (crd: Crd) => void, signal: Ab
     const slicer = new ListSlicer();
     try {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        for (const item of slicer.push(chunk)) visit(crdOf(JSON.parse(item)));
+        for (const item of slicer.push(chunk)) visit(crdOf(JSON.parse(item.text)));
       }
     } catch (error) {
       if (signal?.aborted === true || error instanceof PortolanError) throw error;

@@ -27,9 +27,9 @@ import { ProtocolError } from './protocol-error.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { Turns } from './turns.ts';
 
-/** Objects, and characters of them, that are handed to the store at once: those that it writes together, or fewer. */
+/** Objects, and bytes of them, that are handed to the store at once: those that it writes together, or fewer. */
 const putObjects = 65;
-const putCharacters = 256 * 1024;
+const putBytes = 256 * 1024;
 
 export interface ListRequest {
   /** The list must not be older; null when nothing is known, or the server cannot serve it. */
@@ -209,19 +209,19 @@ class ListAttempt {
     const { bare, signal } = this.#request;
     const slicer = new ListSlicer(this.#context.settings.maxItemBytes);
     let batch: IncomingObject[] = [];
-    let characters = 0;
+    let bytes = 0;
     for await (const chunk of await page.asked.body()) {
-      for (const text of slicer.push(chunk)) {
+      for (const item of slicer.push(chunk)) {
         page.token ??= slicer.nextToken;
         this.#lookAhead(page);
-        batch.push(bare ? identified(text) : { text });
-        characters += text.length;
-        if (batch.length < putObjects && characters < putCharacters) continue;
+        batch.push(bare ? identified(item.text) : item);
+        bytes += item.bytes.length;
+        if (batch.length < putObjects && bytes < putBytes) continue;
         this.#put(replace, batch);
         await this.#turns.after(batch.length, signal);
         await replace.room();
         batch = [];
-        characters = 0;
+        bytes = 0;
       }
     }
     const head = slicer.end();

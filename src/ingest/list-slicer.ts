@@ -4,14 +4,29 @@
  * Strings, escapes and nesting are followed, in items by bracket-scan.ts; all marks are ASCII, which UTF-8 never has inside another
  * character. Nothing here judges JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
  *
- *   chunk -> push -> the text of each item that is complete ; end -> what stands beside the items
+ *   chunk -> push -> each item that is complete ; end -> what stands beside the items
  *
  * Items are handed out exactly as received, but for metadata.managedFields (managed-fields.ts).
  * `metadata` may stand before or after the items; `items: null` is an empty list.
  */
+import type { IncomingObject } from '../store/types.ts';
 import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
+
+/** An object of a list. */
+export class ListItem implements IncomingObject {
+  /** As long as nobody writes over the chunk that it came in. */
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    return this.bytes.toString('utf8');
+  }
+}
 
 /** What a list says of itself. */
 export interface ListHead {
@@ -62,7 +77,7 @@ export class ListSlicer {
   }
 
   /** The items that this chunk completes. Lazy: take all of them before the next chunk. */
-  *push(bytes: Buffer): Generator<string, void, undefined> {
+  *push(bytes: Buffer): Generator<ListItem, void, undefined> {
     // An object of its own, by which it is known that these bytes are loaded.
     const chunk = bytes.subarray();
     if (this.#collecting()) this.#from = 0;
@@ -221,11 +236,11 @@ export class ListSlicer {
     this.#parts.push(part);
   }
 
-  #takeItem(chunk: Buffer, end: number): string {
+  #takeItem(chunk: Buffer, end: number): ListItem {
     const from = this.#from;
     const inOneChunk = this.#parts.length === 0;
     const item = this.#take(chunk, end);
-    return inOneChunk ? withoutManagedFields(item, chunk, from) : withoutManagedFields(item);
+    return new ListItem(inOneChunk ? withoutManagedFields(item, chunk, from) : withoutManagedFields(item));
   }
 
   #take(chunk: Buffer, end: number): Buffer {

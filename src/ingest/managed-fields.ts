@@ -13,21 +13,16 @@ const comma = 0x2c;
 const metadataBegins = Buffer.from('"metadata":{');
 const managedFieldsBegin = Buffer.from('"managedFields":[');
 
-/** Bytes of an object up to which its managedFields are cut out: what it takes to do so is kept. */
+/** Bytes of an object up to which its managedFields are cut out: what it takes to look for them is kept. */
 const mostCut = 2 * 1024 * 1024;
-/** What is left of an object is put together here, to be made a text at once. */
-let joined = Buffer.allocUnsafeSlow(64 * 1024);
-
-/** The text of a JSON object without them. Where it stands in bytes that are loaded for bracket-scan.ts, say so: they are not loaded again. */
-export function withoutManagedFields(object: Buffer, bytes: Buffer = object, offset = 0): string {
+/** A JSON object without them. Where it stands in bytes that are loaded for bracket-scan.ts, say so: they are not loaded again. */
+export function withoutManagedFields(object: Buffer, bytes: Buffer = object, offset = 0): Buffer {
   const cut = managedFieldsIn(object, bytes, offset);
-  if (cut === null) return object.toString('utf8');
-  // Joined as bytes: a text made of two is put together again by each of those who read it.
-  const length = cut.from + object.length - cut.to;
-  if (joined.length < length) joined = Buffer.allocUnsafeSlow(length * 2);
-  object.copy(joined, 0, 0, cut.from);
-  object.copy(joined, cut.from, cut.to);
-  return joined.toString('utf8', 0, length);
+  if (cut === null) return object;
+  const rest = Buffer.allocUnsafe(cut.from + object.length - cut.to);
+  object.copy(rest, 0, 0, cut.from);
+  object.copy(rest, cut.from, cut.to);
+  return rest;
 }
 
 /** Where they stand, with one of the commas around them; `object` is what stands at `offset` in `bytes`. */

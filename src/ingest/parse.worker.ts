@@ -47,9 +47,9 @@ port.on('message', (request: ParseRequest) => {
 post({ type: 'ready' });
 
 function prepare(number: number, { slicer, preparer }: Page, bytes: Uint8Array<ArrayBuffer>): void {
-  const texts = [...slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
-  const prepared = preparer.prepare(texts);
-  const objects = packObjects(texts.map((text, index) => prepared[index] ?? { text }));
+  const items = [...slicer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+  const prepared = preparer.prepare(items);
+  const objects = packObjects(items.map((item, index) => prepared[index] ?? { text: item.text }));
   post({ type: 'objects', page: number, chunkBytes: bytes.length, objects }, [objects.bodies.buffer]);
 }
 

@@ -53,7 +53,7 @@ function split(line: Buffer, what: string): { type: string; objectText: string; 
   const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
   if (usual !== null && line.at(-1) === closeBrace) {
     // If what is between the prefix and the last brace is one JSON value, the line is valid and has no other members.
-    const objectText = withoutManagedFields(line.subarray(usual[0].length, -1));
+    const objectText = withoutManagedFields(line.subarray(usual[0].length, -1)).toString('utf8');
     try {
       return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
     } catch (error) {

@@ -67,21 +67,46 @@ export function readMetadata(
 ): IndexedMetadata {
   const metadata = asRecord(received);
   if (metadata === null) throw invalid('has no metadata');
-  const { name } = metadata;
-  const uid = known.uid ?? metadata['uid'];
-  const resourceVersion = known.resourceVersion ?? metadata['resourceVersion'];
+  return indexedMetadata({
+    name: metadata['name'],
+    namespace: metadata['namespace'],
+    uid: known.uid ?? metadata['uid'],
+    resourceVersion: known.resourceVersion ?? metadata['resourceVersion'],
+    creationTimestamp: metadata['creationTimestamp'],
+    deletionTimestamp: metadata['deletionTimestamp'],
+    labels: Object.entries(asRecord(metadata['labels']) ?? {}),
+    ownerReferences: Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].map(asRecord) : [],
+  });
+}
+
+/** The members of an object's metadata that are looked at, whatever they are. */
+export interface MetadataMembers {
+  readonly name: unknown;
+  readonly namespace: unknown;
+  readonly uid: unknown;
+  readonly resourceVersion: unknown;
+  readonly creationTimestamp: unknown;
+  readonly deletionTimestamp: unknown;
+  /** In the order of JavaScript's objects, each name once. */
+  readonly labels: readonly (readonly [string, unknown])[];
+  readonly ownerReferences: readonly ({ readonly uid?: unknown; readonly controller?: unknown } | null)[];
+}
+
+/** What is indexed of them. Throws INVALID as readIncoming does. */
+export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
+  const { name, namespace, uid, resourceVersion } = members;
   if (!isText(name)) throw invalid('has no name');
   if (!isText(uid)) throw invalid(`${name} has no uid`);
   if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
-  const labels = textEntries(metadata['labels']);
-  const owners = readOwners(metadata['ownerReferences']);
+  const labels = textEntries(members.labels);
+  const owners = readOwners(members.ownerReferences);
   return {
-    namespace: isText(metadata['namespace']) ? metadata['namespace'] : '',
+    namespace: isText(namespace) ? namespace : '',
     name,
     uid,
     resourceVersion,
-    created: time(metadata['creationTimestamp']),
-    deleting: time(metadata['deletionTimestamp']),
+    created: time(members.creationTimestamp),
+    deleting: time(members.deletionTimestamp),
     labels,
     owners,
     marks: digest(JSON.stringify([labels, owners])),
@@ -116,22 +141,20 @@ function withKind(text: string, value: Readonly<Record<string, unknown>>, names:
   return `{${missing.join(',')},${text.slice(text.indexOf('{') + 1)}`;
 }
 
-function readOwners(value: unknown): Owner[] {
-  if (!Array.isArray(value)) return [];
+function readOwners(references: MetadataMembers['ownerReferences']): Owner[] {
   const owners = new Map<string, Owner>();
-  for (const item of value) {
-    const reference = asRecord(item);
-    if (reference === null || !isText(reference['uid'])) continue;
-    const uid = reference['uid'].toWellFormed();
-    owners.set(uid, { uid, controller: reference['controller'] === true });
+  for (const reference of references) {
+    if (!isText(reference?.uid)) continue;
+    const uid = reference.uid.toWellFormed();
+    owners.set(uid, { uid, controller: reference.controller === true });
   }
   return [...owners.values()];
 }
 
-function textEntries(value: unknown): [string, string][] {
+function textEntries(members: MetadataMembers['labels']): [string, string][] {
   const entries: [string, string][] = [];
   let sound = true;
-  for (const [key, entry] of Object.entries(asRecord(value) ?? {})) {
+  for (const [key, entry] of members) {
     if (typeof entry !== 'string') continue;
     entries.push([key, entry]);
     sound &&= key.isWellFormed();

@@ -31,7 +31,7 @@ async function stored(texts: readonly string[], withheld: readonly string[], way
   if (way === 'beside') {
     const recipe = JSON.parse(JSON.stringify(replace.recipe)) as NonNullable<typeof replace.recipe>;
     const preparer = new Preparer(recipe);
-    const prepared = preparer.prepare(texts);
+    const prepared = preparer.prepare(texts.map((text) => ({ text, bytes: Buffer.from(text) })));
     const objects = texts.map((text, index) => structuredClone(prepared[index]) ?? { text });
     for (let from = 0; from < objects.length; from += 20) replace.putPrepared(objects.slice(from, from + 20), recipe);
   } else {
@@ -109,6 +109,29 @@ test('any objects: the same rows', async () => {
     }),
     { numRuns: 10 },
   );
+});
+
+test('bytes that are no UTF-8 are stored as the text that is made of them', () => {
+  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] });
+  const json = (byte: string): Buffer =>
+    Buffer.from(`{"metadata":{"name":"n","uid":"u","resourceVersion":"1","labels":{"a":"${byte}"}}}`, 'latin1');
+  const [prepared] = preparer.prepare([{ text: json('\xff').toString(), bytes: json('\xff') }]);
+  expect(prepared?.labels).toEqual([['a', '\ufffd']]);
+  const [sound] = preparer.prepare([{ text: json('\xc3\xa9').toString(), bytes: json('\xc3\xa9') }]);
+  expect(sound?.labels).toEqual([['a', 'é']]);
+  expect(Buffer.from(prepared?.body ?? []).includes('\ufffd')).toBe(true);
+});
+
+test.each([
+  '{metadata:{name:"a"}}',
+  "{'metadata':{}}",
+  '{"metadata":{"name":"a","uid":"u","resourceVersion":"1",}}',
+  '[]',
+  '{}',
+  '{"metadata":{"name":1,"uid":"u","resourceVersion":"1"}}',
+])('%s is refused', (text) => {
+  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] });
+  expect(() => preparer.prepare([{ text }])).toThrow(/The API server sent an object that/);
 });
 
 test('what was made ready by another recipe is refused', () => {

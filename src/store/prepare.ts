@@ -2,30 +2,35 @@
  * Makes listed objects ready for the store: what is indexed of them, and their bodies as they are stored. Runs in the writer's
  * thread, or in one beside it (src/ingest/parse.worker.ts) with an SQLite of its own, in memory and without a table.
  *
- *   FirstSync.recipe -> Preparer.prepare(texts) -> the writer's thread -> FirstSync.putPrepared
+ *   FirstSync.recipe -> Preparer.prepare(objects) -> the writer's thread -> FirstSync.putPrepared
  *
- * SQLite has to read the whole text to make the body of it; JavaScript sees only what SQLite finds for it there, what is indexed of
- * the metadata and the promoted paths, because reading all of it a second time would cost more than any other step. What SQLite does not take, and
- * what needs more care, is read as a single event is (incoming.ts).
+ * An object's bytes become JSONB in one pass (jsonb-encoder.ts), and what is indexed is read from there (jsonb-reader.ts): making
+ * JavaScript of all of it would cost more than any other step. What the encoder does not take, and what needs more care, is read as a
+ * single event is (incoming.ts).
  *
- * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that are not quite JSON
- * (SQLite knows JSON5), have a name twice or null for their kind are the exception: no API server writes them.
+ * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that have a name twice or
+ * null for their kind are the exception: no API server writes them.
  */
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { must } from '../base/must.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
-import { type Path, parsePath } from '../catalog/path.ts';
+import { type Path, type PathStep, parsePath } from '../catalog/path.ts';
 import { valueAt } from '../catalog/value-at.ts';
-import { parseExact } from '../catalog/values.ts';
 import { Database, refusesJson } from './database.ts';
 import {
   type IndexedMetadata,
+  indexedMetadata,
   type KindNamesOnWire,
+  type MetadataMembers,
   type ReceivedObject,
   readIncoming,
-  readMetadata,
 } from './incoming.ts';
 import { withMembersBefore } from './jsonb.ts';
+import { encodeJsonb } from './jsonb-encoder.ts';
+import { JsonbPaths, JsonbValues } from './jsonb-reader.ts';
 import { keysAt } from './promoted-table.ts';
-import { createRedaction, type Redaction } from './redaction.ts';
+import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
 import { storedKey } from './sql-functions.ts';
 import type { IncomingObject, SqlValue } from './types.ts';
 
@@ -44,27 +49,31 @@ export interface PreparedObject extends IndexedMetadata {
   readonly body: Uint8Array;
 }
 
-/** Where the value of a slot stands in what SQLite finds, and the way from there. */
+/** Where the value of a slot stands among the places that are looked for, and the way from there. */
 interface SlotPlace {
   readonly type: LeafType;
   readonly at: number;
   readonly rest: Pick<Path, 'steps'>;
 }
 
-/** What readMetadata looks at. */
-const indexedMembers = [
-  'name',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'labels',
-  'ownerReferences',
+/** What is looked for in every object, in this order. */
+const always = [
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ...[
+    'name',
+    'namespace',
+    'uid',
+    'resourceVersion',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'labels',
+    'ownerReferences',
+  ].map((name) => ['metadata', name]),
 ] as const;
 
-/** Names that stand in a path of SQLite as they are. */
-const plainName = /^[A-Za-z0-9_./-]+$/;
+const ownerPaths = new JsonbPaths([['uid'], ['controller']]);
 
 export class Preparer {
   readonly recipe: Recipe;
@@ -72,8 +81,10 @@ export class Preparer {
   readonly #redaction: Redaction;
   readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
   readonly #places: readonly SlotPlace[];
+  readonly #paths: JsonbPaths;
+  /** How many of those are not of what is removed from all bodies; the others are behind them. */
+  readonly #kept: number;
   readonly #bodySql: string;
-  readonly #findSql: string;
   /** JSONB of the members that items of lists lack. */
   readonly #names: Uint8Array;
 
@@ -83,16 +94,14 @@ export class Preparer {
     this.#redaction = createRedaction(recipe.withheld);
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
-    const found = ['$.apiVersion', '$.kind', ...indexedMembers.map((name) => `$.metadata.${name}`)];
+    const paths: (readonly string[])[] = [...always];
     this.#places = this.#slots.map(({ path, type }) => {
       const { start, rest } = splitPath(path);
-      if (!found.includes(start)) found.push(start);
-      return { type, at: found.indexOf(start), rest };
+      const known = paths.findIndex((each) => isDeepStrictEqual(each, start));
+      return { type, at: known === -1 ? paths.push(start) - 1 : known, rest };
     });
-    const body = this.#redaction.sql.replace('?', 'text');
-    const values = `json_extract(text, ${found.map((path) => `'${path}'`).join(', ')})`;
-    // SQLite parses a text once for all functions of a statement, but copies it for each.
-    this.#findSql = `SELECT ${body}, ${values} FROM (SELECT ? AS text)`;
+    this.#kept = paths.length;
+    this.#paths = new JsonbPaths([...paths, ...droppedPaths]);
     const { apiVersion, kind } = recipe.names;
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
   }
@@ -104,8 +113,8 @@ export class Preparer {
   }
 
   /** Null where the writer must see the text itself: SQLite refuses it, or what is withheld depends on the object. Throws INVALID. */
-  prepare(texts: readonly string[]): readonly (PreparedObject | null)[] {
-    return this.read(texts.map((text) => ({ text }))).map((object) => {
+  prepare(objects: readonly IncomingObject[]): readonly (PreparedObject | null)[] {
+    return this.read(objects).map((object) => {
       if ('body' in object) return object;
       const body = object.withheldPlaces.length > 0 ? null : this.#toJsonb(this.#bodySql, object.text);
       if (body === null) return null;
@@ -114,52 +123,43 @@ export class Preparer {
     });
   }
 
-  /** The object with what SQLite finds of it; null when it needs more care. */
-  #find({ text, value, uid, resourceVersion }: IncomingObject): PreparedObject | null {
+  /** The object with what is found in its bytes; null when it needs more care. */
+  #find(object: IncomingObject): PreparedObject | null {
+    const { value, uid, resourceVersion } = object;
     if (this.#redaction.withholds || value !== undefined || uid !== undefined || resourceVersion !== undefined)
       return null;
-    const [body, found] = this.#row(this.#findSql, text) ?? [];
-    if (!(body instanceof Uint8Array) || typeof found !== 'string') return null;
-    const values = parseExact(found) as readonly unknown[];
-    const [
-      apiVersion,
-      kind,
-      name,
-      namespace,
-      objectUid,
-      version,
-      creationTimestamp,
-      deletionTimestamp,
-      labels,
-      owners,
-    ] = values;
+    const encoded = encodeJsonb(object.bytes ?? Buffer.from(object.text));
+    if (encoded === null) return null;
+    const { jsonb, isAscii } = encoded;
+    if (!isAscii && object.bytes !== undefined && !isUtf8(object.bytes)) return null;
+    const places = this.#paths.find(jsonb);
+    const [apiVersion = -1, kind = -1, metadata = -1, ...members] = places;
     // Items of lists lack both.
-    if ((apiVersion === null) !== (kind === null) || name === null) return null;
-    const metadata = {
-      name,
-      namespace,
-      uid: objectUid,
-      resourceVersion: version,
-      creationTimestamp,
-      deletionTimestamp,
-      labels,
-      ownerReferences: owners,
-    };
+    if ((apiVersion === -1) !== (kind === -1) || members[0] === -1) return null;
+    const values = new JsonbValues(jsonb, isAscii ? metadata : -1);
     return {
-      ...readMetadata(metadata),
-      keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values[at], rest))),
-      body: kind === null ? withMembersBefore(this.#names, body) : body,
+      ...indexedMetadata(metadataOf(jsonb, values, members)),
+      keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values.value(places[at] ?? -1), rest))),
+      body: this.#body(kind === -1 ? withMembersBefore(this.#names, jsonb) : Buffer.from(jsonb), places),
     };
   }
 
-  #toJsonb(sql: string, text: string): Uint8Array | null {
-    const body = this.#row(sql, text)?.[0];
+  /** Without what is dropped from all bodies. */
+  #body(jsonb: Uint8Array, places: readonly number[]): Uint8Array {
+    for (let at = this.#kept; at < places.length; at += 1) {
+      if (places[at] !== -1) return must(this.#toJsonb(this.#bodySql, jsonb), 'an object that is JSONB');
+    }
+    return jsonb;
+  }
+
+  #toJsonb(sql: string, json: string | Uint8Array): Uint8Array | null {
+    const body = this.#row(sql, json)?.[0];
     return body instanceof Uint8Array ? body : null;
   }
 
-  #row(sql: string, text: string): readonly SqlValue[] | undefined | null {
+  #row(sql: string, json: string | Uint8Array): readonly SqlValue[] | undefined | null {
     try {
-      return this.#database.statement(sql).get(text);
+      return this.#database.statement(sql).get(json);
     } catch (error) {
       if (refusesJson(error)) return null;
       throw error;
@@ -167,15 +167,31 @@ export class Preparer {
   }
 }
 
-/** The longest start of a path that SQLite follows as `valueAt` does, and what is left of it. */
-function splitPath(path: Path): { readonly start: string; readonly rest: Pick<Path, 'steps'> } {
-  let start = '$';
-  let taken = 0;
-  for (const step of path.steps) {
-    const name = step.kind === 'field' ? step.name : step.kind === 'key' ? step.key : '';
-    if (!plainName.test(name)) break;
-    start += `."${name}"`;
-    taken += 1;
-  }
-  return { start, rest: { steps: path.steps.slice(taken) } };
+function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[]): MetadataMembers {
+  const [name = -1, namespace = -1, uid = -1, version = -1, created = -1, deleting = -1, labels = -1, owners = -1] =
+    places;
+  return {
+    name: values.value(name),
+    namespace: values.value(namespace),
+    uid: values.value(uid),
+    resourceVersion: values.value(version),
+    creationTimestamp: values.value(created),
+    deletionTimestamp: values.value(deleting),
+    labels: values.entries(labels),
+    ownerReferences: values.elements(owners).map((owner) => {
+      const [ownerUid = -1, controller = -1] = ownerPaths.find(jsonb, owner);
+      return { uid: values.value(ownerUid), controller: values.value(controller) };
+    }),
+  };
+}
+
+/** The longest start of a path that leads through members, and what is left of it. */
+function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Pick<Path, 'steps'> } {
+  const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
+  const other = path.steps.findIndex((step) => !isMember(step));
+  const count = other === -1 ? path.steps.length : other;
+  const start = path.steps
+    .slice(0, count)
+    .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
+  return { start, rest: { steps: path.steps.slice(count) } };
 }

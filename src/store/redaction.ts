@@ -11,7 +11,8 @@ const always: readonly string[] = [
   '$.metadata.managedFields',
   '$.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"',
 ];
-const alwaysInValue: readonly (readonly string[])[] = [
+/** The same, name by name. */
+export const droppedPaths: readonly (readonly string[])[] = [
   ['metadata', 'managedFields'],
   ['metadata', 'annotations', 'kubectl.kubernetes.io/last-applied-configuration'],
 ];
@@ -63,7 +64,7 @@ export function createRedaction(withheld: readonly string[]): Redaction {
     inJavaScript(text) {
       try {
         const value = parseKeepingDigits(text);
-        for (const place of alwaysInValue) removeAt(value, place);
+        for (const place of droppedPaths) removeAt(value, place);
         for (const path of paths) for (const place of expand(path.steps, value).reverse()) removeAt(value, place);
         return JSON.stringify(value);
       } catch (error) {

@@ -104,6 +104,8 @@ export interface IncomingObject {
    * may be missing in lists.
    */
   readonly text: string;
+  /** What the text was made of, if the caller has it anyway. It may be no UTF-8. */
+  readonly bytes?: Uint8Array;
   /** The parsed object, if the caller has it anyway. Unsafe integers in it may be rounded. */
   readonly value?: unknown;
   /** For an object that has none of its own: what it is known and compared by. */
