@@ -127,6 +127,8 @@ async function measure(
   const file = join(directory, 'store.db');
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, file, parseThread], {
     execArgv: [...process.execArgv, ...execArgv],
+    // As the gateway starts (src/portolan.js): what Node compiles is kept.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(parent, 'compiled') },
   });
   const exited = once(child, 'exit');
   try {

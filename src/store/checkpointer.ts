@@ -8,7 +8,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 
 /** Places in the memory shared with the thread (32-bit integers). */
-export const checkpointFlags = { stop: 0, started: 1, stopped: 2, length: 3 } as const;
+export const checkpointFlags = { stop: 0, started: 1, stopped: 2, firstFillOver: 3, length: 4 } as const;
 
 export interface CheckpointerData {
   readonly file: string;
@@ -17,19 +17,22 @@ export interface CheckpointerData {
   readonly passiveBytes: number;
   /** Size of the log above which all of it is written back, so that it begins anew; the reader's gate stands at the same size. */
   readonly gateBytes: number;
+  /** The file is written without syncs until the flag says that its first fill is over. */
+  readonly firstFill: boolean;
 }
 
-/** Why checkpoints have begun to fail; null when one has gone well again. */
-export interface CheckpointerMessage {
-  readonly failing: string | null;
-}
+/** Why checkpoints have begun to fail, null when one has gone well again; or why the end of a first fill could not be synced. */
+export type CheckpointerMessage = { readonly failing: string | null } | { readonly unsynced: string };
 
 export interface Checkpointer {
   /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
   stop(): void;
+  /** Syncs the file and its log in the thread, and has it synced from then on. */
+  endFirstFill(): void;
 }
 
 const stopMs = 1000;
+const rebuiltIfDown = 'could not be synced after its first fill; it is rebuilt when the machine has gone down';
 
 export function startCheckpointer(
   options: Omit<CheckpointerData, 'flags'> & { readonly log: Logger; readonly onDeath: () => void },
@@ -40,7 +43,12 @@ export function startCheckpointer(
     workerData: { ...data, flags } satisfies CheckpointerData,
   });
   worker.unref();
-  worker.on('message', ({ failing }: CheckpointerMessage) => {
+  worker.on('message', (message: CheckpointerMessage) => {
+    if ('unsynced' in message) {
+      log.error({ file: data.file, error: message.unsynced }, `the store ${rebuiltIfDown}`);
+      return;
+    }
+    const { failing } = message;
     if (failing === null) log.info({ file: data.file }, 'the write-ahead log is written back again');
     else log.error({ file: data.file, error: failing }, 'the write-ahead log cannot be written back; trying again');
   });
@@ -49,6 +57,9 @@ export function startCheckpointer(
     onDeath();
   });
   return {
+    endFirstFill: () => {
+      Atomics.store(flags, checkpointFlags.firstFillOver, 1);
+    },
     stop: () => {
       Atomics.store(flags, checkpointFlags.stop, 1);
       Atomics.notify(flags, checkpointFlags.stop);

@@ -13,8 +13,9 @@ import { messageOf } from '../base/errors.ts';
 import { must } from '../base/must.ts';
 import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
 import { Database, sqliteCodeOf } from './database.ts';
+import { endFirstFill, setSynchronous } from './first-fill.ts';
 
-const { file, flags, passiveBytes, gateBytes } = workerData as CheckpointerData;
+const { file, flags, passiveBytes, gateBytes, firstFill } = workerData as CheckpointerData;
 const port = must(parentPort, 'a parent thread');
 const say = (message: CheckpointerMessage): void => port.postMessage(message);
 
@@ -48,9 +49,11 @@ function work(): void {
   const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
   try {
     database.pragma('wal_autocheckpoint = 0');
+    setSynchronous(database, !firstFill);
     const look = looker(database);
     let failingMs = 0;
     do {
+      if (Atomics.exchange(flags, checkpointFlags.firstFillOver, 0) === 1) syncAll(database);
       let pause = 0;
       try {
         pause = look(failingMs > 0);
@@ -66,6 +69,16 @@ function work(): void {
     } while (Atomics.load(flags, checkpointFlags.stop) === 0);
   } finally {
     database.close();
+  }
+}
+
+/** Not tried again: a disk that has failed once says afterwards that there is nothing to sync. */
+function syncAll(database: Database): void {
+  setSynchronous(database, true);
+  try {
+    endFirstFill(file);
+  } catch (error) {
+    say({ unsynced: messageOf(error) });
   }
 }
 

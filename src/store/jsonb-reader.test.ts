@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isRawJson } from '../catalog/raw-json.ts';
 import { parseExact } from '../catalog/values.ts';
 import { encodeJsonb } from './jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from './jsonb-reader.ts';
@@ -50,7 +51,8 @@ test('values at paths are those that JSON.parse gives, with their digits', () =>
           expect(place === -1).toBe(expected === undefined);
           expect(values.value(place)).toEqual(expected ?? null);
           expect(JSON.stringify(values.value(place))).toBe(JSON.stringify(expected ?? null));
-          const isObject = typeof expected === 'object' && expected !== null && !Array.isArray(expected);
+          const isObject =
+            typeof expected === 'object' && expected !== null && !Array.isArray(expected) && !isRawJson(expected);
           expect(values.entries(place)).toEqual(isObject ? Object.entries(expected) : []);
           expect(values.elements(place).map((element) => values.value(element))).toEqual(
             Array.isArray(expected) ? expected : [],

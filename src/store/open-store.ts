@@ -8,7 +8,7 @@
  * under another name, for whoever goes back to that version.
  *
  * A writer that meets a damaged page while it runs leaves a note beside the file, since a check does not find every damage: the
- * next opening rebuilds for it.
+ * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (first-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,6 +16,7 @@ import { dirname } from 'node:path';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { Database, sqliteCodeOf } from './database.ts';
+import { beginFirstFill, firstFillOf, thisBoot } from './first-fill.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from './schema.ts';
 
 export interface OpenStoreOptions {
@@ -25,12 +26,16 @@ export interface OpenStoreOptions {
   /** Milliseconds to wait for another process to let go of the file; default 2,000. */
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
+  /** The name of this boot of the machine; null where it has none. Default what the kernel says. */
+  readonly boot?: string | null;
 }
 
 export interface OpenedStore {
   readonly database: Database;
   readonly epoch: string;
   readonly outcome: 'created' | 'resumed' | 'rebuilt';
+  /** It is being filled for the first time (first-fill.ts). */
+  readonly firstFill: boolean;
   /** Marks the file as closed in order, and lets go of it. */
   close(): void;
   /** Lets go of a damaged file, and notes that it is to be rebuilt. Never throws. */
@@ -44,12 +49,15 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
   let database: Database | null = null;
   try {
     let outcome: OpenedStore['outcome'] = 'created';
+    const boot = options.boot === undefined ? thisBoot() : options.boot;
+    const filled = firstFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = noted(file) ?? inspect(file, options.log);
+      const fault = noted(file) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
     }
     rmSync(noteOf(file), { force: true });
+    const firstFill = outcome === 'resumed' ? filled === 'goes on' : beginFirstFill(file, boot);
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
@@ -65,6 +73,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
       database,
       epoch,
       outcome,
+      firstFill,
       close: () => close(opened, file, lock),
       abandon: (reason) => abandon(opened, file, lock, reason, options.log),
     };
@@ -113,6 +122,8 @@ interface Fault {
   /** The format of a file that a newer version wrote: it is set aside. */
   readonly newer?: number;
 }
+
+const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
 
 function noteOf(file: string): string {
   return `${file}-damaged`;
@@ -195,7 +206,6 @@ function configure(database: Database, file: string): void {
   if (mode !== 'wal') {
     throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
   }
-  database.pragma('synchronous = NORMAL');
   database.pragma('cache_size = -64000');
   // Sorts of the writer are small; a container may have no writable /tmp.
   database.pragma('temp_store = MEMORY');

@@ -12,7 +12,7 @@ import { WalBound } from './wal-bound.ts';
 import { openWriter, type StoreWriter } from './writer.ts';
 
 /** A thread that never gets its turn. */
-const stalled = (): Checkpointer => ({ stop: () => {} });
+const stalled = (): Checkpointer => ({ stop: () => {}, endFirstFill: () => {} });
 const walGateBytes = 1024 * 1024;
 const walOf = (file: string): number => statSync(`${file}-wal`).size;
 

@@ -21,12 +21,16 @@ export interface WalBoundOptions {
   readonly patienceMs?: number;
   /** Commits what is open. */
   readonly settle: () => void;
+  /** Does nobody wait for the disk (first-fill.ts)? Default never. */
+  readonly unsynced?: () => boolean;
   readonly log: Logger;
 }
 
 /** Milliseconds of patience from 1.25 and from 1.5 gates on. */
 const triesMs = 5;
 const waitsMs = 100;
+/** Milliseconds for a checkpoint of the thread that is under way, where none waits for the disk. */
+const waitsUnsyncedMs = 10;
 /** Milliseconds between two looks whether the log was emptied. */
 const looksMs = 3;
 /** Bytes by which a writer might make it longer in a millisecond: more than disks take. */
@@ -37,6 +41,7 @@ export class WalBound {
   readonly #gate: number;
   readonly #patienceMs: number;
   readonly #settle: () => void;
+  readonly #unsynced: () => boolean;
   readonly #log: Logger;
   /** As last seen. */
   #bytes = 0;
@@ -46,11 +51,15 @@ export class WalBound {
   #triedAt = 0;
   #said = false;
 
-  constructor(database: Database, { gateBytes, patienceMs = 2000, settle, log }: WalBoundOptions) {
+  constructor(
+    database: Database,
+    { gateBytes, patienceMs = 2000, settle, unsynced = () => false, log }: WalBoundOptions,
+  ) {
     this.#database = database;
     this.#gate = gateBytes;
     this.#patienceMs = patienceMs;
     this.#settle = settle;
+    this.#unsynced = unsynced;
     this.#log = log;
     // A file that grew longer, by a snapshot that nobody could cut, is cut to this when the log begins anew.
     database.pragma(`main.journal_size_limit = ${Math.round(gateBytes * 1.25)}`);
@@ -71,6 +80,11 @@ export class WalBound {
    */
   async room(): Promise<void> {
     if (this.bytes() <= this.#gate) return;
+    if (this.#unsynced()) {
+      // The thread has left little of it, and to write that takes less time than to hear that somebody else has done so.
+      this.#settle();
+      if (this.#database.restartLog(waitsUnsyncedMs)) return;
+    }
     const { monotonic } = systemClock;
     const until = monotonic() + this.#patienceMs / 4;
     do {

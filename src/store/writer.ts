@@ -20,10 +20,11 @@ import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { sqliteCodeOf } from './database.ts';
 import { DiskBudget, type DiskUse } from './disk-budget.ts';
 import { FaultWatch } from './fault-watch.ts';
+import { endFirstFill, FirstFill } from './first-fill.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { readIncoming } from './incoming.ts';
-import { type OpenedStore, openStore } from './open-store.ts';
+import { type OpenedStore, type OpenStoreOptions, openStore } from './open-store.ts';
 import { Relist } from './relist.ts';
 import type { ReplaceContext } from './replace-context.ts';
 import { laterResourceVersion } from './resource-version.ts';
@@ -52,7 +53,7 @@ import { WalBound } from './wal-bound.ts';
 import { defaultWriteBounds, type WriteBounds, WriteBudget } from './write-budget.ts';
 import { WriteSession } from './write-session.ts';
 
-export interface WriterOptions {
+export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'boot'> {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly newEpoch?: () => string;
@@ -79,8 +80,6 @@ export interface WriterOptions {
   readonly searchPaths?: readonly string[];
   /** `resource=path`: what the configuration promotes. */
   readonly promote?: readonly string[];
-  readonly lockWaitMs?: number;
-  readonly slowMs?: number;
 }
 
 /** A writer that also tells of its commits. */
@@ -144,6 +143,7 @@ class SqliteWriter implements StoreWriter {
   readonly #unsaved = new Set<number>();
   #savedAt: number;
   readonly #checkpointer: Checkpointer | null;
+  readonly #firstFill: FirstFill;
   #replaces = 0;
   #closed = false;
 
@@ -160,7 +160,8 @@ class SqliteWriter implements StoreWriter {
     store.database.pragma('busy_timeout = 0');
     this.#session = new WriteSession(store.database, log);
     const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
-    const wal = new WalBound(store.database, { gateBytes, settle: () => this.#session.settle(), log });
+    const [settle, unsynced] = [() => this.#session.settle(), () => this.#firstFill.running];
+    const wal = new WalBound(store.database, { gateBytes, settle, unsynced, log });
     this.#disk = new DiskBudget(store.database, {
       maxBytes: options.maxDiskBytes ?? null,
       walGateBytes: gateBytes,
@@ -208,6 +209,12 @@ class SqliteWriter implements StoreWriter {
     };
     this.#savedAt = this.#clock.monotonic();
     this.#noteInterrupted();
+    this.#firstFill = new FirstFill(store.firstFill, {
+      database: store.database,
+      clock: this.#clock,
+      atRest: () => shared.filling.size === 0 && this.#resources.all().some(({ synced }) => synced),
+      end: () => (this.#checkpointer === null ? endFirstFill(store.database.file) : this.#checkpointer.endFirstFill()),
+    });
     this.#checkpointer =
       options.checkpoints === 'inline'
         ? null
@@ -215,12 +222,12 @@ class SqliteWriter implements StoreWriter {
   }
 
   #startCheckpointer(start: typeof startCheckpointer, log: Logger, gateBytes: number): Checkpointer {
-    const { database } = this.#store;
+    const { database, firstFill } = this.#store;
     database.pragma('wal_autocheckpoint = 0');
     const onDeath = (): void => {
       if (!this.#closed) database.pragma('wal_autocheckpoint = 1000');
     };
-    return start({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, log, onDeath });
+    return start({ file: database.file, passiveBytes: 2 * 1024 * 1024, gateBytes, firstFill, log, onDeath });
   }
 
   /** What a process that died said of itself is no longer so; saved with the first commit. */
@@ -431,6 +438,7 @@ class SqliteWriter implements StoreWriter {
   maintain(): boolean {
     this.#session.settle();
     this.#saveWhenDue();
+    this.#firstFill.look();
     return this.#housekeeping.step();
   }
 
@@ -442,7 +450,7 @@ class SqliteWriter implements StoreWriter {
     } finally {
       this.#checkpointer?.stop();
       const { damage } = this.#faults;
-      if (damage === null) this.#store.close();
+      if (damage === null) this.#firstFill.close(() => this.#store.close());
       else this.#store.abandon(damage);
     }
   }
