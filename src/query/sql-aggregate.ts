@@ -20,7 +20,7 @@ import { KindScope } from './kind-scope.ts';
 import { keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { rowCost } from './scan-budget.ts';
 import { all, type Fragment, join, raw, sql } from './sql.ts';
-import { filterSql } from './sql-filter.ts';
+import { filterSql, labelOf } from './sql-filter.ts';
 
 /** The rows of one kind that an aggregate goes through. */
 export interface AggregatedRows {
@@ -218,7 +218,7 @@ function singleKey(scope: KindScope, { path, type }: Leaf): Fragment {
     labels?.kind === 'field' &&
     labels.name === 'labels';
   if (isLabel && type === 'String') {
-    return sql`(SELECT l.value FROM label AS l WHERE l.id = ${scope.column('id')} AND l.key = ${label.key})`;
+    return sql`(SELECT ${labelOf(label.key)} FROM object AS l WHERE l.id = ${scope.column('id')})`;
   }
   return withPlace(scope.body(), path.steps, scope.aliases, (place) => sql`(${keyOf(place, type)})`);
 }

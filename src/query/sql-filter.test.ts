@@ -69,11 +69,11 @@ describe('filters as SQL', () => {
     );
   });
 
-  test('labels are asked of their table', () => {
+  test('labels are asked of the object that has them', () => {
     const filter: Filter = { kind: 'labels', requirements: [{ key: 'app', operator: 'NotIn', values: ['a', 'b'] }] };
     expect(compiled(filter)).toEqual({
-      sql: 'NOT EXISTS (SELECT 1 FROM label AS l WHERE l.id = o.id AND l.key = +? AND l.value IN (+?, +?))',
-      params: ['app', 'a', 'b'],
+      sql: 'NOT EXISTS (SELECT 1 FROM object AS l WHERE l.id = o.id AND (l.marks ->> +?) IN (+?, +?))',
+      params: ['$[0]."app"', 'a', 'b'],
       joins: '',
     });
   });

@@ -170,8 +170,14 @@ export function afterPrefix(needle: string): string | null {
   }
 }
 
+/** The value of a label of the object `l`; null when it has none. */
+export function labelOf(key: string): Fragment {
+  return sql`(l.marks ->> ${`$[0].${JSON.stringify(key)}`})`;
+}
+
 function labelCondition(scope: KindScope, { key, operator, values }: LabelRequirement): Fragment {
-  const value = operator === 'In' || operator === 'NotIn' ? sql`AND ${isIn(raw('l.value'), values)}` : raw('');
-  const label = sql`EXISTS (SELECT 1 FROM label AS l WHERE l.id = ${scope.column('id')} AND l.key = ${key} ${value})`;
+  const value = labelOf(key);
+  const fits = operator === 'In' || operator === 'NotIn' ? isIn(value, values) : sql`${value} IS NOT NULL`;
+  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${scope.column('id')} AND ${fits})`;
   return operator === 'In' || operator === 'Exists' ? label : sql`NOT ${label}`;
 }

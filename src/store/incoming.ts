@@ -3,7 +3,6 @@
  *
  * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
  */
-import { hash } from 'node:crypto';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { Redaction } from './redaction.ts';
@@ -27,7 +26,7 @@ export interface IndexedMetadata {
   readonly deleting: bigint | null;
   readonly labels: readonly (readonly [string, string])[];
   readonly owners: readonly Owner[];
-  /** Digest of labels and owners. */
+  /** Labels and owners as JSON (schema.ts). */
   readonly marks: string;
 }
 
@@ -109,13 +108,8 @@ export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
     deleting: time(members.deletionTimestamp),
     labels,
     owners,
-    marks: digest(JSON.stringify([labels, owners])),
+    marks: JSON.stringify([Object.fromEntries(labels), owners]),
   };
-}
-
-/** The digest that `marks` is. */
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 function invalid(what: string): PortolanError {
@@ -156,7 +150,7 @@ function textEntries(members: MetadataMembers['labels']): [string, string][] {
   let sound = true;
   for (const [key, entry] of members) {
     if (typeof entry !== 'string') continue;
-    entries.push([key, entry]);
+    entries.push([key, entry.toWellFormed()]);
     sound &&= key.isWellFormed();
   }
   return sound ? entries : [...new Map(entries.map(([key, entry]) => [key.toWellFormed(), entry]))];

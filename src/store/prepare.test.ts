@@ -18,7 +18,7 @@ const promoted: readonly PromotedPath[] = [
   { path: 'metadata.labels["a.b/c"]', type: 'String' },
 ];
 
-const tables = ['object', 'object_by_uid', 'body', 'label', 'object_by_label', 'edge', 'p1', 'state', 'resource'];
+const tables = ['object', 'object_by_uid', 'body', 'object_by_label', 'edge', 'p1', 'state', 'resource'];
 
 /** Made ready in another thread, made ready in the writer's, or read as events are. */
 type Way = 'beside' | 'here' | 'plain';

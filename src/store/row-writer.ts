@@ -34,8 +34,11 @@ export interface StoredObject {
 const pathsAtOnce = 900;
 
 // A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
-const labelForm: RowForm = { into: 'OR ROLLBACK INTO label', shared: ['kind'], own: ['key', 'value', 'id'] };
-const byLabelForm: RowForm = { ...labelForm, into: 'OR ROLLBACK INTO object_by_label' };
+const byLabelForm: RowForm = {
+  into: 'OR ROLLBACK INTO object_by_label',
+  shared: ['kind'],
+  own: ['key', 'value', 'id'],
+};
 const byUidForm: RowForm = { into: 'OR ROLLBACK INTO object_by_uid', shared: [], own: ['uid', 'id'] };
 const edgeForm: RowForm = { into: 'OR ROLLBACK INTO edge', shared: ['kind'], own: ['owner_uid', 'id', 'controller'] };
 const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['body'] };
@@ -46,8 +49,9 @@ const objectForm: RowForm = {
 };
 const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 
-const removeByLabel =
-  'DELETE FROM object_by_label WHERE (kind, key, value, id) IN (SELECT kind, key, value, id FROM label WHERE id = ?)';
+/** The labels of an object, in the columns of object_by_label. */
+const labelsOfObject = `SELECT o.kind, l.key, l.value, o.id FROM object AS o CROSS JOIN json_each(o.marks, '$[0]') AS l WHERE o.id = ?`;
+const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) IN (${labelsOfObject})`;
 
 /** An object that can be stored, whichever thread has read it. */
 export type StorableObject = ReceivedObject | PreparedObject;
@@ -132,15 +136,16 @@ export class RowWriter {
     const { uid, created, resourceVersion, deleting, marks } = received;
     // SQLite writes the index entries of every column that is assigned, changed or not, and this one hardly ever changes.
     const same = sameKey(stored.created, created);
+    const remarked = stored.marks !== marks || stored.uid !== uid;
+    if (remarked) this.#removeMarks(id, stored.uid);
     this.#database
       .statement(
         `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
       )
       .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, id);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
-    if (stored.marks !== marks || stored.uid !== uid) {
-      this.#removeMarks(id, stored.uid);
-      this.#writeMarks(target, [{ id, received }]);
+    if (remarked) {
+      this.#writeOwners(target, [{ id, received }]);
       this.insertEntries(target, entriesOf([{ id, received }]));
     }
     if (target.promoted.table === null) return;
@@ -164,12 +169,8 @@ export class RowWriter {
         [to.id, to.rowset, id],
       ],
       ['INSERT INTO body (id, body, text) SELECT ?, body, text FROM body WHERE id = ?', [to.id, id]],
-      ['INSERT INTO label (kind, key, value, id) SELECT kind, key, value, ? FROM label WHERE id = ?', [to.id, id]],
       ['INSERT INTO object_by_uid (uid, id) SELECT uid, id FROM object WHERE id = ?', [to.id]],
-      [
-        'INSERT INTO object_by_label (kind, key, value, id) SELECT kind, key, value, id FROM label WHERE id = ?',
-        [to.id],
-      ],
+      [`INSERT INTO object_by_label (kind, key, value, id) ${labelsOfObject}`, [to.id]],
       [
         'INSERT INTO edge (owner_uid, id, controller, kind) SELECT owner_uid, ?, controller, kind FROM edge WHERE id = ?',
         [to.id, id],
@@ -243,7 +244,7 @@ export class RowWriter {
         );
       }
     }
-    this.#writeMarks(target, rows);
+    this.#writeOwners(target, rows);
     this.#insertPromoted(target, rows);
   }
 
@@ -283,22 +284,19 @@ export class RowWriter {
     this.#inserter.insertWithIds(form, { rowset, cluster }, idsOf(rows), values);
   }
 
-  #writeMarks({ kindId }: RowTarget, rows: readonly NewRow[]): void {
-    const labels: SqlValue[] = [];
+  #writeOwners({ kindId }: RowTarget, rows: readonly NewRow[]): void {
     const edges: SqlValue[] = [];
     for (const { id, received } of rows) {
-      for (const [key, value] of received.labels) labels.push(key, value, id);
       for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0);
     }
-    this.#inserter.insert(labelForm, { kind: kindId }, labels);
     this.#inserter.insert(edgeForm, { kind: kindId }, edges);
   }
 
+  /** As long as the object's own row is what it was. */
   #removeMarks(id: number, uid: string): void {
     const remove = (sql: string, ...params: readonly SqlValue[]) => this.#database.statement(sql).run(...params);
     remove('DELETE FROM object_by_uid WHERE uid = ? AND id = ?', uid, id);
     remove(removeByLabel, id);
-    remove('DELETE FROM label WHERE id = ?', id);
     remove('DELETE FROM edge WHERE id = ?', id);
   }
 }

@@ -11,7 +11,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 5;
+export const formatVersion = 6;
 
 export const schemaStatements: readonly string[] = [
   // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
@@ -54,7 +54,8 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE stale_rowset (rowset INTEGER PRIMARY KEY, kind INTEGER NOT NULL)`,
 
   // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
-  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` is a digest of labels and owners, to see that none changed.
+  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` are
+  // labels and owners as JSON, `[{key: value}, [{uid, controller}]]`: where an object's labels are read, and what tells that none changed.
   `CREATE TABLE object (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
      namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
@@ -69,10 +70,7 @@ export const schemaStatements: readonly string[] = [
   // and `body` has apiVersion, kind and metadata only. The body to show is always coalesce(text, json(body)).
   `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
 
-  `CREATE TABLE label (
-     kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
-     PRIMARY KEY (id, key)) WITHOUT ROWID`,
-  // The same rows in another order; a table of its own as `object_by_uid` is.
+  // Objects by label; a table of its own as `object_by_uid` is.
   `CREATE TABLE object_by_label (
      kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
      PRIMARY KEY (kind, key, value, id)) WITHOUT ROWID`,

@@ -12,7 +12,6 @@ export const tables = {
   description: 'description',
   object: 'object',
   body: 'body',
-  label: 'label',
   edge: 'edge',
   change: 'change',
 } as const;

@@ -99,8 +99,9 @@ const counting = '(SELECT rowset FROM resource WHERE synced = 1)';
 export const entriesAmiss = `SELECT
   (SELECT count(*) FROM object o WHERE o.rowset IN ${counting}
     AND NOT EXISTS (SELECT 1 FROM object_by_uid e WHERE e.uid = o.uid AND e.id = o.id))
-  + (SELECT count(*) FROM label l JOIN object o ON o.id = l.id WHERE o.rowset IN ${counting}
-    AND NOT EXISTS (SELECT 1 FROM object_by_label e WHERE e.kind = l.kind AND e.key = l.key AND e.value = l.value AND e.id = l.id))
+  + (SELECT count(*) FROM object o CROSS JOIN json_each(o.marks, '$[0]') l WHERE o.rowset IN ${counting}
+    AND NOT EXISTS (SELECT 1 FROM object_by_label e WHERE e.kind = o.kind AND e.key = l.key AND e.value = l.value AND e.id = o.id))
   + (SELECT count(*) FROM object_by_uid e WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.id = e.id AND o.uid = e.uid))
   + (SELECT count(*) FROM object_by_label e
-    WHERE NOT EXISTS (SELECT 1 FROM label l WHERE l.id = e.id AND l.kind = e.kind AND l.key = e.key AND l.value = e.value))`;
+    WHERE NOT EXISTS (SELECT 1 FROM object o CROSS JOIN json_each(o.marks, '$[0]') l
+      WHERE o.id = e.id AND o.kind = e.kind AND l.key = e.key AND l.value = e.value))`;

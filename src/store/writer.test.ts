@@ -210,7 +210,7 @@ test('labels and owners follow the object', async () => {
     }),
   ]);
   const marks = () => [
-    read(file, 'SELECT key, value FROM label ORDER BY 1'),
+    read(file, 'SELECT key, value FROM object_by_label ORDER BY 1'),
     read(file, 'SELECT owner_uid, controller FROM edge ORDER BY 1'),
   ];
   expect(marks()).toEqual([
@@ -271,7 +271,7 @@ test('another cluster under the same name drops what the first one had', async (
     [2, 'RESET', '', '10'],
   ]);
   while (writer.maintain());
-  for (const table of ['object', 'body', 'label', 'p1', 'stale_rowset'])
+  for (const table of ['object', 'body', 'object_by_label', 'p1', 'stale_rowset'])
     expect(read(file, `SELECT * FROM ${table}`)).toEqual([]);
 });
 

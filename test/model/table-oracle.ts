@@ -189,7 +189,6 @@ export class TableOracle {
         `SELECT (SELECT count(*) FROM stale_rowset),
            (SELECT count(*) FROM object o WHERE NOT EXISTS (SELECT 1 FROM resource r WHERE r.rowset = o.rowset)),
            (SELECT count(*) FROM body b WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.id = b.id)),
-           (SELECT count(*) FROM label l WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.id = l.id)),
            (SELECT count(*) FROM resource r WHERE r.synced = 1 AND
               r.objects <> (SELECT count(*) FROM object o WHERE o.rowset = r.rowset)),
            (${entriesAmiss})`,
