@@ -21,6 +21,10 @@ export interface IndexEntries {
   readonly labels: readonly SqlValue[];
 }
 
+/** Values of an entry. */
+const uidWidth = 2;
+const labelWidth = 3;
+
 interface Indexed {
   readonly id: number;
   readonly received: { readonly uid: string; readonly labels: readonly (readonly [string, string])[] };
@@ -92,7 +96,6 @@ class Gathering {
   readonly ids: number[] = [];
   /** Ids by key and value. */
   readonly labels = new Map<string, Map<string, number[]>>();
-  labelCount = 0;
 
   get objects(): number {
     return this.ids.length;
@@ -107,58 +110,69 @@ class Gathering {
       const ids = values.get(value);
       if (ids === undefined) values.set(value, [id]);
       else ids.push(id);
-      this.labelCount += 1;
     }
   }
 }
 
 class SortedEntries {
-  readonly #uids: Iterator<readonly [string, number]>;
-  readonly #labels: Iterator<readonly [string, string, number]>;
-  #uidsLeft: number;
-  #labelsLeft: number;
+  readonly #uids: readonly SqlValue[];
+  readonly #labels: readonly SqlValue[];
+  /** Entries that were taken. */
+  #uidsTaken = 0;
+  #labelsTaken = 0;
 
   constructor(gathering: Gathering) {
     this.#uids = uidsInOrder(gathering);
     this.#labels = labelsInOrder(gathering);
-    this.#uidsLeft = gathering.objects;
-    this.#labelsLeft = gathering.labelCount;
   }
 
   get left(): number {
-    return this.#uidsLeft + this.#labelsLeft;
+    return this.#uids.length / uidWidth - this.#uidsTaken + this.#labels.length / labelWidth - this.#labelsTaken;
   }
 
   /** That share of what is left, without those of forgotten objects. */
   take(share: number, forgotten: ReadonlySet<number>): IndexEntries {
-    const uids: SqlValue[] = [];
-    const labels: SqlValue[] = [];
-    for (let count = Math.ceil(this.#uidsLeft * share); count > 0; count -= 1) {
-      const { value } = this.#uids.next();
-      if (!forgotten.has(value[1])) uids.push(value[0], value[1]);
-      this.#uidsLeft -= 1;
-    }
-    for (let count = Math.ceil(this.#labelsLeft * share); count > 0; count -= 1) {
-      const { value } = this.#labels.next();
-      if (!forgotten.has(value[2])) labels.push(value[0], value[1], value[2]);
-      this.#labelsLeft -= 1;
-    }
-    return { uids, labels };
+    const uidsLeft = this.#uids.length / uidWidth - this.#uidsTaken;
+    const labelsLeft = this.#labels.length / labelWidth - this.#labelsTaken;
+    const [uids, labels] = [Math.ceil(uidsLeft * share), Math.ceil(labelsLeft * share)];
+    const entries = {
+      uids: kept(this.#uids, uidWidth, this.#uidsTaken, uids, forgotten),
+      labels: kept(this.#labels, labelWidth, this.#labelsTaken, labels, forgotten),
+    };
+    this.#uidsTaken += uids;
+    this.#labelsTaken += labels;
+    return entries;
   }
 }
 
-function* uidsInOrder({ uids, ids }: Gathering): Generator<readonly [string, number], never> {
+/** So many entries from `from` on, the id being the last value of each. */
+function kept(
+  entries: readonly SqlValue[],
+  width: number,
+  from: number,
+  count: number,
+  forgotten: ReadonlySet<number>,
+): readonly SqlValue[] {
+  const some = entries.slice(from * width, (from + count) * width);
+  if (forgotten.size === 0) return some;
+  return some.filter((_, at) => !forgotten.has(some[at - (at % width) + width - 1] as number));
+}
+
+function uidsInOrder({ uids, ids }: Gathering): readonly SqlValue[] {
   // By index, since several objects may have the same.
   const order = Uint32Array.from(uids, (_, at) => at);
   order.sort((a, b) => ((uids[a] as string) < (uids[b] as string) ? -1 : 1));
-  for (const at of order) yield [uids[at] as string, ids[at] as number];
-  throw new Error('there are no more uids');
+  const entries: SqlValue[] = [];
+  for (const at of order) entries.push(uids[at] as string, ids[at] as number);
+  return entries;
 }
 
-function* labelsInOrder({ labels }: Gathering): Generator<readonly [string, string, number], never> {
+function labelsInOrder({ labels }: Gathering): readonly SqlValue[] {
+  const entries: SqlValue[] = [];
   for (const key of [...labels.keys()].sort()) {
     const values = labels.get(key) ?? new Map<string, number[]>();
-    for (const value of [...values.keys()].sort()) for (const id of values.get(value) ?? []) yield [key, value, id];
+    for (const value of [...values.keys()].sort())
+      for (const id of values.get(value) ?? []) entries.push(key, value, id);
   }
-  throw new Error('there are no more labels');
+  return entries;
 }

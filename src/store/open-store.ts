@@ -206,7 +206,7 @@ function configure(database: Database, file: string): void {
   if (mode !== 'wal') {
     throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
   }
-  database.pragma('cache_size = -64000');
+  database.pragma('cache_size = -48000');
   // Sorts of the writer are small; a container may have no writable /tmp.
   database.pragma('temp_store = MEMORY');
 }
