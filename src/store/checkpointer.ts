@@ -32,7 +32,6 @@ export interface Checkpointer {
 }
 
 const stopMs = 1000;
-const rebuiltIfDown = 'could not be synced after its first fill; it is rebuilt when the machine has gone down';
 
 export function startCheckpointer(
   options: Omit<CheckpointerData, 'flags'> & { readonly log: Logger; readonly onDeath: () => void },
@@ -45,7 +44,11 @@ export function startCheckpointer(
   worker.unref();
   worker.on('message', (message: CheckpointerMessage) => {
     if ('unsynced' in message) {
-      log.error({ file: data.file, error: message.unsynced }, `the store ${rebuiltIfDown}`);
+      const fields = { file: data.file, error: message.unsynced };
+      log.error(
+        fields,
+        'the store could not be synced after its first fill; it is rebuilt when the machine has gone down',
+      );
       return;
     }
     const { failing } = message;

@@ -155,6 +155,12 @@ test('brackets inside one another', () => {
   expectSame('[]');
 });
 
+test('a very long text is left to SQLite', () => {
+  const long = (bytes: number): string => JSON.stringify('x'.repeat(bytes - 2));
+  expect(encoded(long(4 * 1024 * 1024))?.length).toBe(4 * 1024 * 1024 + 3);
+  expect(encoded(long(4 * 1024 * 1024 + 1))).toBeNull();
+});
+
 test('any JSON gives the bytes that SQLite makes of it, spaced or not', () => {
   const spaces = fc.constantFrom(undefined, 1, '\t', '\n');
   fc.assert(

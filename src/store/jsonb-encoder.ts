@@ -23,6 +23,8 @@ const deepest = 500;
 /** At the beginning of the memory: for each that is open, where it begins, and whether it is inside an object. */
 const stackEntry = 8;
 const inputAt = deepest * stackEntry;
+/** Bytes of the longest text: the memory that it takes is kept, and few objects come near. */
+const longest = 4 * 1024 * 1024;
 /** Steps of sixteen bytes may look at so many behind the end, and write as many. */
 const spareBytes = 32;
 
@@ -51,7 +53,6 @@ const readMark = [
   ]),
 ];
 
-const write = (value: Code, offset = 0): Code => code.storeByte(add(get(out), number(offset)), value);
 /** The type, and in the upper four bits how many bytes say the size. */
 const longHeader = (place: number, mark: number): Code => code.storeByte(get(place), or(get(type), number(mark)));
 const sizeByte = (place: number, offset: number, shift: number): Code =>
@@ -187,7 +188,7 @@ const encodeWord = (word: string, wordType: number, next: Code): Code =>
       isEqual(code.numberAt(get(at)), fourBytes(word.slice(0, 4))),
       word.length === 4 ? number(1) : isEqual(byteAt(add(get(at), number(4))), ascii(word.slice(4))),
     ),
-    [write(number(wordType)), raise(out, 1), raise(at, word.length)],
+    [code.storeByte(get(out), number(wordType)), raise(out, 1), raise(at, word.length)],
     [next],
   );
 
@@ -298,10 +299,11 @@ export interface EncodedJson {
 }
 
 /**
- * JSONB of the bytes of one JSON value, which are not judged as UTF-8; null where it is none, or arrays and objects are too deep
- * inside one another.
+ * JSONB of the bytes of one JSON value, which are not judged as UTF-8; null where it is none, arrays and objects are too deep inside
+ * one another, or it is very long.
  */
 export function encodeJsonb(bytes: Uint8Array): EncodedJson | null {
+  if (bytes.length > longest) return null;
   const inputEnd = inputAt + bytes.length;
   const outputAt = inputEnd + spareBytes;
   // A header takes no more than twice the brackets or quotes around what it is for, while it may yet change and afterwards.
