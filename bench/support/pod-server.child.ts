@@ -56,12 +56,13 @@ function render(limit: number): readonly Buffer[] {
 
 function list(query: URLSearchParams, response: ServerResponse): void {
   const limit = Number(query.get('limit') ?? objects) || objects;
+  // What is served is rendered before anything is timed.
+  if (pages?.limit !== limit) pages = { limit, bodies: render(limit) };
   if (limit === 1) seen.probes += 1;
   else if (!query.has('continue')) {
     seen.lists += 1;
     seen.firstListAt ??= now();
   }
-  if (pages?.limit !== limit) pages = { limit, bodies: render(limit) };
   const body = must(pages.bodies[Number(query.get('continue') ?? 0) / limit], 'a page');
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../base/log.ts';
 import { ParseThread, ParseThreadLost } from './parse-thread.ts';
@@ -49,6 +51,21 @@ test('objects come in their order, whatever the chunks, and several pages do not
     expected,
     expected,
   ]);
+});
+
+test.runIf(process.platform === 'linux')('the thread gives way to the others, which stay as they are', async () => {
+  const niceOf = (task: string): number => {
+    // See proc(5): the name stands in brackets, nice is the nineteenth field.
+    const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  };
+  const tasks = (): string[] => readdirSync('/proc/self/task');
+  const before = new Map(tasks().map((task) => [task, niceOf(task)]));
+  const { parser } = thread();
+  await parser.warm();
+  const fresh = tasks().filter((task) => !before.has(task));
+  expect(fresh.map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
+  for (const [task, nice] of before) if (tasks().includes(task)) expect(niceOf(task)).toBe(nice);
 });
 
 test.each([

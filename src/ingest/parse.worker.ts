@@ -2,6 +2,7 @@
  * The parse thread: slices the bytes of list pages into objects and makes them ready for the store. Says and hears what is in
  * parse-messages.ts. It keeps one item of each page that is being read, and between pages what it prepares them by.
  */
+import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
@@ -16,6 +17,8 @@ interface Page {
   readonly slicer: ListSlicer;
   readonly preparer: Preparer;
 }
+
+giveWay();
 
 const port = must(parentPort, 'a parent thread');
 const pages = new Map<number, Page>();
@@ -60,4 +63,17 @@ function preparerOf(recipe: Recipe): Preparer {
   const preparer = new Preparer(recipe);
   preparers.set(key, preparer, 1);
   return preparer;
+}
+
+/**
+ * Somebody waits for the threads that write and serve; this one is ahead of the writer, and should not keep a processor from them. On
+ * Linux a priority is a thread's own (setpriority(2)); elsewhere it would be the whole process's.
+ */
+function giveWay(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox may refuse it: then it runs as the others do.
+  }
 }
