@@ -125,6 +125,35 @@ test('closed at rest it is synced; closed before, it goes on under the same boot
   expect(readFileSync(noteOf(half), 'utf8')).toBe('another');
 });
 
+test.each([
+  ['text', (file: string) => writeFileSync(file, 'a letter, and no store at all')],
+  [
+    'a database of another program',
+    (file: string) => {
+      const database = new Database(file);
+      database.pragma('application_id = 7');
+      database.exec('CREATE TABLE mine (a)');
+      database.close();
+    },
+  ],
+])('%s with a note beside it is left alone', (_, write) => {
+  const file = storeFile();
+  write(file);
+  const before = readFileSync(file);
+  writeFileSync(noteOf(file), 'another');
+  expect(() => openStore(file, { log: silentLogger, boot })).toThrow(/is not a store of Portolan/);
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test('a file of which nothing has reached the disk is rebuilt', () => {
+  const file = storeFile();
+  writeFileSync(file, Buffer.alloc(8192));
+  writeFileSync(noteOf(file), 'another');
+  const store = openStore(file, { log: silentLogger, boot });
+  expect([store.outcome, store.firstFill]).toEqual(['rebuilt', true]);
+  store.close();
+});
+
 test('where a boot has no name, files are synced from the start, and a note is not trusted', () => {
   const file = storeFile();
   const store = openStore(file, { log: silentLogger, boot: null });

@@ -11,13 +11,27 @@
  * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (first-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { Database, sqliteCodeOf } from './database.ts';
 import { beginFirstFill, firstFillOf, thisBoot } from './first-fill.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from './schema.ts';
+
+/** See sqlite.org/fileformat2.html: the application id stands at 68. */
+const headerBytes = 100;
 
 export interface OpenStoreOptions {
   readonly log: Logger;
@@ -52,7 +66,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     const boot = options.boot === undefined ? thisBoot() : options.boot;
     const filled = firstFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = noted(file) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log));
+      const fault = noted(file) ?? (filled === 'lost' ? lostInFill(file) : inspect(file, options.log));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
     }
@@ -123,7 +137,22 @@ interface Fault {
   readonly newer?: number;
 }
 
-const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
+/** Any page of it may be torn, so it is not opened. Throws when its header is that of another program's file. */
+function lostInFill(file: string): Fault {
+  const header = Buffer.alloc(headerBytes);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header, 0, headerBytes, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  // Neither may be written yet, and is zero then.
+  const isSqlite =
+    header.subarray(0, 16).equals(Buffer.from('SQLite format 3\0')) || header.every((byte) => byte === 0);
+  const id = header.readInt32BE(68);
+  if (!isSqlite || (id !== applicationId && id !== 0)) throw foreignFile(file);
+  return { reason: 'the machine went down while it was filled for the first time' };
+}
 
 function noteOf(file: string): string {
   return `${file}-damaged`;
