@@ -374,7 +374,7 @@ class Run {
     this.#oracle.equalsServer();
     this.#expect(this.#judge.lists === 0, `I5: ${this.#judge.lists} lists while all was well`);
     const left = this.#oracle.leftovers();
-    this.#expect(String(left) === '0,0,0,0,0,0', `rows are left that count no more: ${String(left)}`);
+    this.#expect(String(left) === '0,0,0,0,0', `rows are left that count no more: ${String(left)}`);
   }
 
   #expect(holds: boolean, otherwise: string): void {
