@@ -34,6 +34,7 @@ export const lowestBit = (value: Code): Code => [...value, 0x68];
 /** How many bits are set. */
 export const bitCount = (value: Code): Code => [...value, 0x69];
 export const choose = (condition: Code, yes: Code, no: Code): Code => [...yes, ...no, ...condition, 0x1b];
+/** Adds to a local. */
 export const raise = (local: number, by: number | Code): Code =>
   set(local, add(get(local), typeof by === 'number' ? number(by) : by));
 

@@ -86,6 +86,7 @@ export class FirstFill {
     setSynchronous(this.#database, !running);
   }
 
+  /** Is the file written without syncs? */
   get running(): boolean {
     return this.#running;
   }

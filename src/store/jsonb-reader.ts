@@ -15,7 +15,7 @@ interface Branch {
 /** Bits of a number. */
 const mostBranches = 31;
 
-/** Looks for several paths of member names at once. */
+/** Looks for several paths of member names at once, each of which is given once. */
 export class JsonbPaths {
   readonly #branches: Branch[] = [];
   readonly #count: number;

@@ -16,6 +16,7 @@ const promoted: readonly PromotedPath[] = [
   { path: 'spec.list[1].size', type: 'Int' },
   { path: 'metadata.labels["a\\"b.c/d"]', type: 'String' },
   { path: 'metadata.labels["a.b/c"]', type: 'String' },
+  { path: 'metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]', type: 'String' },
 ];
 
 const tables = ['object', 'object_by_uid', 'body', 'object_by_label', 'edge', 'p1', 'state', 'resource'];

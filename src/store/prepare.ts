@@ -82,8 +82,8 @@ export class Preparer {
   readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
   readonly #places: readonly SlotPlace[];
   readonly #paths: JsonbPaths;
-  /** How many of those are not of what is removed from all bodies; the others are behind them. */
-  readonly #kept: number;
+  /** Those of what is removed from all bodies. */
+  readonly #dropped: readonly number[];
   readonly #bodySql: string;
   /** JSONB of the members that items of lists lack. */
   readonly #names: Uint8Array;
@@ -95,13 +95,17 @@ export class Preparer {
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
     const paths: (readonly string[])[] = [...always];
+    // Each is looked for once, whoever wants it.
+    const indexOf = (path: readonly string[]): number => {
+      const known = paths.findIndex((each) => isDeepStrictEqual(each, path));
+      return known === -1 ? paths.push(path) - 1 : known;
+    };
     this.#places = this.#slots.map(({ path, type }) => {
       const { start, rest } = splitPath(path);
-      const known = paths.findIndex((each) => isDeepStrictEqual(each, start));
-      return { type, at: known === -1 ? paths.push(start) - 1 : known, rest };
+      return { type, at: indexOf(start), rest };
     });
-    this.#kept = paths.length;
-    this.#paths = new JsonbPaths([...paths, ...droppedPaths]);
+    this.#dropped = droppedPaths.map(indexOf);
+    this.#paths = new JsonbPaths(paths);
     const { apiVersion, kind } = recipe.names;
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
   }
@@ -146,10 +150,8 @@ export class Preparer {
 
   /** Without what is dropped from all bodies. */
   #body(jsonb: Uint8Array, places: readonly number[]): Uint8Array {
-    for (let at = this.#kept; at < places.length; at += 1) {
-      if (places[at] !== -1) return must(this.#toJsonb(this.#bodySql, jsonb), 'an object that is JSONB');
-    }
-    return jsonb;
+    if (this.#dropped.every((at) => places[at] === -1)) return jsonb;
+    return must(this.#toJsonb(this.#bodySql, jsonb), 'an object that is JSONB');
   }
 
   #toJsonb(sql: string, json: string | Uint8Array): Uint8Array | null {
