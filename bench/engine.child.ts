@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { openReader, type PooledReader } from '../src/store/reader.ts';
-import type { Lease, Statement } from '../src/store/types.ts';
+import type { Lease } from '../src/store/types/lease.ts';
+import type { Statement } from '../src/store/types/statement.ts';
 import type { EngineFigures } from './engine.ts';
 import type { WriterFigures } from './engine.writer.ts';
 

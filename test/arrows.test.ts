@@ -63,6 +63,43 @@ function roomOf({ file, target }: Import): string | null {
   return path.startsWith('..') ? 'outside' : (path.split(sep)[0] ?? null);
 }
 
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** The files of `src` that each file imports, as paths below `src`. */
+function graphOfFiles(all: readonly Import[]): Graph {
+  const graph = new Map<string, string[]>();
+  for (const { file, target } of all) {
+    if (!target.startsWith('.')) continue;
+    const path = relative(source, resolve(dirname(join(source, file)), target));
+    graph.set(file, [...(graph.get(file) ?? []), path]);
+  }
+  return graph;
+}
+
+/** The strongly connected components with more than one node (Tarjan's algorithm), sorted. */
+function circles(graph: Graph): readonly (readonly string[])[] {
+  const numbers = new Map<string, { index: number; low: number }>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): { index: number; low: number } => {
+    const own = { index: numbers.size, low: numbers.size };
+    numbers.set(node, own);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      const known = numbers.get(next);
+      if (known === undefined) own.low = Math.min(own.low, visit(next).low);
+      else if (stack.includes(next)) own.low = Math.min(own.low, known.index);
+    }
+    if (own.low === own.index) {
+      const members = stack.splice(stack.indexOf(node));
+      if (members.length > 1) found.push(members.sort());
+    }
+    return own;
+  };
+  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
+  return found.sort();
+}
+
 describe('the arrows of the house', () => {
   test('there are files to look at', () => {
     expect(files.length).toBeGreaterThan(50);
@@ -94,6 +131,10 @@ describe('the arrows of the house', () => {
       ({ room, target }) => pure.includes(room) && target.startsWith('node:') && !withoutIo.has(target),
     );
     expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('no files import each other in a circle, type imports included', () => {
+    expect(circles(graphOfFiles(imports))).toEqual([]);
   });
 
   test('no file is longer than 500 lines', () => {

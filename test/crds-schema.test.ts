@@ -8,7 +8,7 @@ import { assembleCatalog } from '../src/catalog/assemble.ts';
 import type { DescribedResource } from '../src/catalog/catalog.ts';
 import { describeResource } from '../src/catalog/describe.ts';
 import { resourceOfCrd } from '../src/catalog/from-crd.ts';
-import { buildGeneration } from '../src/graphql/generation.ts';
+import { buildGeneration } from '../src/graphql/build-generation.ts';
 import { crdFolder, loadCrds } from './support/crds.ts';
 import { describeSimulatedKinds } from './support/simulated-kinds.ts';
 

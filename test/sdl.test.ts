@@ -5,7 +5,7 @@
 import { printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
-import { buildGeneration } from '../src/graphql/generation.ts';
+import { buildGeneration } from '../src/graphql/build-generation.ts';
 import { describeSimulatedKinds } from './support/simulated-kinds.ts';
 
 test('the static part is what schema/static.graphql says', async () => {

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { explain } from '../src/query/test-support.ts';
-import type { Statement } from '../src/store/types.ts';
+import type { Statement } from '../src/store/types/statement.ts';
 import { type EngineFixture, engineFixture, made } from './support/engine-fixture.ts';
 import { widget, widgetProperties, widgets } from './support/graphql-world.ts';
 

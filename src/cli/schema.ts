@@ -7,7 +7,7 @@ import { PortolanError } from '../base/errors.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
 import type { Config } from '../config/options.ts';
-import { buildGeneration } from '../graphql/generation.ts';
+import { buildGeneration } from '../graphql/build-generation.ts';
 import type { ClusterOptions } from '../ingest/cluster-options.ts';
 import { describeCluster } from '../ingest/describe-cluster.ts';
 import { selects } from '../ingest/selection.ts';

@@ -4,8 +4,8 @@ import type { NotAfforded } from '../query/scan-budget.ts';
 import { type GroupSource, groupValues, readGroups } from './aggregate-groups.ts';
 import type { Measure } from './aggregate-paths.ts';
 import type { AggregateSource, NumSource } from './aggregate-source.ts';
+import type { Builder } from './builder.ts';
 import type { Operation } from './operation.ts';
-import type { Builder } from './static-schema.ts';
 
 interface FacetValueSource {
   readonly value: unknown;

@@ -11,7 +11,7 @@ import { everything, type Filter, type Identity } from '../query/filter.ts';
 import { digest } from '../query/fingerprint.ts';
 import type { ListPlan } from '../query/plan.ts';
 import { NotAfforded } from '../query/scan-budget.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { Layouts, Operation } from './operation.ts';
 
 /** What is measured, and by what it is grouped. */

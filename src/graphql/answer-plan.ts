@@ -35,12 +35,13 @@ import type { TextProjection } from '../query/sql-list.ts';
 import { firstKeyColumn, textColumns } from '../query/text-columns.ts';
 import { rowCursor, type TextList, templateText, textList } from '../query/text-page.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../store/page-template.ts';
-import type { Statement } from '../store/types.ts';
+import type { Statement } from '../store/types/statement.ts';
 import { costOf } from './cost.ts';
 import { documentFragments } from './document-fragments.ts';
 import { filterFrom } from './filter-input.ts';
 import type { Generation } from './generation.ts';
-import { costOfNodes, type ListArguments, listPlan } from './list-field.ts';
+import { type ListArguments, listPlan } from './list-field.ts';
+import { costOfNodes } from './list-selection.ts';
 import { type PlainField, plainOf } from './plain-field.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
 

@@ -10,7 +10,7 @@ import type { ListPlan, ListResult, ListRow } from '../query/plan.ts';
 import { readiness, requireReady } from '../query/readiness.ts';
 import type { NotAfforded } from '../query/scan-budget.ts';
 import { requireSearchable } from '../query/search.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';

@@ -22,7 +22,7 @@ import {
 import { PortolanError } from '../base/errors.ts';
 import { defaultPageSize } from '../query/check-page.ts';
 import { textLength } from '../store/text-length.ts';
-import type { Row } from '../store/types.ts';
+import type { Row } from '../store/types/statement.ts';
 import { type CostRole, roleOf, weightOf } from './cost-weights.ts';
 
 export interface Costed {

@@ -11,12 +11,12 @@ import { recordOf } from '../catalog/shown.ts';
 import { valueAt, valuesAt } from '../catalog/value-at.ts';
 import { orderKey } from '../catalog/values.ts';
 import { encodeObjectId } from '../query/object-id.ts';
+import type { Builder } from './builder.ts';
 import { at, below, needing, nothing, wholeBody } from './needs.ts';
 import type { ObjectSource } from './object-source.ts';
 import { loadOwned, loadOwners } from './owner-relation.ts';
 import { type PlainField, plainly } from './plain-field.ts';
 import { cellOf } from './printer-cells.ts';
-import type { Builder } from './static-schema.ts';
 
 /** Columns, conditions and owner references as GraphQL shows them. */
 interface Cell {

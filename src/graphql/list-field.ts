@@ -1,8 +1,8 @@
 /**
  * The root field of a kind's list: arguments and selection become a ListPlan, the plan becomes a connection.
  */
+
 import {
-  type FragmentDefinitionNode,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLInt,
@@ -10,20 +10,19 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLString,
-  type SelectionSetNode,
 } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/catalog.ts';
 import { parsePath } from '../catalog/path.ts';
 import { checkPage } from '../query/check-page.ts';
 import type { Filter } from '../query/filter.ts';
-import type { ListPlan, OrderTerm, Projection } from '../query/plan.ts';
+import type { ListPlan, OrderTerm } from '../query/plan.ts';
 import { searchesIn } from '../query/search.ts';
 import { ListConnection } from './connection-source.ts';
-import { costOfObject } from './cost.ts';
 import { filterFrom } from './filter-input.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
-import { nothing, projectionOf, selectionsAt } from './needs.ts';
+import { costOfNodes, projectionOfNodes } from './list-selection.ts';
+import { nothing } from './needs.ts';
 import type { Operation } from './operation.ts';
 import type { Place } from './operation-trace.ts';
 import { plainly } from './plain-field.ts';
@@ -153,44 +152,4 @@ function placeOf({ path }: GraphQLResolveInfo): Place {
   const keys: (string | number)[] = [];
   for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.unshift(at.key);
   return keys;
-}
-
-/** What the nodes of the connection resolved by `info` need of their bodies. */
-export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
-  return projectionOf({ schema: info.schema, fragments: fragmentsOf(info) }, nodeSelections(info), nodeType(info));
-}
-
-/** What is selected of a connection. */
-export type ListSelection = Pick<
-  GraphQLResolveInfo,
-  'schema' | 'fragments' | 'variableValues' | 'fieldNodes' | 'returnType'
->;
-
-/** The values that are asked of each of those nodes. */
-export function costOfNodes(info: ListSelection, maxPageSize: number): number {
-  const { schema, variableValues } = info;
-  const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
-  return costOfObject(costed, nodeSelections(info), nodeType(info));
-}
-
-function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
-  const connection = info.fieldNodes.map((node) => node.selectionSet);
-  return [
-    ...selectionsAt(fragmentsOf(info), connection, ['nodes']),
-    ...selectionsAt(fragmentsOf(info), connection, ['edges', 'node']),
-  ];
-}
-
-function fragmentsOf(info: ListSelection): Readonly<Record<string, FragmentDefinitionNode>> {
-  return info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
-}
-
-/** The named type of the connection's nodes. */
-function nodeType(info: ListSelection): GraphQLNamedType {
-  let type: unknown = info.returnType;
-  while (typeof type === 'object' && type !== null && 'ofType' in type) type = type.ofType;
-  const nodes = (type as GraphQLObjectType).getFields()['nodes']?.type as unknown;
-  let node = nodes;
-  while (typeof node === 'object' && node !== null && 'ofType' in node) node = node.ofType;
-  return node as GraphQLNamedType;
 }

@@ -5,7 +5,7 @@ import { gadget, widget, widgets } from '../../test/support/graphql-world.ts';
 import { must } from '../base/must.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { Projection } from '../query/plan.ts';
-import { buildGeneration } from './generation.ts';
+import { buildGeneration } from './build-generation.ts';
 import { isSelected, projectionOf, selectionsAt } from './needs.ts';
 
 const { schema } = buildGeneration(assembleCatalog([widget(), gadget()]));

@@ -6,7 +6,7 @@ import { PortolanError } from '../base/errors.ts';
 import { type ExplainedStatement, explaining } from '../query/explain.ts';
 import { shapeOfFilter, shapeOfOrder } from '../query/filter-shape.ts';
 import { observePlans, type PlanNote } from '../query/plan-note.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { missingPaths, type PathWishes } from './path-wishes.ts';
 
 /** The response keys down to a field; empty where a statement serves several. */

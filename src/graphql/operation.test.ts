@@ -4,7 +4,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { widget, widgets } from '../../test/support/graphql-world.ts';
 import { localUser } from '../access/caller.ts';
 import { must } from '../base/must.ts';
-import type { Reader } from '../store/types.ts';
+import type { Reader } from '../store/types/lease.ts';
 import { beginOperation, type OperationSource } from './operation.ts';
 
 interface Watched {

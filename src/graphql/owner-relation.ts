@@ -22,10 +22,10 @@ import {
   type RelatedObjects,
 } from '../query/relations.ts';
 import { NotAfforded } from '../query/scan-budget.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { type Aggregated, AggregatedRelated, type Asked } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
-import { projectionOfNodes } from './list-field.ts';
+import { projectionOfNodes } from './list-selection.ts';
 import { ObjectSource } from './object-source.ts';
 import type { Layouts, Operation } from './operation.ts';
 

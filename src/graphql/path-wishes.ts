@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { isNarrow, type PathNeed, type PlanNote, pathNeeds } from '../query/plan-note.ts';
-import type { PathUse } from '../store/types.ts';
+import type { PathUse } from '../store/types/kind-layout.ts';
 
 /** Uses that make a need. */
 const enough = 3;

@@ -5,8 +5,9 @@
  * Descriptions are large (the field trees of all kinds) and read only when a field asks for them, once in an operation: how ingest
  * stands is known from small rows.
  */
+
 import { must } from '../base/must.ts';
-import type { CatalogKind, DescribedResource } from '../catalog/catalog.ts';
+import type { DescribedResource } from '../catalog/catalog.ts';
 import { configuredPaths } from '../catalog/configured-paths.ts';
 import type { FieldTree, FieldType } from '../catalog/field-tree.ts';
 import { type PathStep, pathOf } from '../catalog/path.ts';
@@ -14,16 +15,11 @@ import { resourceKey } from '../catalog/resource.ts';
 import { readDescribed } from '../store/catalog-rows.ts';
 import { readLayouts } from '../store/layout.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { CollectionProgress, KindLayout, PromotedSlot, ResourceProgress } from '../store/types.ts';
+import type { PromotedSlot } from '../store/types/kind-layout.ts';
+import type { CollectionProgress, ResourceProgress } from '../store/types/progress.ts';
+import type { Builder } from './builder.ts';
 import type { Operation } from './operation.ts';
-import type { Builder } from './static-schema.ts';
-
-export interface ResourceSource {
-  readonly state: ResourceProgress;
-  described(): Promise<DescribedResource>;
-  readonly kind: CatalogKind | undefined;
-  readonly layout: KindLayout | undefined;
-}
+import type { ResourceSource } from './resource-source.ts';
 
 interface PathEntry {
   readonly path: string;

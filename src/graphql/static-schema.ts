@@ -3,48 +3,17 @@
  * orders, live phases, the catalog's own types. The kinds' types (src/graphql/kind-types.ts) are plain graphql-js objects that refer
  * to these by name, because a cluster may serve a thousand kinds and Pothos takes several times as long for a type.
  */
+
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
 import type { FoldedChange, RemovalReason } from '../live/fold.ts';
-import { type AggregateSource, aggregateOf } from './aggregate-source.ts';
+import { aggregateOf } from './aggregate-source.ts';
 import { addAggregates, afforded } from './aggregate-types.ts';
-import type { ConnectionSource, EdgeSource, PageInfoSource } from './connection-source.ts';
-import { type FacetSource, facetsOf } from './facet-source.ts';
+import type { Builder, StaticTypes } from './builder.ts';
+import { facetsOf } from './facet-source.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
-import type { ObjectSource } from './object-source.ts';
-import type { OperationContext } from './operation.ts';
-import { addResources, type ResourceSource } from './resources.ts';
+import { addResources } from './resources.ts';
 import { scalars } from './scalars.ts';
-
-type Passed<T> = { Input: T; Output: T };
-
-export interface StaticTypes {
-  Context: OperationContext;
-  DefaultFieldNullability: true;
-  Scalars: {
-    ID: Passed<string>;
-    DateTime: Passed<string>;
-    Duration: Passed<string>;
-    Quantity: Passed<string | number>;
-    IntOrString: Passed<string | number>;
-    Int64: Passed<unknown>;
-    Path: Passed<string>;
-    JSON: Passed<unknown>;
-    StringMap: Passed<unknown>;
-  };
-  Interfaces: { KubernetesObject: ObjectSource };
-  Objects: {
-    PageInfo: PageInfoSource;
-    KubernetesObjectConnection: ConnectionSource;
-    KubernetesObjectEdge: EdgeSource;
-    ObjectMeta: ObjectSource;
-    Resource: ResourceSource;
-    Aggregate: AggregateSource;
-    Facet: FacetSource;
-  };
-}
-
-export type Builder = InstanceType<typeof SchemaBuilder<StaticTypes>>;
 
 /** A schema of the static types alone; its Query has the roots that need no kind. */
 export function buildStaticSchema(): GraphQLSchema {

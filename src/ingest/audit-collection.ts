@@ -5,7 +5,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Query } from '../kube/rest-client.ts';
-import type { Audit, AuditResult, ListedObject } from '../store/types.ts';
+import type { ListedObject } from '../store/types/incoming-object.ts';
+import type { Audit, AuditResult } from '../store/types/writer.ts';
 import { collectionPath } from './collection-path.ts';
 import { inStore } from './failure.ts';
 import { type ListItem, ListSlicer } from './list-slicer.ts';

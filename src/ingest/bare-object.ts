@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { madeUpUid, madeUpVersion } from '../catalog/made-up.ts';
-import type { IncomingObject } from '../store/types.ts';
+import type { IncomingObject } from '../store/types/incoming-object.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  * thread is to have ahead of whoever takes the objects; so the thread works while objects are written, and the page behind this one
  * follows without a gap.
  */
-import type { Recipe } from '../store/prepare.ts';
+import type { Recipe } from '../store/types/prepared-object.ts';
 import type { ParsedPage, ParsedPart } from './parse-thread.ts';
 
 export class BesidePage {

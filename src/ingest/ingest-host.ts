@@ -9,7 +9,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Connection } from '../kube/connection.ts';
-import type { PathUse } from '../store/types.ts';
+import type { PathUse } from '../store/types/kind-layout.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { IngestMessage } from './ingest-messages.ts';

@@ -9,7 +9,7 @@
  */
 import type { ErrorCode } from '../base/errors.ts';
 import type { FileDamage } from '../store/reader-messages.ts';
-import type { PathUse } from '../store/types.ts';
+import type { PathUse } from '../store/types/kind-layout.ts';
 import type { IngestProgress } from './progress.ts';
 
 export type IngestMessage =

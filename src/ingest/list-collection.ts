@@ -13,7 +13,8 @@
 import { PortolanError } from '../base/errors.ts';
 import { apiErrorFromNetwork } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
-import type { ApplySummary, IncomingObject, Replace } from '../store/types.ts';
+import type { IncomingObject } from '../store/types/incoming-object.ts';
+import type { ApplySummary, Replace } from '../store/types/writer.ts';
 import { AskedPage } from './asked-page.ts';
 import { Backoff } from './backoff.ts';
 import { identified } from './bare-object.ts';

@@ -9,7 +9,7 @@
  * Items are handed out exactly as received, but for metadata.managedFields (managed-fields.ts).
  * `metadata` may stand before or after the items; `items: null` is an empty list.
  */
-import type { IncomingObject } from '../store/types.ts';
+import type { IncomingObject } from '../store/types/incoming-object.ts';
 import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';

@@ -8,7 +8,8 @@ import { requireReady } from '../query/readiness.ts';
 import type { SimCluster } from '../sim/sim-cluster.ts';
 import { openReader } from '../store/reader.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { Lease, ResourceState } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { ResourceState } from '../store/types/progress.ts';
 import { storedObjects, temporaryDirectory } from './test-support.ts';
 
 const only = { include: ['configmaps', 'nodes'] };

@@ -5,8 +5,10 @@
  *   of a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
  *   keys of slots (each list behind its length) ; of an object that must be put as a text: null, text
  */
-import type { PreparedObject } from '../store/prepare.ts';
-import type { IncomingObject, SqlValue } from '../store/types.ts';
+
+import type { IncomingObject } from '../store/types/incoming-object.ts';
+import type { PreparedObject } from '../store/types/prepared-object.ts';
+import type { SqlValue } from '../store/types/statement.ts';
 
 export interface PackedObjects {
   readonly values: readonly SqlValue[];

@@ -1,5 +1,5 @@
 /** What ingest and its parse thread say to each other. Pages are known by a number; each is answered in the order of its chunks. */
-import type { Recipe } from '../store/prepare.ts';
+import type { Recipe } from '../store/types/prepared-object.ts';
 import type { ListHead } from './list-slicer.ts';
 import type { PackedObjects } from './packed-objects.ts';
 

@@ -13,7 +13,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Recipe } from '../store/prepare.ts';
+import type { Recipe } from '../store/types/prepared-object.ts';
 import { StoreFailure } from './failure.ts';
 import type { ListHead } from './list-slicer.ts';
 import { type SentObject, unpackObjects } from './packed-objects.ts';

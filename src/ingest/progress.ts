@@ -2,7 +2,7 @@
  * How far ingest is. Ready means: every started resource has synced or is reported as failing, and there is something started:
  * at least one cluster was reached, or the store remembers one.
  */
-import type { DiskUse } from '../store/disk-budget.ts';
+import type { DiskUse } from '../store/types/writer.ts';
 
 /** Finer than this, progress would be told at every commit. */
 const mebibyte = 2 ** 20;

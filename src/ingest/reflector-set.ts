@@ -12,7 +12,8 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { DescribedResource } from '../catalog/catalog.ts';
 import { type Resource, resourceKey } from '../catalog/resource.ts';
-import type { ResourceHandle, Writer } from '../store/types.ts';
+import type { ResourceHandle } from '../store/types/progress.ts';
+import type { Writer } from '../store/types/writer.ts';
 import { Auditor } from './auditor.ts';
 import { fairShares } from './fair-shares.ts';
 import { Gate } from './gate.ts';
@@ -21,7 +22,7 @@ import type { FailingResource } from './progress.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from './reflector-context.ts';
 import { RequestBudget } from './request-budget.ts';
-import type { KnownVersion } from './rewind-guard.ts';
+
 import { collectionsOf } from './selection.ts';
 import { StreamingLists } from './streaming-lists.ts';
 
@@ -274,4 +275,12 @@ function failureOf(resource: string, failed: readonly Collection[]): Omit<Failin
 function meaningOf({ resource, shapeHash, withheld }: DescribedResource): string {
   const { version, kind, namespaced, verbs } = resource;
   return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...withheld].sort()]);
+}
+
+/** How far the reflector of a resource has come. */
+export interface KnownVersion {
+  readonly resource: Resource;
+  /** Empty: over all of the resource. */
+  readonly namespace: string;
+  readonly resourceVersion: string;
 }

@@ -7,7 +7,7 @@
  * it too; a store that does not take it now costs nothing but that.
  */
 import { messageOf } from '../base/errors.ts';
-import type { IngestStatus } from '../store/types.ts';
+import type { IngestStatus } from '../store/types/progress.ts';
 import { inStore } from './failure.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 

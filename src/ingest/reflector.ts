@@ -22,7 +22,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
-import type { IngestStatus } from '../store/types.ts';
+import type { IngestStatus } from '../store/types/progress.ts';
 import { auditCollection } from './audit-collection.ts';
 import { Backoff } from './backoff.ts';
 import { collectionPath } from './collection-path.ts';

@@ -3,7 +3,8 @@ import { silentLogger } from '../base/log.ts';
 import type { Resource } from '../catalog/resource.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { RestClient } from '../kube/rest-client.ts';
-import { type KnownVersion, RewindGuard } from './rewind-guard.ts';
+import type { KnownVersion } from './reflector-set.ts';
+import { RewindGuard } from './rewind-guard.ts';
 import { describedPods } from './test-support.ts';
 
 function known(plural: string, resourceVersion: string, group = ''): KnownVersion {

@@ -9,20 +9,14 @@
  * own servers or definitions): theirs may be numbers that mean nothing. What is known is read before the question is put, so a version
  * that moves meanwhile is no alarm. Costs one request where all is well.
  */
+
 import type { Logger } from '../base/log.ts';
-import { type Resource, resourceKey } from '../catalog/resource.ts';
+import { resourceKey } from '../catalog/resource.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { RestClient } from '../kube/rest-client.ts';
 import { compareResourceVersions } from '../store/resource-version.ts';
 import { collectionPath } from './collection-path.ts';
-
-/** How far the reflector of a resource has come. */
-export interface KnownVersion {
-  readonly resource: Resource;
-  /** Empty: over all of the resource. */
-  readonly namespace: string;
-  readonly resourceVersion: string;
-}
+import type { KnownVersion } from './reflector-set.ts';
 
 const smallest = ['namespaces', 'nodes', 'serviceaccounts'];
 /** Collections that are looked at a second time in one check. */

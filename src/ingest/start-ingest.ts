@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { FileDamage } from '../store/reader-messages.ts';
-import type { PathUse } from '../store/types.ts';
+import type { PathUse } from '../store/types/kind-layout.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 import { type IngestProgress, sumProgress } from './progress.ts';

@@ -11,7 +11,8 @@
  */
 import { ApiError } from '../kube/api-error.ts';
 import type { Query } from '../kube/rest-client.ts';
-import type { ApplySummary, IncomingEvent, IncomingObject, Replace } from '../store/types.ts';
+import type { IncomingEvent, IncomingObject } from '../store/types/incoming-object.ts';
+import type { ApplySummary, Replace } from '../store/types/writer.ts';
 import { failureOf, inStore, storeError } from './failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ProtocolError } from './protocol-error.ts';

@@ -21,7 +21,7 @@ import { explainConnectionFailure } from '../kube/explain.ts';
 import { clusterUid } from '../kube/identity.ts';
 import { openApiMarks } from '../kube/openapi.ts';
 import { RestClient } from '../kube/rest-client.ts';
-import type { Writer } from '../store/types.ts';
+import type { Writer } from '../store/types/writer.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import type { ClusterOptions } from './cluster-options.ts';

@@ -11,7 +11,7 @@ import type { DescribedResource } from '../catalog/catalog.ts';
 import { apiErrorFromAnswer } from '../kube/api-error.ts';
 import type { Query, RestClient, StreamAnswer } from '../kube/rest-client.ts';
 import { Database } from '../store/database.ts';
-import type { ResourceHandle } from '../store/types.ts';
+import type { ResourceHandle } from '../store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../store/writer.ts';
 import { Gate } from './gate.ts';
 import { Reflector } from './reflector.ts';

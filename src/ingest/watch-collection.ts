@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../base/errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { compareResourceVersions, laterResourceVersion } from '../store/resource-version.ts';
-import type { IncomingEvent } from '../store/types.ts';
+import type { IncomingEvent } from '../store/types/incoming-object.ts';
 import { storeError } from './failure.ts';
 import { type BegunWatch, Handover } from './handover.ts';
 import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';

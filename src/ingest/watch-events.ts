@@ -7,7 +7,7 @@
 import { messageOf } from '../base/errors.ts';
 import { apiVersionOf, type Resource } from '../catalog/resource.ts';
 import { type ApiError, apiErrorFromStatus } from '../kube/api-error.ts';
-import type { IncomingEvent } from '../store/types.ts';
+import type { IncomingEvent } from '../store/types/incoming-object.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
 

@@ -4,7 +4,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { readLayouts } from '../store/layout.ts';
-import type { Reader } from '../store/types.ts';
+import type { Reader } from '../store/types/lease.ts';
 import type { WriterOptions } from '../store/writer.ts';
 import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition } from './change-feed.ts';
 

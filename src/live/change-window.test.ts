@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LoggedChange } from '../store/types.ts';
+import type { LoggedChange } from '../store/types/change.ts';
 import { ChangeWindow } from './change-window.ts';
 import { FeedChange } from './feed-change.ts';
 

@@ -1,6 +1,6 @@
 /** A change of the log with its bodies parsed when first looked at, shared by all subscribers. */
 import { parseExact } from '../catalog/values.ts';
-import type { LoggedChange } from '../store/types.ts';
+import type { LoggedChange } from '../store/types/change.ts';
 
 /** Characters that a change counts for besides its bodies. */
 const overhead = 200;

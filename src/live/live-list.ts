@@ -17,7 +17,7 @@ import type { ObjectRow, PlannedKind, Projection } from '../query/plan.ts';
 import { requireReady } from '../query/readiness.ts';
 import { readLogFloor } from '../store/changes.ts';
 import { type Layouts, readLayouts } from '../store/layout.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type FoldedChange, fold, type RemovalReason } from './fold.ts';

@@ -12,7 +12,7 @@ import { type MatchedObject, matchingObjects } from '../query/match-ids.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan.ts';
 import { objectsAsOf, readLogFloor } from '../store/changes.ts';
 import { type Layouts, readLayouts } from '../store/layout.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 
 /** What matched at a revision, without bodies. */
 export interface Taken {

@@ -7,7 +7,9 @@
  * is the filter without the condition that the path itself answers.
  */
 import { publishedRowsets } from '../store/tables.ts';
-import type { KindLayout, Lease, Statement } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Statement } from '../store/types/statement.ts';
 import { conjunction } from './comparison.ts';
 import type { Filter, LabelRequirement } from './filter.ts';
 import { conjuncts } from './filter.ts';
@@ -212,3 +214,9 @@ export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { pat
   }
   return best;
 }
+
+export type Route =
+  | { readonly kind: 'order' }
+  | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }
+  | { readonly kind: 'path'; readonly path: AccessPath }
+  | { readonly kind: 'scan' };

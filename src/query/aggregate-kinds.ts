@@ -5,7 +5,8 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import { Tally } from '../catalog/tally.ts';
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { AccessPath } from './access-path.ts';
 import { type AggregatePlan, type GroupResult, groupText, mostGroups } from './aggregate.ts';
 import { countRows, type FoundRows, findRows } from './aggregated-rows.ts';

@@ -2,7 +2,8 @@
  * Which rows of a kind an aggregate goes through, and how many they are: the way with the fewest rows that the filter offers, as for
  * lists (access-path.ts), or all rows of the kind.
  */
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { accessPaths, narrowest, survey, surveyBound } from './access-path.ts';
 import type { Filter } from './filter.ts';
 import { notePlan } from './plan-note.ts';

@@ -2,22 +2,14 @@
  * The order evaluator: how the objects of a list stand to each other. It merges the pages of several kinds, and the SQL of
  * sql-order.ts is measured against it.
  */
+
 import { naturalKey } from '../catalog/natural.ts';
 import { searchRank } from '../catalog/search-text.ts';
 import { valuesAt } from '../catalog/value-at.ts';
 import { compareKeys, type OrderKey, orderKey } from '../catalog/values.ts';
 import type { Identity } from './filter.ts';
 import { compareIdentity } from './identity-order.ts';
-import type { OrderTerm } from './plan.ts';
-
-/** What an object is ordered by, beside its identity: one key for each term, null where the leaf has none. */
-export type OrderKeys = readonly (OrderKey | null)[];
-
-/** A place in a list. */
-export interface Position {
-  readonly keys: OrderKeys;
-  readonly identity: Identity;
-}
+import type { OrderTerm, Position } from './plan.ts';
 
 type Ordered = Pick<Identity, 'name'> & { readonly body: unknown };
 

@@ -1,6 +1,7 @@
 /** How many objects a list has in all. */
 import { must } from '../base/must.ts';
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { countRows, findRows } from './aggregated-rows.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import type { ListPlan } from './plan.ts';

@@ -9,7 +9,7 @@
 import { PortolanError } from '../base/errors.ts';
 import type { OrderKey } from '../catalog/values.ts';
 import type { RowPart } from '../store/page-template.ts';
-import type { Position } from './compare-rows.ts';
+import type { Position } from './plan.ts';
 import { textColumns } from './text-columns.ts';
 
 const version = 1;

@@ -1,7 +1,8 @@
 /**
  * Statements with what SQLite says of how it runs them. Values are never shown: they stand in the statements as `?`.
  */
-import type { Lease, Row, Statement } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Row, Statement } from '../store/types/statement.ts';
 
 export interface ExplainedStatement {
   readonly sql: string;

@@ -7,7 +7,7 @@ import { valueOfKey } from '../catalog/key-value.ts';
 import { joinPaths, type Path, pathOf } from '../catalog/path.ts';
 import { isRawJson } from '../catalog/raw-json.ts';
 import { compareKeys, foldCase, type OrderKey } from '../catalog/values.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { type GroupResult, type Leaf, mostGroups } from './aggregate.ts';
 import { aggregateKinds, type Layouts } from './aggregate-kinds.ts';
 import { conjuncts, type Filter, type LabelRequirement } from './filter.ts';

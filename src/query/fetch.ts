@@ -1,5 +1,6 @@
 /** Objects by identity. */
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { Identity } from './filter.ts';
 import { objectRow } from './object-rows.ts';
 import type { ObjectRow, Projection } from './plan.ts';

@@ -9,7 +9,7 @@ import { must } from '../base/must.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
 import { publishedRowsets } from '../store/tables.ts';
-import type { KindLayout, PromotedSlot } from '../store/types.ts';
+import type { KindLayout, PromotedSlot } from '../store/types/kind-layout.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
 import { Fragment, raw, sql } from './sql.ts';
 import { tickAt } from './tick.ts';

@@ -7,7 +7,7 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { OrderKey } from '../catalog/values.ts';
-import type { SqlValue } from '../store/types.ts';
+import type { SqlValue } from '../store/types/statement.ts';
 import type { Place } from './json-node.ts';
 import { type Fragment, sql } from './sql.ts';
 

@@ -8,13 +8,15 @@
  * the other side is said exactly when a cursor was given.
  */
 import { PortolanError } from '../base/errors.ts';
-import type { KindLayout, Lease, Row } from '../store/types.ts';
-import { comparePositions, type OrderKeys, type Position } from './compare-rows.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Row } from '../store/types/statement.ts';
+import { comparePositions } from './compare-rows.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Identity } from './filter.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { objectRow, objectsById } from './object-rows.ts';
-import type { ListPlan, ListResult, ListRow, ObjectRow } from './plan.ts';
+import type { ListPlan, ListResult, ListRow, ObjectRow, OrderKeys, Position } from './plan.ts';
 import { populatedKinds } from './populated-kinds.ts';
 import { chooseRoute } from './route.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from './sql-list.ts';

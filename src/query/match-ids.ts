@@ -1,8 +1,8 @@
 /** What matches at this moment, without bodies: where a live list begins. */
-import type { KindLayout, Lease } from '../store/types.ts';
-import type { Position } from './compare-rows.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { Filter, Identity } from './filter.ts';
-import type { PlannedKind } from './plan.ts';
+import type { PlannedKind, Position } from './plan.ts';
 import { chooseRoute } from './route.ts';
 import { seqPageStatements } from './sql-list.ts';
 

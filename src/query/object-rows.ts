@@ -1,7 +1,8 @@
 /** Objects by their store-wide ids, and rows as objects. */
 import { must } from '../base/must.ts';
 import { parseExact } from '../catalog/values.ts';
-import type { Lease, Row } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Row } from '../store/types/statement.ts';
 import type { ObjectRow, Projection } from './plan.ts';
 import { projectionSql } from './projection.ts';
 import { raw, sql } from './sql.ts';

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePath } from '../catalog/path.ts';
-import type { IncomingEvent } from '../store/types.ts';
+import type { IncomingEvent } from '../store/types/incoming-object.ts';
 import type { Filter } from './filter.ts';
 import { everything } from './filter.ts';
 import { listPage } from './list.ts';

@@ -6,7 +6,8 @@
  * Never: what a query compares with. Values may be secrets, or name them.
  */
 import type { LeafType } from '../catalog/field-tree.ts';
-import type { KindLayout, Lease, PromotedSlot } from '../store/types.ts';
+import type { KindLayout, PromotedSlot } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { isRange, surveyBound } from './access-path.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isObjectLeaf } from './kind-scope.ts';

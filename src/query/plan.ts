@@ -1,8 +1,10 @@
 /**
  * A list, as data: what GraphQL arguments become before any SQL is written. Frozen, comparable, cacheable by shape.
  */
+
 import type { FieldTree, LeafType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
+import type { OrderKey } from '../catalog/values.ts';
 import type { Filter, Identity } from './filter.ts';
 
 export interface OrderTerm {
@@ -66,4 +68,13 @@ export interface ListResult {
   readonly rows: readonly ListRow[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
+}
+
+/** What an object is ordered by, beside its identity: one key for each term, null where the leaf has none. */
+export type OrderKeys = readonly (OrderKey | null)[];
+
+/** A place in a list. */
+export interface Position {
+  readonly keys: OrderKeys;
+  readonly identity: Identity;
 }

@@ -2,7 +2,8 @@
  * Which of many kinds a list has to look at: a question over all kinds of a cluster is asked of those that can have an answer, not
  * of a thousand empty tables.
  */
-import type { KindLayout, Lease } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { Filter } from './filter.ts';
 import { searchCandidates, searchesIn } from './search.ts';
 import { all, isIn, join, raw, sql } from './sql.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePath } from '../catalog/path.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { conjuncts, everything, type Filter } from './filter.ts';
 import { listPage } from './list.ts';
 import type { ListPlan, OrderTerm } from './plan.ts';

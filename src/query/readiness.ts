@@ -1,6 +1,7 @@
 /** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
 import { PortolanError } from '../base/errors.ts';
-import type { Lease, Row, Statement } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Row, Statement } from '../store/types/statement.ts';
 import { all, isIn, raw, sql } from './sql.ts';
 
 export interface Readiness {

@@ -5,7 +5,9 @@
  * order (group, plural, namespace, name), so that a cursor is an identity.
  */
 import { PortolanError } from '../base/errors.ts';
-import type { KindLayout, Lease, Row } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Row } from '../store/types/statement.ts';
 import { decodeCursor } from './cursor.ts';
 import { digest } from './fingerprint.ts';
 import { listRow } from './list.ts';

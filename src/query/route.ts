@@ -9,18 +9,15 @@
  * A rare condition makes `path` fast and `order` slow, a common one the reverse. Statistics cannot tell them apart (a label's
  * values differ by orders of magnitude), so a bounded count in the same snapshot does.
  */
-import type { KindLayout, Lease } from '../store/types.ts';
+
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Route } from './access-path.ts';
 import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from './access-path.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, readySlot } from './kind-scope.ts';
 import type { OrderTerm } from './plan.ts';
 import { notePlan, type SurveyedWay } from './plan-note.ts';
-
-export type Route =
-  | { readonly kind: 'order' }
-  | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }
-  | { readonly kind: 'path'; readonly path: AccessPath }
-  | { readonly kind: 'scan' };
 
 /** More ranges than this are not worth a statement each. */
 const mostSegments = 100;

@@ -6,7 +6,7 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import { trigrams, writtenPaths } from '../catalog/search-text.ts';
-import type { Lease } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import type { KindScope } from './kind-scope.ts';
 import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';

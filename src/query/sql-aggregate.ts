@@ -11,7 +11,8 @@
  */
 import { pathOf } from '../catalog/path.ts';
 import { Tally } from '../catalog/tally.ts';
-import type { KindLayout, Row, SqlValue } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Row, SqlValue } from '../store/types/statement.ts';
 import type { AccessPath } from './access-path.ts';
 import type { AggregatePlan, GroupResult, Leaf, Measured } from './aggregate.ts';
 import type { Filter } from './filter.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parsePath } from '../catalog/path.ts';
-import type { KindLayout } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
 import { countMatches } from './count.ts';
 import type { Filter } from './filter.ts';
 import { KindScope } from './kind-scope.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parsePath } from '../catalog/path.ts';
-import type { KindLayout, Lease, Statement } from '../store/types.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { Statement } from '../store/types/statement.ts';
 import { countMatches } from './count.ts';
 import { everything, type Filter } from './filter.ts';
 import { listPage } from './list.ts';

@@ -5,14 +5,14 @@
  * touched that is neither filtered on nor shown. All statements of a page stand in the order of travel; `lease.fill` runs them
  * until the page is full. Every scan loop can be cancelled by its tick.
  */
-import type { KindLayout, Row } from '../store/types.ts';
-import type { OrderKeys, Position } from './compare-rows.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Row } from '../store/types/statement.ts';
+import type { Route } from './access-path.ts';
 import { conjuncts, type Filter } from './filter.ts';
 import { isCreated, KindScope } from './kind-scope.ts';
 import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
-import type { OrderTerm, Projection } from './plan.ts';
+import type { OrderKeys, OrderTerm, Position, Projection } from './plan.ts';
 import { projectionSql } from './projection.ts';
-import type { Route } from './route.ts';
 import { all, type Fragment, join, raw, sql } from './sql.ts';
 import { filterSql, test, wantedKeys } from './sql-filter.ts';
 import {

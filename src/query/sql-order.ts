@@ -10,13 +10,12 @@
  */
 import type { LeafType } from '../catalog/field-tree.ts';
 import { compareText, type OrderKey } from '../catalog/values.ts';
-import type { Position } from './compare-rows.ts';
 import type { Identity } from './filter.ts';
 import { compareKinds } from './identity-order.ts';
 import { withExtreme } from './json-node.ts';
 import type { KindScope } from './kind-scope.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
-import type { OrderTerm } from './plan.ts';
+import type { OrderTerm, Position } from './plan.ts';
 import { rankSql } from './search.ts';
 import { all, any, type Fragment, raw, sql } from './sql.ts';
 

@@ -6,7 +6,11 @@ import { parsePath } from '../catalog/path.ts';
 import { readLayouts } from '../store/layout.ts';
 import { openReader, type PooledReader } from '../store/reader.ts';
 import { describedResource, storeFile } from '../store/test-support.ts';
-import type { IncomingObject, KindLayout, Lease, ResourceHandle, Row, Statement } from '../store/types.ts';
+import type { IncomingObject } from '../store/types/incoming-object.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { ResourceHandle } from '../store/types/progress.ts';
+import type { Row, Statement } from '../store/types/statement.ts';
 import { openWriter, type StoreWriter } from '../store/writer.ts';
 import type { OrderTerm, PlannedKind } from './plan.ts';
 

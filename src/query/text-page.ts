@@ -3,14 +3,16 @@
  * writes. Cursors, ids and what is on which page are therefore the same.
  */
 import type { PageTemplate, RowPart } from '../store/page-template.ts';
-import type { KindLayout, Lease, PageRequest } from '../store/types.ts';
-import type { Position } from './compare-rows.ts';
+import type { KindLayout } from '../store/types/kind-layout.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { PageRequest } from '../store/types/page-reader.ts';
+import type { Route } from './access-path.ts';
 import { cursorParts } from './cursor.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { isWide } from './leaf-key.ts';
 import { positionOf } from './list.ts';
-import type { ListPlan } from './plan.ts';
-import { chooseRoute, type Route } from './route.ts';
+import type { ListPlan, Position } from './plan.ts';
+import { chooseRoute } from './route.ts';
 import { type TextProjection, textPageStatements } from './sql-list.ts';
 import { firstKeyColumn } from './text-columns.ts';
 

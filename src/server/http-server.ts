@@ -12,7 +12,7 @@ import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { OperationSource } from '../graphql/operation.ts';
-import type { PageReader } from '../store/types.ts';
+import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './metrics.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 import { preparedFront } from './prepared-front.ts';

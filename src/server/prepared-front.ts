@@ -18,7 +18,7 @@ import { type AnswerPlan, type PlannedDocument, planAnswer } from '../graphql/an
 import type { Generation } from '../graphql/generation.ts';
 import type { OperationSource } from '../graphql/operation.ts';
 import { PreparedAnswers } from '../graphql/prepared-answers.ts';
-import type { PageReader } from '../store/types.ts';
+import type { PageReader } from '../store/types/page-reader.ts';
 import { type DocumentLimits, defaultLimits, depthAndAliases, parseWithin } from './limits-plugin.ts';
 import type { OperationMetrics } from './operation-metrics.ts';
 import { endpoint, type Yoga } from './yoga-server.ts';

@@ -3,7 +3,7 @@ import { describedCrd, engineFixture } from '../../test/support/engine-fixture.t
 import { idleStatus } from '../store/idle-status.ts';
 import { openReader } from '../store/reader.ts';
 import { storeFile } from '../store/test-support.ts';
-import type { Reader } from '../store/types.ts';
+import type { Reader } from '../store/types/lease.ts';
 import { readinessOf } from './readiness.ts';
 
 const widgets = 'widgets.example.com';

@@ -4,9 +4,11 @@
  * The failures come from ingest's progress, their phases from the store. A probe is answered although the store is busy or not there:
  * then the phases are null.
  */
-import type { DiskUse } from '../store/disk-budget.ts';
+
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { IngestStatus, Reader } from '../store/types.ts';
+import type { Reader } from '../store/types/lease.ts';
+import type { IngestStatus } from '../store/types/progress.ts';
+import type { DiskUse } from '../store/types/writer.ts';
 
 /** What /readyz answers. */
 export interface Readiness {

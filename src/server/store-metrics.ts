@@ -6,10 +6,11 @@
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readLogFloor } from '../store/changes.ts';
-import type { DiskUse } from '../store/disk-budget.ts';
 import type { ReaderStats } from '../store/reader.ts';
 import { readResourceProgress } from '../store/resource-progress.ts';
-import type { Lease, ResourceProgress } from '../store/types.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { ResourceProgress } from '../store/types/progress.ts';
+import type { DiskUse } from '../store/types/writer.ts';
 import type { Failing } from './readiness.ts';
 
 /** What the store says at one revision. */

@@ -2,7 +2,7 @@
  * What the catalog is assembled from, read back from the store: so that the serve role, and a restart, need no discovery.
  */
 import type { DescribedResource } from '../catalog/catalog.ts';
-import type { Lease } from './types.ts';
+import type { Lease } from './types/lease.ts';
 
 export interface DescribedCatalog {
   /** Moves with every change of a description. */

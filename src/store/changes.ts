@@ -5,7 +5,8 @@
  * when there is none; object ids are never reused, so an object's entries are one life.
  */
 import { PortolanError } from '../base/errors.ts';
-import type { Lease, LoggedChange } from './types.ts';
+import type { LoggedChange } from './types/change.ts';
+import type { Lease } from './types/lease.ts';
 
 export interface ChangesWanted {
   /** All kinds when absent. */

@@ -8,7 +8,7 @@ import BetterSqlite from 'better-sqlite3';
 import type { Logger } from '../base/log.ts';
 import { silentLogger } from '../base/log.ts';
 import { StoreFault } from './store-fault.ts';
-import type { Row, SqlValue } from './types.ts';
+import type { Row, SqlValue } from './types/statement.ts';
 
 export interface DatabaseOptions {
   readonly readonly?: boolean;

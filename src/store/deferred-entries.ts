@@ -9,7 +9,7 @@
  *
  * They are in memory alone until then. Whoever loses some of the rows starts anew, and rows that are never published need none.
  */
-import type { SqlValue } from './types.ts';
+import type { SqlValue } from './types/statement.ts';
 
 /** Of how many objects they are gathered: sorting those takes a few milliseconds. */
 const gathered = 8192;

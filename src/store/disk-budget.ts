@@ -12,22 +12,12 @@
  *
  * Never: takes an object away that the API server has, Events apart. The file does not shrink: what is freed in it is used again.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Database } from './database.ts';
 import { StoreFault } from './store-fault.ts';
-
-/** Plain data; a type alias, so that it can be handed on as a record. */
-export type DiskUse = {
-  /** Of the database file, without pages that are free. */
-  readonly usedBytes: number;
-  /** What the database file may have; null without a budget. */
-  readonly maxBytes: number | null;
-  /** True while something is given up for room. */
-  readonly tight: boolean;
-  /** What was given up since the start of the process, by what it was. */
-  readonly shed: { readonly changes: number; readonly events: number };
-};
+import type { DiskUse } from './types/writer.ts';
 
 export interface DiskBudgetOptions {
   /** Of all files of the store together; none when null. */

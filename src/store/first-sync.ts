@@ -12,12 +12,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { must } from '../base/must.ts';
 import { DeferredEntries } from './deferred-entries.ts';
 import { readIncoming } from './incoming.ts';
-import { type PreparedObject, Preparer, type Recipe } from './prepare.ts';
+import { Preparer } from './prepare.ts';
 import { fillAll, newRowset, publish, type ReplaceContext, removeFilled, replaceIsOver } from './replace-context.ts';
 import type { StoredResource } from './resources.ts';
 import { rowsAtOnce } from './row-inserter.ts';
 import type { StorableObject } from './row-writer.ts';
-import type { ApplySummary, IncomingObject, Replace, ResourceHandle } from './types.ts';
+import type { IncomingObject } from './types/incoming-object.ts';
+import type { PreparedObject, Recipe } from './types/prepared-object.ts';
+import type { ResourceHandle } from './types/progress.ts';
+import type { ApplySummary, Replace } from './types/writer.ts';
 
 /** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
 const objectsAtOnce = rowsAtOnce + 1;

@@ -7,7 +7,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Follower, leaseOn, type Table, tableNow } from '../../test/support/log-follower.ts';
 import { objectsAsOf } from './changes.ts';
 import { describedResource, event, pod, storeFile, type TestObject } from './test-support.ts';
-import type { IncomingEvent, ResourceHandle } from './types.ts';
+import type { IncomingEvent } from './types/incoming-object.ts';
+import type { ResourceHandle } from './types/progress.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
 
 /** A cluster in memory: what the API server has, and the events it has sent. */

@@ -1,4 +1,4 @@
-import type { IngestStatus } from './types.ts';
+import type { IngestStatus } from './types/progress.ts';
 
 /** Of a collection that nobody has begun to ingest. */
 export const idleStatus: IngestStatus = {

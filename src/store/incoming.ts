@@ -3,32 +3,13 @@
  *
  * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
  */
+
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { parseExact } from '../catalog/values.ts';
 import type { Redaction } from './redaction.ts';
-import { storedKey } from './sql-functions.ts';
-import type { IncomingObject } from './types.ts';
-
-export interface Owner {
-  readonly uid: string;
-  readonly controller: boolean;
-}
-
-/** What is indexed of an object beside its promoted paths. */
-export interface IndexedMetadata {
-  /** The empty string for cluster-scoped objects. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  /** Microseconds since 1970, or null. */
-  readonly created: bigint | null;
-  readonly deleting: bigint | null;
-  readonly labels: readonly (readonly [string, string])[];
-  readonly owners: readonly Owner[];
-  /** Labels and owners as JSON (schema.ts). */
-  readonly marks: string;
-}
+import { storedKey } from './stored-keys.ts';
+import type { IncomingObject } from './types/incoming-object.ts';
+import type { IndexedMetadata, KindNamesOnWire, Owner } from './types/prepared-object.ts';
 
 export interface ReceivedObject extends IndexedMetadata {
   /** The object as JSON, with apiVersion and kind. */
@@ -37,11 +18,6 @@ export interface ReceivedObject extends IndexedMetadata {
   readonly value: Readonly<Record<string, unknown>>;
   /** Places to remove from the text, beside those that the redaction's SQL removes. */
   readonly withheldPlaces: readonly string[];
-}
-
-export interface KindNamesOnWire {
-  readonly apiVersion: string;
-  readonly kind: string;
 }
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */

@@ -3,7 +3,8 @@
  */
 import type { PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
-import type { KindLayout, Lease, PromotedSlot } from './types.ts';
+import type { KindLayout, PromotedSlot } from './types/kind-layout.ts';
+import type { Lease } from './types/lease.ts';
 
 /** By resourceKey. */
 export type Layouts = ReadonlyMap<string, KindLayout>;

@@ -14,7 +14,7 @@ import { parseExact } from '../catalog/values.ts';
 import { lineReader, type RowAsRead } from './page-lines.ts';
 import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
 import { plainPage } from './plain-page.ts';
-import type { PageText } from './types.ts';
+import type { PageText } from './types/page-reader.ts';
 
 type WriteRow = (row: RowAsRead) => string;
 /** Null where nothing is shown. */

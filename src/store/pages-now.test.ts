@@ -4,7 +4,8 @@ import { Database } from './database.ts';
 import type { PageTemplate } from './page-template.ts';
 import { PagesNow } from './pages-now.ts';
 import { describedResource, pod, storeFile } from './test-support.ts';
-import type { PageRequest, Statement } from './types.ts';
+import type { PageRequest } from './types/page-reader.ts';
+import type { Statement } from './types/statement.ts';
 import { openWriter, type StoreWriter } from './writer.ts';
 
 const limits = { cachedStatements: 10, cacheKib: 1024, maxRows: 1000, mostMs: 4 };

@@ -10,7 +10,8 @@
  */
 import { type Clock, systemClock } from '../base/clock.ts';
 import { ReadConnection, type ReadConnectionOptions } from './read-connection.ts';
-import type { PageRequest, PagesRead, Statement } from './types.ts';
+import type { PageRequest, PagesRead } from './types/page-reader.ts';
+import type { Statement } from './types/statement.ts';
 
 export interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
   /** Milliseconds that a read may last. */

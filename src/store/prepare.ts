@@ -11,6 +11,7 @@
  * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that have a name twice or
  * null for their kind are the exception: no API server writes them.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../base/must.ts';
@@ -18,36 +19,15 @@ import type { LeafType } from '../catalog/field-tree.ts';
 import { type Path, type PathStep, parsePath } from '../catalog/path.ts';
 import { valueAt } from '../catalog/value-at.ts';
 import { Database, refusesJson } from './database.ts';
-import {
-  type IndexedMetadata,
-  indexedMetadata,
-  type KindNamesOnWire,
-  type MetadataMembers,
-  type ReceivedObject,
-  readIncoming,
-} from './incoming.ts';
+import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
 import { withMembersBefore } from './jsonb.ts';
 import { encodeJsonb } from './jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from './jsonb-reader.ts';
-import { keysAt } from './promoted-table.ts';
 import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
-import { storedKey } from './sql-functions.ts';
-import type { IncomingObject, SqlValue } from './types.ts';
-
-/** What an object's rows depend on besides the object. Plain data; two that are equal as JSON are the same. */
-export interface Recipe {
-  readonly names: KindNamesOnWire;
-  readonly withheld: readonly string[];
-  /** In the order of the promoted table's slots. */
-  readonly slots: readonly { readonly path: string; readonly type: LeafType }[];
-}
-
-export interface PreparedObject extends IndexedMetadata {
-  /** Of the promoted slots. */
-  readonly keys: readonly SqlValue[];
-  /** JSONB, without what is dropped and withheld. */
-  readonly body: Uint8Array;
-}
+import { keysAt, storedKey } from './stored-keys.ts';
+import type { IncomingObject } from './types/incoming-object.ts';
+import type { PreparedObject, Recipe } from './types/prepared-object.ts';
+import type { SqlValue } from './types/statement.ts';
 
 /** Where the value of a slot stands among the places that are looked for, and the way from there. */
 interface SlotPlace {

@@ -10,18 +10,17 @@
  *
  * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
  */
+
 import type { PromotionReason } from '../catalog/catalog.ts';
 import type { LeafType } from '../catalog/field-tree.ts';
 import type { Path } from '../catalog/path.ts';
-import { valueAt } from '../catalog/value-at.ts';
-import { parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
 import type { ReceivedObject } from './incoming.ts';
 import type { RowForm } from './row-inserter.ts';
 import { createPromotedTable, createSlotIndex, createSpareIndex } from './schema.ts';
-import { storedKey } from './sql-functions.ts';
+import { keysAt } from './stored-keys.ts';
 import { promotedTableName, slotColumns } from './tables.ts';
-import type { SqlValue } from './types.ts';
+import type { SqlValue } from './types/statement.ts';
 
 /** A path that is to have a column. */
 export interface WantedPath {
@@ -230,23 +229,6 @@ export class PromotedTable {
       .statement('UPDATE slot SET ready = ?, backfilled = coalesce(?, backfilled) WHERE kind = ? AND ready = 0')
       .run(id === null ? 1 : 0, id, this.#kindId);
   }
-}
-
-/** The keys of an object at these paths. */
-export function keysAt(
-  slots: readonly Pick<Slot, 'path' | 'type'>[],
-  received: Pick<ReceivedObject, 'text' | 'value'>,
-): SqlValue[] {
-  let exact: unknown;
-  return slots.map((slot) => {
-    let value = valueAt(received.value, slot.path);
-    // The value handed in may have been parsed without care for large integers.
-    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      exact ??= parseExact(received.text);
-      value = valueAt(exact, slot.path);
-    }
-    return storedKey(slot.type, value);
-  });
 }
 
 function isSame(a: WantedPath, b: WantedPath): boolean {

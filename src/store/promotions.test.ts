@@ -6,7 +6,8 @@ import { Database } from './database.ts';
 import { readLayouts } from './layout.ts';
 import { openReader } from './reader.ts';
 import { describedResource, pod, storeFile } from './test-support.ts';
-import type { IncomingObject, PathUse } from './types.ts';
+import type { IncomingObject } from './types/incoming-object.ts';
+import type { PathUse } from './types/kind-layout.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
 
 const node: PathUse = { key: 'pods', path: 'spec.nodeName', type: 'String' };

@@ -14,7 +14,7 @@ import { concerns, configuredPaths } from '../catalog/configured-paths.ts';
 import { parsePath } from '../catalog/path.ts';
 import type { Database } from './database.ts';
 import type { PromotedTable, WantedPath } from './promoted-table.ts';
-import type { PathUse, PromotionOutcome } from './types.ts';
+import type { PathUse, PromotionOutcome } from './types/kind-layout.ts';
 
 export interface PromotedKind {
   readonly id: number;

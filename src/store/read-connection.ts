@@ -23,7 +23,8 @@ import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { applicationId, formatVersion } from './schema.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
-import type { PageRequest, PagesRead, PageText, Row, Statement } from './types.ts';
+import type { PageRequest, PagesRead, PageText } from './types/page-reader.ts';
+import type { Row, Statement } from './types/statement.ts';
 
 export interface ReadConnectionOptions {
   readonly file: string;

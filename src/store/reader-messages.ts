@@ -8,7 +8,8 @@
  * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
  */
 import type { ErrorCode } from '../base/errors.ts';
-import type { PageRequest, PagesRead, Row, Statement } from './types.ts';
+import type { PageRequest, PagesRead } from './types/page-reader.ts';
+import type { Row, Statement } from './types/statement.ts';
 
 export type ReaderRequest =
   | { readonly op: 'begin'; readonly call: number; readonly lease: number; readonly timeoutMs: number }

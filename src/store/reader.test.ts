@@ -6,7 +6,7 @@ import { readLayouts } from './layout.ts';
 import { openReader, type PooledReader, type ReaderOptions } from './reader.ts';
 import { readResourceProgress } from './resource-progress.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
-import type { Statement } from './types.ts';
+import type { Statement } from './types/statement.ts';
 import { openWriter, type StoreWriter } from './writer.ts';
 
 async function open(options: Partial<ReaderOptions> = {}): Promise<{ writer: StoreWriter; reader: PooledReader }> {

@@ -13,7 +13,9 @@ import { type Logger, silentLogger } from '../base/log.ts';
 import { PagesNow } from './pages-now.ts';
 import type { FileDamage, Snapshot } from './reader-messages.ts';
 import { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts';
-import type { Lease, LeaseOptions, PageReader, PageRequest, PagesRead, Reader, Row, Statement } from './types.ts';
+import type { Lease, LeaseOptions, Reader } from './types/lease.ts';
+import type { PageReader, PageRequest, PagesRead } from './types/page-reader.ts';
+import type { Row, Statement } from './types/statement.ts';
 import { WalGate } from './wal-gate.ts';
 
 export interface ReaderOptions {

@@ -16,7 +16,7 @@ import {
   type ReaderWorkerData,
   type Snapshot,
 } from './reader-messages.ts';
-import type { PagesRead } from './types.ts';
+import type { PagesRead } from './types/page-reader.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
 const { flags, ...options } = workerData as ReaderWorkerData;

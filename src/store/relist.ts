@@ -26,7 +26,10 @@ import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver }
 import { compareResourceVersions } from './resource-version.ts';
 import type { StoredResource } from './resources.ts';
 import type { RowTarget } from './row-writer.ts';
-import type { ApplySummary, IncomingObject, Replace, ResourceHandle, Row, SameVersions } from './types.ts';
+import type { IncomingObject } from './types/incoming-object.ts';
+import type { ResourceHandle } from './types/progress.ts';
+import type { Row } from './types/statement.ts';
+import type { ApplySummary, Replace, SameVersions } from './types/writer.ts';
 import { WriteBudget } from './write-budget.ts';
 
 const keysAtOnce = 2000;

@@ -3,7 +3,8 @@
  * descriptions.
  */
 import { must } from '../base/must.ts';
-import type { CollectionProgress, IngestStatus, Lease, ResourceProgress } from './types.ts';
+import type { Lease } from './types/lease.ts';
+import type { CollectionProgress, IngestStatus, ResourceProgress } from './types/progress.ts';
 
 /** Sorted by cluster and key. */
 export async function readResourceProgress(lease: Lease): Promise<readonly ResourceProgress[]> {

@@ -12,12 +12,13 @@ import type { LeafType } from '../catalog/field-tree.ts';
 import { parsePath } from '../catalog/path.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../catalog/resource.ts';
 import { idleStatus } from './idle-status.ts';
-import type { KindNamesOnWire } from './incoming.ts';
 import { PromotedTable, type Slot } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import type { RowTarget } from './row-writer.ts';
-import type { IngestStatus, PathUse, PromotionOutcome, ResourceHandle, ResourceState } from './types.ts';
+import type { PathUse, PromotionOutcome } from './types/kind-layout.ts';
+import type { KindNamesOnWire } from './types/prepared-object.ts';
+import type { IngestStatus, ResourceHandle, ResourceState } from './types/progress.ts';
 import type { WriteSession } from './write-session.ts';
 
 export interface StoredKind {

@@ -8,7 +8,7 @@
  */
 import { must } from '../base/must.ts';
 import type { Database, NamedValues } from './database.ts';
-import type { SqlValue } from './types.ts';
+import type { SqlValue } from './types/statement.ts';
 
 /** Rows of one statement: halves of it for what is left over, so that there are few forms of a statement. */
 export const rowsAtOnce = 64;

@@ -5,11 +5,11 @@
 import { type Database, type NamedValues, refusesJson } from './database.ts';
 import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
 import type { ReceivedObject } from './incoming.ts';
-import type { PreparedObject } from './prepare.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
 import type { Redaction } from './redaction.ts';
 import { type RowForm, RowInserter } from './row-inserter.ts';
-import type { SqlValue } from './types.ts';
+import type { PreparedObject } from './types/prepared-object.ts';
+import type { SqlValue } from './types/statement.ts';
 
 /** Where an object's rows go. */
 export interface RowTarget {

@@ -12,7 +12,7 @@
 import type { Path } from '../catalog/path.ts';
 import { searchText, writtenPaths } from '../catalog/search-text.ts';
 import { parseExact } from '../catalog/values.ts';
-import type { SqlValue } from './types.ts';
+import type { SqlValue } from './types/statement.ts';
 import type { WriteBudget } from './write-budget.ts';
 import type { WriteSession } from './write-session.ts';
 

@@ -5,6 +5,7 @@
  * (`tickAt` of src/query/tick.ts), and it throws when the statement must die. It is not deterministic, so that SQLite never hoists
  * it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
  */
+
 import type { LeafType } from '../catalog/field-tree.ts';
 import { naturalKey } from '../catalog/natural.ts';
 import { type Path, parsePath } from '../catalog/path.ts';
@@ -14,7 +15,8 @@ import { Tally } from '../catalog/tally.ts';
 import { valuesAt } from '../catalog/value-at.ts';
 import { type OrderKey, orderKey, parseExact } from '../catalog/values.ts';
 import type { Database } from './database.ts';
-import type { SqlValue } from './types.ts';
+import { storedKey } from './stored-keys.ts';
+import type { SqlValue } from './types/statement.ts';
 
 export interface SqlFunctionOptions {
   /** Throws when the running statement must end. */
@@ -97,11 +99,4 @@ function remembered<T>(make: (text: string) => T): (text: string) => T {
     if (known?.text !== text) known = { text, made: make(text) };
     return known.made;
   };
-}
-
-/** The key of a value as it is stored and bound: whole numbers as integers, which a JavaScript number would not be. */
-export function storedKey(type: LeafType, value: unknown): SqlValue {
-  const key = orderKey(type, value);
-  if (type !== 'Float' && typeof key === 'number' && Number.isSafeInteger(key)) return BigInt(key);
-  return key ?? null;
 }

@@ -8,7 +8,7 @@ import { Database } from './database.ts';
 import { openReader } from './reader.ts';
 import type { FileDamage } from './reader-messages.ts';
 import { describedResource, event, pod, storeFile } from './test-support.ts';
-import type { ResourceHandle } from './types.ts';
+import type { ResourceHandle } from './types/progress.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from './writer.ts';
 
 const walGateBytes = 64 * 1024;

@@ -11,7 +11,9 @@ import { must } from '../base/must.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Resources, StoredResource } from './resources.ts';
 import type { RowWriter } from './row-writer.ts';
-import type { Audit, AuditResult, ListedObject, ResourceHandle } from './types.ts';
+import type { ListedObject } from './types/incoming-object.ts';
+import type { ResourceHandle } from './types/progress.ts';
+import type { Audit, AuditResult } from './types/writer.ts';
 import type { WriteSession } from './write-session.ts';
 
 export interface AuditContext {

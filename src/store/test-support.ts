@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { DescribedResource, PromotedPath } from '../catalog/catalog.ts';
-import type { IncomingEvent, IncomingObject } from './types.ts';
+import type { IncomingEvent, IncomingObject } from './types/incoming-object.ts';
 
 /** Of tests that have not ended: a process that ends in the middle of one, or whose hook failed, clears up behind itself. */
 const directories = new Set<string>();

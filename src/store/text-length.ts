@@ -1,4 +1,4 @@
-import type { Row } from './types.ts';
+import type { Row } from './types/statement.ts';
 
 /** Characters of a row's texts: what reading it is counted as. */
 export function textLength(row: Row): number {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { describedResource, entriesAmiss, pod } from './test-support.ts';
 import { changes, open, published, read, synced } from './testing/written-store.ts';
-import type { SameVersions } from './types.ts';
+import type { SameVersions } from './types/writer.ts';
 
 test('a first sync is invisible until it is committed, and is one RESET', async () => {
   const { writer, file } = open();

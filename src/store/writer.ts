@@ -18,7 +18,7 @@ import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } fro
 import { ChangeLog, type LogBounds } from './change-log.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { sqliteCodeOf } from './database.ts';
-import { DiskBudget, type DiskUse } from './disk-budget.ts';
+import { DiskBudget } from './disk-budget.ts';
 import { FaultWatch } from './fault-watch.ts';
 import { endFirstFill, FirstFill } from './first-fill.ts';
 import { FirstSync } from './first-sync.ts';
@@ -35,19 +35,10 @@ import { SearchIndex } from './search-index.ts';
 import { registerSqlFunctions } from './sql-functions.ts';
 import { faultOfCode } from './store-fault.ts';
 import { TableAudit } from './table-audit.ts';
-import type {
-  ApplySummary,
-  Audit,
-  IncomingEvent,
-  IngestStatus,
-  PathUse,
-  PromotionOutcome,
-  Replace,
-  ResourceHandle,
-  ResourceState,
-  SameVersions,
-  Writer,
-} from './types.ts';
+import type { IncomingEvent } from './types/incoming-object.ts';
+import type { PathUse, PromotionOutcome } from './types/kind-layout.ts';
+import type { IngestStatus, ResourceHandle, ResourceState } from './types/progress.ts';
+import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from './types/writer.ts';
 import type { CommitListener } from './wake.ts';
 import { WalBound } from './wal-bound.ts';
 import { defaultWriteBounds, type WriteBounds, WriteBudget } from './write-budget.ts';

@@ -19,7 +19,7 @@ import { resourcePath } from '../../src/kube/resource-path.ts';
 import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { Database } from '../../src/store/database.ts';
 import { compareResourceVersions } from '../../src/store/resource-version.ts';
-import type { ResourceState } from '../../src/store/types.ts';
+import type { ResourceState } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/writer.ts';
 import { eventually } from '../support/eventually.ts';
 import { kubeconfigFolder } from '../support/kubeconfig-file.ts';

@@ -6,7 +6,8 @@ import { evaluateAggregate } from '../../src/query/evaluate-aggregate.ts';
 import { facet, facetOf, filterWithout } from '../../src/query/facet.ts';
 import type { PlannedKind } from '../../src/query/plan.ts';
 import { afforded, boundless, shownGroups } from '../../src/query/testing/shown-groups.ts';
-import type { KindLayout, Lease } from '../../src/store/types.ts';
+import type { KindLayout } from '../../src/store/types/kind-layout.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
 import type { Held, Question } from './questions.ts';
 
 /** @param same is told both answers and throws where they differ. */

@@ -17,7 +17,8 @@ import type { ListResult, Page, PlannedKind } from '../../src/query/plan.ts';
 import { afforded, boundless } from '../../src/query/testing/shown-groups.ts';
 
 import { readLayouts } from '../../src/store/layout.ts';
-import type { KindLayout, Lease } from '../../src/store/types.ts';
+import type { KindLayout } from '../../src/store/types/kind-layout.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
 import { checkGroups } from './check-groups.ts';
 import { Dice } from './dice.ts';
 import { type Focus, focusOn, placeIn } from './focus.ts';

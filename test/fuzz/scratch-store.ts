@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { must } from '../../src/base/must.ts';
 import { Database } from '../../src/store/database.ts';
 import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
-import type { Lease } from '../../src/store/types.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
 import { openWriter, type StoreWriter } from '../../src/store/writer.ts';
 
 export interface ScratchStore {

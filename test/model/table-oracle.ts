@@ -10,7 +10,8 @@ import { readChanges } from '../../src/store/changes.ts';
 import { Database } from '../../src/store/database.ts';
 import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
 import { entriesAmiss } from '../../src/store/test-support.ts';
-import type { Lease, Row } from '../../src/store/types.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
+import type { Row } from '../../src/store/types/statement.ts';
 import type { ModelServer } from './model-server.ts';
 import { type ModelObject, revisionOf } from './model-storage.ts';
 

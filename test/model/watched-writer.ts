@@ -6,7 +6,8 @@
  */
 import { messageOf } from '../../src/base/errors.ts';
 import { resourceKey } from '../../src/catalog/resource.ts';
-import type { Replace, ResourceHandle } from '../../src/store/types.ts';
+import type { ResourceHandle } from '../../src/store/types/progress.ts';
+import type { Replace } from '../../src/store/types/writer.ts';
 import type { StoreWriter } from '../../src/store/writer.ts';
 import type { ModelFaults } from './model-faults.ts';
 import type { ModelServer } from './model-server.ts';

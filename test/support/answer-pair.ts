@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/log.ts';
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import type { Metrics } from '../../src/server/metrics.ts';
-import type { PageReader } from '../../src/store/types.ts';
+import type { PageReader } from '../../src/store/types/page-reader.ts';
 import { type EngineFixture, engineFixture, type FixtureOptions } from './engine-fixture.ts';
 
 export interface Reply {

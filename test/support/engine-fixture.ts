@@ -15,7 +15,11 @@ import { beginOperation, type Operation, type OperationSource } from '../../src/
 import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/subscribe.ts';
 import { openReader, type PooledReader, type ReaderOptions } from '../../src/store/reader.ts';
 import { storeFile } from '../../src/store/test-support.ts';
-import type { IncomingEvent, Lease, PageReader, Reader, ResourceHandle, Statement } from '../../src/store/types.ts';
+import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
+import type { Lease, Reader } from '../../src/store/types/lease.ts';
+import type { PageReader } from '../../src/store/types/page-reader.ts';
+import type { ResourceHandle } from '../../src/store/types/progress.ts';
+import type { Statement } from '../../src/store/types/statement.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from '../../src/store/writer.ts';
 
 export interface FixtureOptions {

@@ -6,7 +6,9 @@ import { expect } from 'vitest';
 import { readChanges, readLogFloor } from '../../src/store/changes.ts';
 import { Database } from '../../src/store/database.ts';
 import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
-import type { Lease, LoggedChange, Row, Statement } from '../../src/store/types.ts';
+import type { LoggedChange } from '../../src/store/types/change.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
+import type { Row, Statement } from '../../src/store/types/statement.ts';
 
 /** Identity (`cluster/kind/namespace/name`) to what is known of the object. */
 export type Table = Map<string, { readonly id: number; readonly uid: string; readonly body: string }>;

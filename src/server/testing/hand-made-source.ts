@@ -19,7 +19,7 @@ import type { OperationContext, OperationSource } from '../../graphql/operation.
 import { PathWishes } from '../../graphql/path-wishes.ts';
 import { SlowQueries } from '../../graphql/slow-queries.ts';
 import { ChangeFeed } from '../../live/change-feed.ts';
-import type { Lease, Reader } from '../../store/types.ts';
+import type { Lease, Reader } from '../../store/types/lease.ts';
 
 export interface HandMade {
   readonly source: OperationSource;

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import { Database } from '../database.ts';
 import { describedResource, pod, storeFile } from '../test-support.ts';
-import type { ResourceHandle } from '../types.ts';
+import type { ResourceHandle } from '../types/progress.ts';
 import { openWriter, type StoreWriter, type WriterOptions } from '../writer.ts';
 
 /** A writer of a new file; closed with the test. */

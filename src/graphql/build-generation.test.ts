@@ -6,7 +6,7 @@ import { describeSimulatedKinds } from '../../test/support/simulated-kinds.ts';
 import { must } from '../base/must.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { Catalog, CatalogKind } from '../catalog/catalog.ts';
-import { buildGeneration } from './generation.ts';
+import { buildGeneration } from './build-generation.ts';
 import { WholeTypes } from './whole-types.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {

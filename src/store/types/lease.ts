@@ -1,0 +1,31 @@
+/** Read access to the store: one snapshot, lent for one operation. */
+import type { Row, Statement } from './statement.ts';
+
+/** A read connection lent to one operation for one snapshot. */
+export interface Lease {
+  /** Sequence number of the newest change that this snapshot contains. */
+  readonly revision: number;
+  /** Life of the store file; cursors of another epoch cannot be resumed. */
+  readonly epoch: string;
+  all(statement: Statement): Promise<readonly Row[]>;
+  /**
+   * Runs the statements in turn until `limit` rows are there: how range segments of a keyset page are read. Each has a LIMIT of its
+   * own.
+   */
+  fill(statements: readonly Statement[], limit: number): Promise<readonly Row[]>;
+}
+
+export interface LeaseOptions {
+  /** Aborting cancels a running statement too (within 50 ms) and rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds; default from the reader's options. Past it the lease is cut and the caller gets TIMEOUT. */
+  readonly timeoutMs?: number;
+}
+
+/** The asynchronous reader interface: another engine may stand behind it one day. */
+export interface Reader {
+  lease<T>(work: (lease: Lease) => Promise<T>, options?: LeaseOptions): Promise<T>;
+  /** Takes a lease that the caller ends: for operations whose steps are not one function. `end` is idempotent. */
+  open(options?: LeaseOptions): Promise<Lease & { end(): void }>;
+  close(): Promise<void>;
+}
