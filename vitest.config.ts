@@ -12,6 +12,6 @@ export default defineConfig({
     execArgv: ['--no-wasm-code-gc'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    reporters: ['default', './test/support/count-reporter.ts'],
+    reporters: ['default', './test/kit/count-reporter.ts'],
   },
 });

@@ -1,20 +1,20 @@
 /**
- * What counts and aggregates cost: rows that a second of processor time suffices for, by what is looked at. The costs of src/query/scan-budget.ts and
+ * What counts and aggregates cost: rows that a second of processor time suffices for, by what is looked at. The costs of src/query/plan/scan-budget.ts and
  * the default of --scan-rows stand on it: one operation's scans must fit into its lease.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LeafType } from '../src/catalog/field-tree.ts';
-import { parsePath } from '../src/catalog/path.ts';
+import type { LeafType } from '../src/catalog/tree/field-tree.ts';
+import { parsePath } from '../src/catalog/tree/path.ts';
 import { optionTable } from '../src/config/options.ts';
-import type { AggregatePlan, Leaf, Measured } from '../src/query/aggregate.ts';
-import { aggregateKinds } from '../src/query/aggregate-kinds.ts';
-import { everything, type Filter } from '../src/query/filter.ts';
-import { ScanBudget } from '../src/query/scan-budget.ts';
-import { readLayouts } from '../src/store/layout.ts';
-import { openReader } from '../src/store/reader.ts';
-import { openWriter } from '../src/store/writer.ts';
+import type { AggregatePlan, Leaf, Measured } from '../src/query/plan/aggregate.ts';
+import { everything, type Filter } from '../src/query/plan/filter.ts';
+import { ScanBudget } from '../src/query/plan/scan-budget.ts';
+import { aggregateKinds } from '../src/query/read/aggregate-kinds.ts';
+import { readLayouts } from '../src/store/read/layout.ts';
+import { openReader } from '../src/store/read/reader.ts';
+import { openWriter } from '../src/store/write/writer.ts';
 import { podDescription, podText } from './support/pods.ts';
 
 export const about = 'rows that counts and aggregates look at in a second [Pods, default 50000]';

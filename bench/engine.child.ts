@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { openReader, type PooledReader } from '../src/store/reader.ts';
+import { openReader, type PooledReader } from '../src/store/read/reader.ts';
 import type { Lease } from '../src/store/types/lease.ts';
 import type { Statement } from '../src/store/types/statement.ts';
 import type { EngineFigures } from './engine.ts';

@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import type { IncomingEvent } from '../src/store/types/incoming-object.ts';
-import { openWriter } from '../src/store/writer.ts';
+import { openWriter } from '../src/store/write/writer.ts';
 import { podDescription, podText } from './support/pods.ts';
 
 export interface WriterFigures {

@@ -6,8 +6,8 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startIngest } from '../src/ingest/start-ingest.ts';
-import { Database } from '../src/store/database.ts';
+import { startIngest } from '../src/ingest/thread/start-ingest.ts';
+import { Database } from '../src/store/sqlite/database.ts';
 import type { EventFigures } from './events.ts';
 import { versionsPerMs } from './support/pod-server.ts';
 import { residentAnonymousMb } from './support/resident.ts';

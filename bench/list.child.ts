@@ -11,7 +11,7 @@ import { silentLogger } from '../src/base/log.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { createEngine } from '../src/graphql/engine.ts';
 import { startServer } from '../src/server/http-server.ts';
-import { openReader } from '../src/store/reader.ts';
+import { openReader } from '../src/store/read/reader.ts';
 import type { WriterOrder } from './list.writer.ts';
 
 const [file = '', objects = '0', prepared = 'true'] = process.argv.slice(2);

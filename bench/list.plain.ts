@@ -6,8 +6,8 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Database } from '../src/store/database.ts';
-import { registerSqlFunctions } from '../src/store/sql-functions.ts';
+import { Database } from '../src/store/sqlite/database.ts';
+import { registerSqlFunctions } from '../src/store/sqlite/sql-functions.ts';
 import { pageSize, phaseOf } from './support/list-query.ts';
 import { podText } from './support/pods.ts';
 

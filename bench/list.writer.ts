@@ -1,8 +1,8 @@
 /** The writer thread of bench/list.ts: fills the store, or goes on with a filled one; then does what it is told. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
-import { readWatchLine } from '../src/ingest/watch-events.ts';
-import { openWriter } from '../src/store/writer.ts';
+import { readWatchLine } from '../src/ingest/bytes/watch-events.ts';
+import { openWriter } from '../src/store/write/writer.ts';
 import { phaseOf, treedPods } from './support/list-query.ts';
 import { podText } from './support/pods.ts';
 

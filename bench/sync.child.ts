@@ -4,7 +4,7 @@
  *   argv: kubeconfig, store file, true for a parse thread beside the ingest thread -> message: SyncedProcess
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startIngest } from '../src/ingest/start-ingest.ts';
+import { startIngest } from '../src/ingest/thread/start-ingest.ts';
 import { watchResident } from './support/resident.ts';
 import { threadCpuSeconds } from './support/thread-cpu.ts';
 import type { SyncedProcess } from './sync.ts';

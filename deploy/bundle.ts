@@ -5,7 +5,7 @@
  *   OUT/schema/operations/       the playground's tabs
  *   OUT/src/portolan.js          the way in, as it is in src
  *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
- *   OUT/src/bundle/client/       what `portolan client-config` prints
+ *   OUT/src/bundle/modules/      what `portolan client-config` prints
  *
  * Files that the sources read by their place have the same place from the bundle as they have from the sources. better-sqlite3 stays
  * a package, because it is compiled for the machine that it is installed on.
@@ -22,10 +22,10 @@ const unbundled = 'better-sqlite3';
 /** The modules that threads are started with, by the name of their file in the bundle. */
 const threads = {
   main: 'src/main.ts',
-  'ingest.worker': 'src/ingest/ingest.worker.ts',
-  'parse.worker': 'src/ingest/parse.worker.ts',
-  'reader.worker': 'src/store/reader.worker.ts',
-  'checkpointer.worker': 'src/store/checkpointer.worker.ts',
+  'ingest.worker': 'src/ingest/thread/ingest.worker.ts',
+  'parse.worker': 'src/ingest/parse/parse.worker.ts',
+  'reader.worker': 'src/store/read/reader.worker.ts',
+  'checkpointer.worker': 'src/store/file/checkpointer.worker.ts',
   'sim.worker': 'src/sim/sim.worker.ts',
 } as const;
 
@@ -63,7 +63,7 @@ export async function writeBundle(out: string): Promise<number> {
   }
   const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
   writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
-  cpSync(join(root, 'src', 'graphql', 'client'), join(target, 'client'), { recursive: true });
+  cpSync(join(root, 'src', 'graphql', 'client', 'modules'), join(target, 'modules'), { recursive: true });
   cpSync(join(root, 'schema', 'operations'), join(out, 'schema', 'operations'), { recursive: true });
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   return bytes;

@@ -76,6 +76,12 @@ function graphOfFiles(all: readonly Import[]): Graph {
   return graph;
 }
 
+/** The room and the folder in it that a file of `src` belongs to; the folder is empty for a file that stands in the room itself. */
+function folderOf(file: string): readonly [room: string, folder: string] {
+  const [room = '', folder, rest] = file.split(sep);
+  return [room, rest === undefined || folder === undefined ? '' : folder];
+}
+
 /** The strongly connected components with more than one node (Tarjan's algorithm), sorted. */
 function circles(graph: Graph): readonly (readonly string[])[] {
   const numbers = new Map<string, { index: number; low: number }>();
@@ -131,6 +137,30 @@ describe('the arrows of the house', () => {
       ({ room, target }) => pure.includes(room) && target.startsWith('node:') && !withoutIo.has(target),
     );
     expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('the folders of a room import each other one way, and none imports the files beside the folders', () => {
+    const folders = new Map<string, string[]>();
+    for (const [file, targets] of graphOfFiles(imports)) {
+      const [room, folder] = folderOf(file);
+      for (const target of targets) {
+        const [otherRoom, otherFolder] = folderOf(target);
+        if (room !== otherRoom || folder === otherFolder || folder === '') continue;
+        const key = `${room}/${folder}`;
+        folders.set(key, [...(folders.get(key) ?? []), otherFolder === '' ? target : `${room}/${otherFolder}`]);
+      }
+    }
+    expect(circles(folders)).toEqual([]);
+    const toRoot = [...folders].flatMap(([folder, targets]) =>
+      targets.filter((target) => target.endsWith('.ts')).map((target) => `${folder} -> ${target}`),
+    );
+    expect(toRoot).toEqual([]);
+  });
+
+  test('no folder has more than sixteen source files', () => {
+    const counts = new Map<string, number>();
+    for (const name of files) counts.set(dirname(name), (counts.get(dirname(name)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 16)).toEqual([]);
   });
 
   test('no files import each other in a circle, type imports included', () => {

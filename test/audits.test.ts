@@ -2,8 +2,8 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../src/server/http-server.ts';
-import { handMadeSource } from '../src/server/testing/hand-made-source.ts';
 import { createYogaServer } from '../src/server/yoga-server.ts';
+import { handMadeSource } from './kit/hand-made-source.ts';
 
 const { source, log } = handMadeSource();
 const yoga = createYogaServer({ source, log, tabs: [] });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeBundle } from '../deploy/bundle.ts';
-import { data } from './support/graphql-client.ts';
+import { data } from './kit/graphql-client.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Inside the project, where the bundle finds the package that it does not hold. */

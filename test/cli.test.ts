@@ -12,10 +12,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
-import { openAcknowledged } from '../src/server/testing/raw-socket.ts';
-import { openWriter } from '../src/store/writer.ts';
-import { eventually } from './support/eventually.ts';
-import { data } from './support/graphql-client.ts';
+import { openWriter } from '../src/store/write/writer.ts';
+import { eventually } from './kit/eventually.ts';
+import { data } from './kit/graphql-client.ts';
+import { openAcknowledged } from './kit/raw-socket.ts';
 
 const entry = fileURLToPath(new URL('../src/portolan.js', import.meta.url));
 

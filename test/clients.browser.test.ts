@@ -10,10 +10,10 @@ import { bundlePage } from './clients/bundle-page.ts';
 import type { Driver, PodList, PodRow } from './clients/documents.ts';
 import type { Page as DrivenPage } from './clients/page.ts';
 import { type Site, startSite } from './clients/site.ts';
-import { hasChromium, launchChromium, openPage, type WatchedPage } from './support/browser.ts';
-import { eventually } from './support/eventually.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { type KubeconfigFolder, kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { hasChromium, launchChromium, openPage, type WatchedPage } from './kit/browser.ts';
+import { eventually } from './kit/eventually.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { type KubeconfigFolder, kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 const first = 3;
 const names = (rows: readonly PodRow[]): readonly string[] => rows.map(({ metadata }) => metadata.name);

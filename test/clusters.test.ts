@@ -1,9 +1,9 @@
 /** Two simulated clusters that serve one CRD with different schemas answer through one gateway, each object with its cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { ask, data } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { ask, data } from './kit/graphql-client.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 const clusters: SimCluster[] = [];
 const folder = kubeconfigFolder();

@@ -5,12 +5,12 @@ import { type GraphQLSchema, introspectionFromSchema, validateSchema } from 'gra
 import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
-import type { DescribedResource } from '../src/catalog/catalog.ts';
-import { describeResource } from '../src/catalog/describe.ts';
-import { resourceOfCrd } from '../src/catalog/from-crd.ts';
-import { buildGeneration } from '../src/graphql/build-generation.ts';
-import { crdFolder, loadCrds } from './support/crds.ts';
-import { describeSimulatedKinds } from './support/simulated-kinds.ts';
+import { describeResource } from '../src/catalog/describe/describe.ts';
+import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
+import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
+import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
+import { crdFolder, loadCrds } from './kit/crds.ts';
+import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
 
 interface Measured {
   readonly schema: GraphQLSchema;

@@ -1,18 +1,18 @@
 /**
  * Real CustomResourceDefinitions become kinds, alone and all together, without one name standing for two things.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
-import type { Catalog, DescribedResource } from '../src/catalog/catalog.ts';
-import { checkNames } from '../src/catalog/check-names.ts';
-import { describeResource } from '../src/catalog/describe.ts';
-import { fieldName, kubernetesNameOf } from '../src/catalog/field-names.ts';
-import type { FieldType } from '../src/catalog/field-tree.ts';
-import { resourceOfCrd } from '../src/catalog/from-crd.ts';
-import { parsePath } from '../src/catalog/path.ts';
-import { resolvePath } from '../src/catalog/resolve-path.ts';
-import { nameShapes } from '../src/catalog/shape-names.ts';
-import { crdFolder, loadCrds } from './support/crds.ts';
+import { describeResource } from '../src/catalog/describe/describe.ts';
+import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
+import { checkNames } from '../src/catalog/names/check-names.ts';
+import { fieldName, kubernetesNameOf } from '../src/catalog/names/field-names.ts';
+import { nameShapes } from '../src/catalog/names/shape-names.ts';
+import { resolvePath } from '../src/catalog/paths/resolve-path.ts';
+import type { Catalog, DescribedResource } from '../src/catalog/resources/catalog.ts';
+import type { FieldType } from '../src/catalog/tree/field-tree.ts';
+import { parsePath } from '../src/catalog/tree/path.ts';
+import { crdFolder, loadCrds } from './kit/crds.ts';
 
 describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
   let crds: readonly unknown[] = [];
@@ -48,13 +48,13 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
       process.stdout.write(`  ${resource}: ${message}\n`);
   }, 300_000);
 
-  it('makes a kind of every one', () => {
+  test('makes a kind of every one', () => {
     expect(refused).toEqual([]);
     expect(crds.length).toBeGreaterThan(20);
     expect(catalog.kinds.length).toBe(described.length);
   });
 
-  it('makes each alone what it is among all', () => {
+  test('makes each alone what it is among all', () => {
     for (const each of described) {
       const alone = assembleCatalog([each]);
       const kind = catalog.kinds.find(({ key }) => key === alone.kinds[0]?.key);
@@ -62,11 +62,11 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
     }
   });
 
-  it('gives no name twice, nor twice but for letter case', () => {
+  test('gives no name twice, nor twice but for letter case', () => {
     expect(checkNames(catalog)).toEqual([]);
   });
 
-  it('names fields so that siblings differ and names lead back', () => {
+  test('names fields so that siblings differ and names lead back', () => {
     for (const { tree, key } of catalog.kinds) {
       for (const shape of Object.values(tree.shapes)) {
         const position = shape.key === tree.root ? 'root' : 'nested';
@@ -78,7 +78,7 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
     }
   });
 
-  it('names every shape that is shown and leaves none without fields', () => {
+  test('names every shape that is shown and leaves none without fields', () => {
     for (const { names, tree } of catalog.kinds) {
       const shapes = nameShapes(names.type, tree);
       for (const key of shapes.keys()) {
@@ -90,7 +90,7 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
     }
   });
 
-  it('resolves every path that it promotes or prints', () => {
+  test('resolves every path that it promotes or prints', () => {
     for (const each of described) {
       for (const { path, type } of each.promoted) {
         const found = resolvePath(each.tree, parsePath(path));
@@ -103,7 +103,7 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
     }
   });
 
-  it('survives the way through JSON text', () => {
+  test('survives the way through JSON text', () => {
     for (const each of described) expect(JSON.parse(JSON.stringify(each))).toEqual(each);
   });
 });

@@ -1,7 +1,7 @@
 /** The end-to-end suite once more, against a real kube-apiserver with etcd and the controller manager. */
 import { describe } from 'vitest';
-import { controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
-import { describeEndToEnd } from './support/end-to-end.ts';
+import { controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { describeEndToEnd } from './kit/end-to-end.ts';
 
 describe.skipIf(controlPlaneAssets() === null)('with KUBEBUILDER_ASSETS', () => {
   describeEndToEnd('kube-apiserver', async () => {

@@ -1,7 +1,7 @@
 /** The end-to-end suite against the simulated cluster. */
 import { startSimCluster } from '../src/sim/sim-cluster.ts';
-import { describeEndToEnd } from './support/end-to-end.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { describeEndToEnd } from './kit/end-to-end.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 describeEndToEnd('simulated cluster', async () => {
   const cluster = await startSimCluster({ objects: 'empty', controllers: true });

@@ -16,9 +16,9 @@ import {
   type WatchPodsSubscription,
   WorkloadsDocument,
 } from './generated/graphql.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { data, subscribe } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { data, subscribe } from './kit/graphql-client.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 const folder = kubeconfigFolder();
 let cluster: SimCluster;

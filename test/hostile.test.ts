@@ -3,11 +3,11 @@
  * broke, and a neighbour's query that came at the same time is answered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClusterOptions } from '../src/ingest/cluster-options.ts';
+import type { ClusterOptions } from '../src/ingest/context/cluster-options.ts';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { ask, data } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { ask, data } from './kit/graphql-client.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 const folder = kubeconfigFolder();
 let sim: SimCluster;

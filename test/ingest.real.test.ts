@@ -2,18 +2,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
-import type { DescribedResource } from '../src/catalog/catalog.ts';
-import { resourceKey } from '../src/catalog/resource.ts';
-import { type IngestHandle, startIngest } from '../src/ingest/start-ingest.ts';
-import { type Connection, connect } from '../src/kube/connection.ts';
-import { resourcePath } from '../src/kube/resource-path.ts';
-import { RestClient } from '../src/kube/rest-client.ts';
-import { Database } from '../src/store/database.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
-import { eventually } from './support/eventually.ts';
-import * as manifests from './support/manifests.ts';
+import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
+import { resourceKey } from '../src/catalog/resources/resource.ts';
+import { type IngestHandle, startIngest } from '../src/ingest/thread/start-ingest.ts';
+import { type Connection, connect } from '../src/kube/client/connection.ts';
+import { RestClient } from '../src/kube/client/rest-client.ts';
+import { resourcePath } from '../src/kube/http/resource-path.ts';
+import { Database } from '../src/store/sqlite/database.ts';
+import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { eventually } from './kit/eventually.ts';
+import * as manifests from './kit/manifests.ts';
 
 describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { timeout: 120_000 }, () => {
   let plane: ControlPlane;
@@ -73,7 +73,7 @@ describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { tim
     expect(ours.sort()).toEqual(theirs.sort());
   }
 
-  it('syncs all that is served, and the tables equal the lists', async () => {
+  test('syncs all that is served, and the tables equal the lists', async () => {
     await ingest.synced;
     expect(ingest.progress()).toMatchObject({ ready: true, failing: [] });
     expect(ingest.progress().resourcesTotal).toBeGreaterThan(40);
@@ -84,7 +84,7 @@ describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { tim
   });
 
   // Without custom objects: builds of old API servers with a newer Go than theirs crash when one is created.
-  it('follows changes, and a CRD that comes and goes', async () => {
+  test('follows changes, and a CRD that comes and goes', async () => {
     await api.post('/api/v1/namespaces', manifests.namespace('ingest'));
     for (let index = 0; index < 10; index += 1) {
       await api.post('/api/v1/namespaces/ingest/configmaps', {
@@ -106,7 +106,7 @@ describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { tim
     await eventually(compare);
   });
 
-  it('goes on after the API server was killed', async () => {
+  test('goes on after the API server was killed', async () => {
     await plane.killApiServer('SIGKILL');
     await eventually(() => expect(restarts('configmaps')['network']).toBeGreaterThan(0));
     await plane.startApiServer();
@@ -115,7 +115,7 @@ describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { tim
     await eventually(() => expect(ingest.progress()).toMatchObject({ ready: true, failing: [] }), 60_000);
   });
 
-  it('resumes after a restart of its own, with what happened meanwhile', async () => {
+  test('resumes after a restart of its own, with what happened meanwhile', async () => {
     await ingest.close();
     await api.delete('/api/v1/namespaces/ingest/configmaps/c1');
     await api.patch('/api/v1/namespaces/ingest/configmaps/c2', 'merge', { data: { index: 'changed' } });

@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
-import { apiErrorFromStatus } from '../src/kube/api-error.ts';
-import { type Connection, connect } from '../src/kube/connection.ts';
-import { discover } from '../src/kube/discovery.ts';
-import { explainConnectionFailure } from '../src/kube/explain.ts';
-import { clusterUid } from '../src/kube/identity.ts';
-import { fetchOpenApi } from '../src/kube/openapi.ts';
-import { resourcePath } from '../src/kube/resource-path.ts';
-import { RestClient } from '../src/kube/rest-client.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
+import { type Connection, connect } from '../src/kube/client/connection.ts';
+import { explainConnectionFailure } from '../src/kube/client/explain.ts';
+import { RestClient } from '../src/kube/client/rest-client.ts';
+import { discover } from '../src/kube/discovery/discovery.ts';
+import { clusterUid } from '../src/kube/discovery/identity.ts';
+import { fetchOpenApi } from '../src/kube/discovery/openapi.ts';
+import { apiErrorFromStatus } from '../src/kube/http/api-error.ts';
+import { resourcePath } from '../src/kube/http/resource-path.ts';
+import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
 
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true };
 
@@ -68,13 +68,13 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     return `${explanation.code}: ${explanation.message}`;
   }
 
-  it('is one cluster with an identity', async () => {
+  test('is one cluster with an identity', async () => {
     const uid = await clusterUid(api);
     expect(uid).toMatch(/^[0-9a-f-]{36}$/);
     expect(await plane.kubectl(['get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}'])).toBe(uid);
   });
 
-  it('tells what it serves, as kubectl sees it, and what it serves no more', async () => {
+  test('tells what it serves, as kubectl sees it, and what it serves no more', async () => {
     const found = await discover(api);
     expect(found.failures).toEqual([]);
     const preferred = found.resources
@@ -96,7 +96,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     );
   });
 
-  it('describes its kinds in OpenAPI v2, once', async () => {
+  test('describes its kinds in OpenAPI v2, once', async () => {
     const first = await fetchOpenApi(api, ['v1', 'apps/v1']);
     expect(first).toMatchObject({ form: 'v2', failures: [] });
     const document = must(first.documents.get('*'), 'the one document');
@@ -107,7 +107,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect((await api.send('GET', '/openapi/v2', undefined, conditional)).status).toBe(304);
   });
 
-  it('takes writes of each kind, and says why it refuses one', async () => {
+  test('takes writes of each kind, and says why it refuses one', async () => {
     const at = (name?: string): string => resourcePath(configMaps, 'default', name);
     const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: '1' } };
     await api.post(at(), made);
@@ -132,7 +132,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     await expect(api.get('/apis/none.example/v1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('keeps the case of names in paths', async () => {
+  test('keeps the case of names in paths', async () => {
     const path = resourcePath(
       { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false },
       undefined,
@@ -150,7 +150,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect(await api.get(path)).toMatchObject({ metadata: { name: 'system:MyAdmin' } });
   });
 
-  it('streams a list in pages, and then a watch, which ends with its server', async () => {
+  test('streams a list in pages, and then a watch, which ends with its server', async () => {
     for (const name of ['one', 'two', 'three']) await plane.kubectl(['create', 'configmap', name, '-n', 'kube-public']);
     const path = resourcePath(configMaps, 'kube-public');
     const page = await api.stream(path, { limit: 2 });
@@ -179,7 +179,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect(await readText((await api.stream(path)).body)).toContain('"name":"four"');
   });
 
-  it('refuses a watch from before what it remembers with 410, inside the stream', async () => {
+  test('refuses a watch from before what it remembers with 410, inside the stream', async () => {
     // Its memory began when it was started anew, long after this revision.
     const watch = await api.stream(resourcePath(configMaps), { watch: true, resourceVersion: '1' });
     const event = JSON.parse(await readText(watch.body)) as { type: string; object: unknown };
@@ -191,7 +191,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     });
   });
 
-  it('has controllers, which make Pods of a Deployment', async () => {
+  test('has controllers, which make Pods of a Deployment', async () => {
     await plane.kubectl(['create', 'deployment', 'web', '--image=none', '--replicas=2']);
     const path = resourcePath({ group: '', version: 'v1', plural: 'pods', namespaced: true }, 'default');
     const { body } = await api.stream(path, { watch: true, labelSelector: 'app=web' });
@@ -203,7 +203,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect([...names].every((name) => name.startsWith('web-'))).toBe(true);
   });
 
-  it('does not let in whom it does not know, and says what another lacks', async () => {
+  test('does not let in whom it does not know, and says what another lacks', async () => {
     expect(await explained(await other(plane.kubeconfigFor('unknown')))).toMatch(
       /^UNAUTHENTICATED: .*\(401\).*log in again/,
     );
@@ -213,7 +213,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect(await clusterUid(await other(plane.kubeconfigFor('nobody')))).toBeNull();
   });
 
-  it('has a certificate that is checked', async () => {
+  test('has a certificate that is checked', async () => {
     const ca = Buffer.from(plane.caPem()).toString('base64');
     expect(await explained(await other(changed('no-ca', {})))).toContain('certificate-authority-data');
     const named = { 'certificate-authority-data': ca, 'tls-server-name': 'elsewhere.example' };
@@ -224,8 +224,8 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     expect(await explained(plain)).toContain('HTTP request to an HTTPS server');
   });
 
-  it('is gone with the process that started it, however that ends', async () => {
-    const support = pathToFileURL(join(import.meta.dirname, 'support', 'control-plane.ts')).href;
+  test('is gone with the process that started it, however that ends', async () => {
+    const support = pathToFileURL(join(import.meta.dirname, 'kit', 'control-plane.ts')).href;
     const source = `import { startControlPlane } from ${JSON.stringify(support)};
       const plane = await startControlPlane();
       console.log(JSON.stringify({ dir: plane.dir, server: plane.server }));

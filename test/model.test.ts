@@ -6,9 +6,9 @@
  * fixes what is done and what goes wrong; how the two meet on the wire is up to the machine.
  */
 import { expect, test } from 'vitest';
-import type { FaultSwitches } from '../src/sim/faults.ts';
+import type { FaultSwitches } from '../src/sim/objects/faults.ts';
 import { configMap, configMaps, type FaultBench, faultBench } from './faults/fault-bench.ts';
-import { seededRandom } from './support/seeded-random.ts';
+import { seededRandom } from './kit/seeded-random.ts';
 
 const steps = 60;
 const { PORTOLAN_SEED, PORTOLAN_SEEDS } = process.env;

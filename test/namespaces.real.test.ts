@@ -2,16 +2,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type IngestHandle, startIngest } from '../src/ingest/start-ingest.ts';
-import { type Connection, connect } from '../src/kube/connection.ts';
-import { RestClient } from '../src/kube/rest-client.ts';
-import { requireReady } from '../src/query/readiness.ts';
-import { openReader, type PooledReader } from '../src/store/reader.ts';
-import { readResourceProgress } from '../src/store/resource-progress.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
-import { eventually } from './support/eventually.ts';
-import * as manifests from './support/manifests.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type IngestHandle, startIngest } from '../src/ingest/thread/start-ingest.ts';
+import { type Connection, connect } from '../src/kube/client/connection.ts';
+import { RestClient } from '../src/kube/client/rest-client.ts';
+import { requireReady } from '../src/query/read/readiness.ts';
+import { openReader, type PooledReader } from '../src/store/read/reader.ts';
+import { readResourceProgress } from '../src/store/read/resource-progress.ts';
+import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { eventually } from './kit/eventually.ts';
+import * as manifests from './kit/manifests.ts';
 
 describe.skipIf(controlPlaneAssets() === null)('a user with rights in two namespaces', { timeout: 120_000 }, () => {
   let plane: ControlPlane;
@@ -76,7 +76,7 @@ describe.skipIf(controlPlaneAssets() === null)('a user with rights in two namesp
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  it('reads those two; the others and what is cluster-scoped are parked, and told of', async () => {
+  test('reads those two; the others and what is cluster-scoped are parked, and told of', async () => {
     await ingest.synced;
     expect(await names()).toEqual(['a/one', 'b/one']);
     const { failing } = ingest.progress();
@@ -103,7 +103,7 @@ describe.skipIf(controlPlaneAssets() === null)('a user with rights in two namesp
     });
   });
 
-  it('follows what happens there, and takes up a namespace when the right to it is given', async () => {
+  test('follows what happens there, and takes up a namespace when the right to it is given', async () => {
     await configMap('a', 'two');
     await configMap('c', 'two');
     await admin.delete('/api/v1/namespaces/b/configmaps/one');
@@ -118,7 +118,7 @@ describe.skipIf(controlPlaneAssets() === null)('a user with rights in two namesp
     ]);
   });
 
-  it('is told of --namespaces where it asks for all', async () => {
+  test('is told of --namespaces where it asks for all', async () => {
     await ingest.close();
     ingest = await start([]);
     await ingest.synced;

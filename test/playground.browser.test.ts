@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
-import { asString, at } from '../src/sim/json.ts';
+import { asString, at } from '../src/sim/objects/json.ts';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
-import { hasChromium, launchChromium, openPage, type WatchedPage } from './support/browser.ts';
-import { eventually } from './support/eventually.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { type KubeconfigFolder, kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { hasChromium, launchChromium, openPage, type WatchedPage } from './kit/browser.ts';
+import { eventually } from './kit/eventually.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { type KubeconfigFolder, kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 /** The JSON that the result pane shows, as far as it reaches, without white space: the pane breaks long lines. */
 async function shown(page: Page): Promise<string> {

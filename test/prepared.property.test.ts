@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rawJson } from '../src/catalog/raw-json.ts';
-import { pools } from '../src/query/test-values.ts';
-import { answerPair } from './support/answer-pair.ts';
-import { made } from './support/engine-fixture.ts';
-import { gadget, gadgets, widget, widgets } from './support/graphql-world.ts';
-import { randomQuery } from './support/random-query.ts';
+import { rawJson } from '../src/catalog/values/raw-json.ts';
+import { answerPair } from './kit/answer-pair.ts';
+import { made } from './kit/engine-fixture.ts';
+import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
+import { pools } from './kit/leaf-values.ts';
+import { randomQuery } from './kit/random-query.ts';
 
 const odd = ['1.0', '1e2', '-0', '1E400', '0.10', '-1.50', `1${'0'.repeat(400)}`, '1e-7', '123456789012345678'].map(
   rawJson,

@@ -6,11 +6,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { messageOf } from '../src/base/errors.ts';
 import { must } from '../src/base/must.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './support/control-plane.ts';
-import { eventually } from './support/eventually.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { data } from './support/graphql-client.ts';
-import * as manifests from './support/manifests.ts';
+import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { eventually } from './kit/eventually.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { data } from './kit/graphql-client.ts';
+import * as manifests from './kit/manifests.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
-import { type RunningGateway, runGateway } from './support/gateway.ts';
-import { ask } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
+import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { ask } from './kit/graphql-client.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
 const folder = kubeconfigFolder();
 let cluster: SimCluster;

@@ -5,10 +5,10 @@ import { silentLogger } from '../src/base/log.ts';
 import { type Gateway, startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { startSimCluster } from '../src/sim/sim-cluster.ts';
-import { eventually } from './support/eventually.ts';
-import { ask, data } from './support/graphql-client.ts';
-import { kubeconfigFolder } from './support/kubeconfig-file.ts';
-import { startLoopbackServer } from './support/loopback-server.ts';
+import { eventually } from './kit/eventually.ts';
+import { ask, data } from './kit/graphql-client.ts';
+import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
+import { startLoopbackServer } from './kit/loopback-server.ts';
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {

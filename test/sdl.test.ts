@@ -5,8 +5,8 @@
 import { printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
-import { buildGeneration } from '../src/graphql/build-generation.ts';
-import { describeSimulatedKinds } from './support/simulated-kinds.ts';
+import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
+import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
 
 test('the static part is what schema/static.graphql says', async () => {
   await expect(`${printSchema(buildGeneration(assembleCatalog([])).schema)}\n`).toMatchFileSnapshot(

@@ -3,10 +3,10 @@
  * that is right.
  */
 import { expect, test } from 'vitest';
-import { explain } from '../src/query/test-support.ts';
 import type { Statement } from '../src/store/types/statement.ts';
-import { type EngineFixture, engineFixture, made } from './support/engine-fixture.ts';
-import { widget, widgetProperties, widgets } from './support/graphql-world.ts';
+import { type EngineFixture, engineFixture, made } from './kit/engine-fixture.ts';
+import { widget, widgetProperties, widgets } from './kit/graphql-world.ts';
+import { explain } from './kit/query-store.ts';
 
 interface Listed {
   readonly names: readonly string[];

@@ -1,7 +1,7 @@
 /** The page that bench/list.ts asks for, and the Pods that it is asked of: every server of the benchmark shows the same 15 leaves. */
-import type { DescribedResource } from '../../src/catalog/catalog.ts';
-import type { Field } from '../../src/catalog/field-tree.ts';
-import { objectMetaKey, sharedShapes } from '../../src/catalog/shared-shapes.ts';
+import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
+import type { Field } from '../../src/catalog/tree/field-tree.ts';
+import { objectMetaKey, sharedShapes } from '../../src/catalog/tree/shared-shapes.ts';
 import { podDescription } from './pods.ts';
 
 const leaves: Readonly<Record<'spec' | 'status', readonly string[]>> = {

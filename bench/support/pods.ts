@@ -1,5 +1,5 @@
 /** Pods for benchmarks: about 5 kB each, a third of it managedFields, as a Deployment's Pods are. */
-import type { DescribedResource } from '../../src/catalog/catalog.ts';
+import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 
 /** A Pod as the API server writes it. The same arguments give the same text. */
 export function podText(index: number, phase: string, resourceVersion: number): string {

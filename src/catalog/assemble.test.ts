@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assembleCatalog } from './assemble.ts';
-import type { Catalog, CatalogKind, DescribedResource } from './catalog.ts';
-import { checkNames } from './check-names.ts';
-import { describeResource } from './describe.ts';
-import type { FieldType } from './field-tree.ts';
-import { namesOf } from './kind-names.ts';
-import { parsePath } from './path.ts';
-import { resolvePath } from './resolve-path.ts';
-import type { Resource } from './resource.ts';
-import { nameShapes } from './shape-names.ts';
+import { describeResource } from './describe/describe.ts';
+import { checkNames } from './names/check-names.ts';
+import { namesOf } from './names/kind-names.ts';
+import { nameShapes } from './names/shape-names.ts';
+import { resolvePath } from './paths/resolve-path.ts';
+import type { Catalog, CatalogKind, DescribedResource } from './resources/catalog.ts';
+import type { Resource } from './resources/resource.ts';
+import type { FieldType } from './tree/field-tree.ts';
+import { parsePath } from './tree/path.ts';
 
 const text = { type: 'string' };
 const int = { type: 'integer', format: 'int32' };
@@ -67,7 +67,7 @@ const messages = (catalog: Catalog): string[] =>
   catalog.diagnostics.map(({ cluster, resource, message }) => `${cluster} ${resource}: ${message}`);
 
 describe('assembleCatalog', () => {
-  it('sorts kinds by group and plural, whatever order they come in', () => {
+  test('sorts kinds by group and plural, whatever order they come in', () => {
     const all = [
       described({}, { group: 'b.io', kind: 'A' }),
       described({}, { group: '', kind: 'Pod' }),
@@ -85,14 +85,14 @@ describe('assembleCatalog', () => {
     );
   });
 
-  it('is frozen, and takes the later of two descriptions from one cluster', () => {
+  test('is frozen, and takes the later of two descriptions from one cluster', () => {
     const catalog = assembleCatalog([described({ x: text }), described({ x: int })]);
     expect(typeAt(kindOf(catalog, 'foos.a.io'), 'x')).toEqual({ kind: 'leaf', type: 'Int' });
     for (const frozen of [catalog, catalog.kinds, catalog.kinds[0]]) expect(Object.isFrozen(frozen)).toBe(true);
     expect(assembleCatalog([]).kinds).toEqual([]);
   });
 
-  it('changes the hash of a kind with its description, not with other kinds', () => {
+  test('changes the hash of a kind with its description, not with other kinds', () => {
     const one = assembleCatalog([described({ x: text })]);
     const more = assembleCatalog([described({ x: text }), described({}, { kind: 'Bar' })]);
     const changed = assembleCatalog([described({ x: text }, { description: 'New.' })]);
@@ -103,7 +103,7 @@ describe('assembleCatalog', () => {
 });
 
 describe('several clusters', () => {
-  it('unite their trees', () => {
+  test('unite their trees', () => {
     const catalog = assembleCatalog([
       described({ spec: object({ a: text, deep: object({ x: text }) }) }, { cluster: 'two' }),
       described({ spec: object({ b: int, deep: object({ y: int }) }), status: object({ c: text }) }),
@@ -115,7 +115,7 @@ describe('several clusters', () => {
     expect(catalog.diagnostics).toEqual([]);
   });
 
-  it.each<[string, object, object]>([
+  test.each<[string, object, object]>([
     ['leaves', text, int],
     ['a leaf and an object', text, object({ a: text })],
     ['a list and an object', { type: 'array', items: object({ a: text }) }, object({ a: text })],
@@ -134,7 +134,7 @@ describe('several clusters', () => {
     ]);
   });
 
-  it('make JSON of a conflict inside lists and maps only', () => {
+  test('make JSON of a conflict inside lists and maps only', () => {
     const of = (leaf: object): object =>
       object({
         list: { type: 'array', items: object({ x: leaf, y: text }) },
@@ -149,7 +149,7 @@ describe('several clusters', () => {
     expect(typeAt(kind, 'spec.map["k"].x')).toEqual({ kind: 'leaf', type: 'JSON' });
   });
 
-  it.each<[string, Wanted]>([
+  test.each<[string, Wanted]>([
     ['kind', { kind: 'Fu', plural: 'foos' }],
     ['scope', { namespaced: false }],
   ])('that differ in %s: the later one is left out', (_what, other) => {
@@ -165,7 +165,7 @@ describe('several clusters', () => {
     ]);
   });
 
-  it('unite recursive shapes', () => {
+  test('unite recursive shapes', () => {
     const definitions = (more: object): Record<string, unknown> => ({
       'x.Props': object({ not: ref('x.Props'), ...more }),
     });
@@ -184,7 +184,7 @@ describe('definitions', () => {
   const own = { group: 'apps', kind: 'Deployment' };
   const other = { group: 'batch', kind: 'Job' };
 
-  it('are one structure in all kinds, whichever cluster serves them', () => {
+  test('are one structure in all kinds, whichever cluster serves them', () => {
     const extra = { [`${core}Extra`]: object({ z: text }) };
     const catalog = assembleCatalog([
       described(
@@ -202,7 +202,7 @@ describe('definitions', () => {
     expect(checkNames(catalog)).toEqual([]);
   });
 
-  it('are united over clusters wherever they stand', () => {
+  test('are united over clusters wherever they stand', () => {
     const at = (place: string, cluster: string, more: object): DescribedResource =>
       described(
         {
@@ -226,7 +226,7 @@ describe('definitions', () => {
     }
   });
 
-  it('are united where only the second cluster has them at the place that is met first', () => {
+  test('are united where only the second cluster has them at the place that is met first', () => {
     const spec = ref(`${core}PodSpec`);
     const one = described(
       { aaa: object({ k: text }), zzz: object({ p: spec }) },
@@ -240,7 +240,7 @@ describe('definitions', () => {
     for (const path of ['aaa.p.x', 'aaa.p.y', 'zzz.p.x', 'zzz.p.y']) expect(typeAt(kind, path).kind).toBe('leaf');
   });
 
-  it('become JSON where they contradict each other', () => {
+  test('become JSON where they contradict each other', () => {
     const catalog = assembleCatalog([
       described({ spec: ref(`${core}PodSpec`) }, { ...own, definitions: pod({ x: text }) }),
       described({ spec: ref(`${core}PodSpec`) }, { ...other, definitions: pod({ x: int }) }),
@@ -250,7 +250,7 @@ describe('definitions', () => {
     expect(messages(catalog)).toEqual([expect.stringContaining('PodSpec.x has another type')]);
   });
 
-  it('of other groups are used where they fit and never change those of kube-apiserver', () => {
+  test('of other groups are used where they fit and never change those of kube-apiserver', () => {
     const first = described({ spec: ref(`${core}PodSpec`) }, { ...own, definitions: pod({ x: text }) });
     const alone = assembleCatalog([first]);
     const fits = described({ spec: ref(`${core}PodSpec`) }, { definitions: pod({}) });
@@ -269,7 +269,7 @@ describe('definitions', () => {
 });
 
 describe('ties', () => {
-  it.each<[string, Wanted, Wanted, string]>([
+  test.each<[string, Wanted, Wanted, string]>([
     [
       'the same type from two groups',
       { group: 'a.b.io', kind: 'Foo' },
@@ -302,7 +302,7 @@ describe('ties', () => {
     ]);
   });
 
-  it('with a nested name of another kind', () => {
+  test('with a nested name of another kind', () => {
     const catalog = assembleCatalog([
       described({ Connection: object({ a: text }) }, { kind: 'Foo', plural: 'bars' }),
       described({}, { kind: 'FooConnection', plural: 'foos' }),
@@ -313,7 +313,7 @@ describe('ties', () => {
     ]);
   });
 
-  it('are found by checkNames in any list of kinds', () => {
+  test('are found by checkNames in any list of kinds', () => {
     const kind = kindOf(assembleCatalog([described({})]), 'foos.a.io');
     expect(checkNames({ kinds: [kind] })).toEqual([]);
     expect(checkNames({ kinds: [kind, { ...kind, key: 'others.a.io' }] })).toEqual([

@@ -6,16 +6,16 @@
  * Invariant: the order of the input does not matter. What cannot be used costs itself only, and leaves a diagnostic.
  */
 import { must } from '../base/must.ts';
-import type { Catalog, CatalogKind, DescribedResource, Diagnostic } from './catalog.ts';
-import { NameClaims } from './check-names.ts';
-import type { FieldTree } from './field-tree.ts';
-import { namesOf } from './kind-names.ts';
-import { mergeTrees } from './merge-trees.ts';
-import { isOwnGroup } from './reserved-names.ts';
-import { resourceKey } from './resource.ts';
-import { shareDefinitions } from './share-definitions.ts';
-import { hashText } from './structure-hash.ts';
-import { compareText } from './values.ts';
+import { NameClaims } from './names/check-names.ts';
+import { namesOf } from './names/kind-names.ts';
+import { isOwnGroup } from './names/reserved-names.ts';
+import type { Catalog, CatalogKind, DescribedResource, Diagnostic } from './resources/catalog.ts';
+import { resourceKey } from './resources/resource.ts';
+import type { FieldTree } from './tree/field-tree.ts';
+import { mergeTrees } from './tree/merge-trees.ts';
+import { shareDefinitions } from './tree/share-definitions.ts';
+import { hashText } from './tree/structure-hash.ts';
+import { compareText } from './values/values.ts';
 
 /** One kind with the descriptions of all clusters that agree on it, sorted by cluster. */
 interface Gathered {

@@ -1,6 +1,6 @@
 /** Paths given as options, checked before anything starts. */
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { parsePath } from '../catalog/path.ts';
+import { parsePath } from '../catalog/tree/path.ts';
 
 /** @throws PortolanError CONFIGURATION naming the option and what is wrong with the path. */
 export function checkPaths(flag: string, paths: readonly string[]): void {

@@ -1,6 +1,6 @@
 /** `portolan client-config`: cache policies for GraphQL clients. */
 import { PortolanError } from '../base/errors.ts';
-import { apolloConfig, urqlConfig } from '../graphql/client-config.ts';
+import { apolloConfig, urqlConfig } from '../graphql/client/client-config.ts';
 
 /** Prints to standard output; exactly one client has to be named. */
 export function clientConfig({ apollo, urql }: { readonly apollo?: boolean; readonly urql?: boolean }): number {

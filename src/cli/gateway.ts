@@ -14,10 +14,10 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
-import type { ClusterOptions } from '../ingest/cluster-options.ts';
-import type { IngestProgress } from '../ingest/progress.ts';
-import { startIngest } from '../ingest/start-ingest.ts';
-import { openReader } from '../store/reader.ts';
+import type { ClusterOptions } from '../ingest/context/cluster-options.ts';
+import type { IngestProgress } from '../ingest/context/progress.ts';
+import { startIngest } from '../ingest/thread/start-ingest.ts';
+import { openReader } from '../store/read/reader.ts';
 import { checkPaths } from './check-paths.ts';
 import { version } from './version.ts';
 

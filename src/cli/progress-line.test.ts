@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { IngestProgress } from '../ingest/progress.ts';
+import type { IngestProgress } from '../ingest/context/progress.ts';
 import { ProgressLine } from './progress-line.ts';
 
 let written: string[];

@@ -1,5 +1,5 @@
 /** Progress of the first sync: one line that is rewritten on a terminal, a line now and then elsewhere. */
-import type { IngestProgress } from '../ingest/progress.ts';
+import type { IngestProgress } from '../ingest/context/progress.ts';
 
 interface Output {
   write(text: string): unknown;

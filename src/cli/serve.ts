@@ -11,7 +11,7 @@ import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
-import type { ClusterOptions } from '../ingest/cluster-options.ts';
+import type { ClusterOptions } from '../ingest/context/cluster-options.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
@@ -63,9 +63,9 @@ export function clustersOf({
 
 async function firstContact(clusters: readonly ClusterOptions[], log: Logger): Promise<void> {
   const [{ connect }, { explainConnectionFailure }, { RestClient }] = await Promise.all([
-    import('../kube/connection.ts'),
-    import('../kube/explain.ts'),
-    import('../kube/rest-client.ts'),
+    import('../kube/client/connection.ts'),
+    import('../kube/client/explain.ts'),
+    import('../kube/client/rest-client.ts'),
   ]);
   const failures: { readonly cluster: string; readonly failure: PortolanError }[] = [];
   for (const options of clusters) {

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type RunningGateway, runGateway } from '../../test/support/gateway.ts';
-import { kubeconfigFolder } from '../../test/support/kubeconfig-file.ts';
+import { type RunningGateway, runGateway } from '../../test/kit/gateway.ts';
+import { kubeconfigFolder } from '../../test/kit/kubeconfig-file.ts';
 import {
   type Answer,
   type LoopbackServer,
   sendJson,
   sendStatus,
   startLoopbackServer,
-} from '../../test/support/loopback-server.ts';
+} from '../../test/kit/loopback-server.ts';
 import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { status } from './status.ts';
 import type { StatusReport, StatusRow } from './status-report.ts';

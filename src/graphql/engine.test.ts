@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describedCrd, engineFixture, made } from '../../test/support/engine-fixture.ts';
-import { gadget, widget, widgets } from '../../test/support/graphql-world.ts';
+import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { gadget, widget, widgets } from '../../test/kit/graphql-world.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { createYogaServer } from '../server/yoga-server.ts';
 

@@ -2,23 +2,23 @@
  * What answers operations: the reader, the change feed and the current generation.
  *
  * Owns: the pointer to the current generation. The next one is built beside it from the catalog in the store and the pointer is
- * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/subscribe.ts).
+ * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/operation/subscribe.ts).
  */
 
 import type { Clock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
-import { searchPaths } from '../catalog/search-text.ts';
+import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
-import { readDescribed } from '../store/catalog-rows.ts';
+import { readDescribed } from '../store/read/catalog-rows.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import { buildGeneration } from './build-generation.ts';
-import type { Generation } from './generation.ts';
-import type { Diagnosis, OperationSource } from './operation.ts';
-import { PathWishes } from './path-wishes.ts';
-import { SlowQueries } from './slow-queries.ts';
+import type { Generation } from './operation/generation.ts';
+import type { Diagnosis, OperationSource } from './operation/operation.ts';
+import { PathWishes } from './operation/path-wishes.ts';
+import { SlowQueries } from './operation/slow-queries.ts';
+import { buildGeneration } from './schema/build-generation.ts';
 
 export interface Engine {
   readonly source: OperationSource;

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, engineFixture, made } from '../../test/support/engine-fixture.ts';
-import { eventually } from '../../test/support/eventually.ts';
+import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { eventually } from '../../test/kit/eventually.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
-import { readLayouts } from '../store/layout.ts';
+import { readLayouts } from '../store/read/layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { WriterOptions } from '../store/writer.ts';
+import type { WriterOptions } from '../store/write/writer.ts';
 import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition } from './change-feed.ts';
 
 const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };

@@ -13,7 +13,7 @@
  */
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { readChanges, readLogFloor } from '../store/changes.ts';
+import { readChanges, readLogFloor } from '../store/read/changes.ts';
 import type { Lease, Reader } from '../store/types/lease.ts';
 import { ChangeWindow, type WindowBounds } from './change-window.ts';
 import { FeedChange } from './feed-change.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../catalog/values.ts';
+import { parseExact } from '../catalog/values/values.ts';
 import { changedPaths } from './changed-paths.ts';
 
 test.each<[string, unknown, unknown, readonly string[]]>([

@@ -1,6 +1,6 @@
 /** Which places of an object changed: the deepest objects' fields that differ; a list counts as one place. */
-import { type PathStep, pathOf } from '../catalog/path.ts';
-import { isRawJson, rawJsonText } from '../catalog/raw-json.ts';
+import { type PathStep, pathOf } from '../catalog/tree/path.ts';
+import { isRawJson, rawJsonText } from '../catalog/values/raw-json.ts';
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);

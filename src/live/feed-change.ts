@@ -1,5 +1,5 @@
 /** A change of the log with its bodies parsed when first looked at, shared by all subscribers. */
-import { parseExact } from '../catalog/values.ts';
+import { parseExact } from '../catalog/values/values.ts';
 import type { LoggedChange } from '../store/types/change.ts';
 
 /** Characters that a change counts for besides its bodies. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parsePath } from '../catalog/path.ts';
-import { everything, type Filter } from '../query/filter.ts';
+import { parsePath } from '../catalog/tree/path.ts';
+import { everything, type Filter } from '../query/plan/filter.ts';
 import type { LoggedChange } from '../store/types/change.ts';
 import { FeedChange } from './feed-change.ts';
 import { fold } from './fold.ts';

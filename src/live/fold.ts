@@ -5,8 +5,9 @@
  *
  * Invariant: who held what matched before the changes, and takes the messages in up to one, holds what matched at its `upTo`.
  */
-import type { Filter, Identity } from '../query/filter.ts';
-import { matches } from '../query/matches.ts';
+
+import { matches } from '../query/evaluate/matches.ts';
+import type { Filter, Identity } from '../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
 
 export type RemovalReason = 'DELETED' | 'NO_LONGER_MATCHES';

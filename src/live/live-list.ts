@@ -12,11 +12,11 @@
  * Invariant: who takes in all messages up to one with a cursor that is not `nowhere` holds what matched at that cursor.
  */
 import { PortolanError } from '../base/errors.ts';
-import type { Filter } from '../query/filter.ts';
-import type { ObjectRow, PlannedKind, Projection } from '../query/plan.ts';
-import { requireReady } from '../query/readiness.ts';
-import { readLogFloor } from '../store/changes.ts';
-import { type Layouts, readLayouts } from '../store/layout.ts';
+import type { Filter } from '../query/plan/filter.ts';
+import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
+import { requireReady } from '../query/read/readiness.ts';
+import { readLogFloor } from '../store/read/changes.ts';
+import { type Layouts, readLayouts } from '../store/read/layout.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';

@@ -3,16 +3,16 @@
  * what matched at that cursor; across GAPs, and when it goes on by `since` with another filter.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { type EngineFixture, engineFixture, made } from '../../test/support/engine-fixture.ts';
-import { LiveClient } from '../../test/support/live-client.ts';
-import { colored, type Messages, thing, things } from '../../test/support/live-lists.ts';
-import { seededRandom } from '../../test/support/seeded-random.ts';
+import { type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { LiveClient } from '../../test/kit/live-client.ts';
+import { colored, type Messages, thing, things } from '../../test/kit/live-lists.ts';
+import { seededRandom } from '../../test/kit/seeded-random.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
-import { parsePath } from '../catalog/path.ts';
-import { parseExact } from '../catalog/values.ts';
-import { everything, type Filter } from '../query/filter.ts';
-import { matches } from '../query/matches.ts';
+import { parsePath } from '../catalog/tree/path.ts';
+import { parseExact } from '../catalog/values/values.ts';
+import { matches } from '../query/evaluate/matches.ts';
+import { everything, type Filter } from '../query/plan/filter.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { decodeLiveCursor, nowhere } from './live-cursor.ts';
 import { type LiveStart, liveList } from './live-list.ts';

@@ -5,13 +5,13 @@
  * bodies in chunks in later ones, and an object that changed or went since R is rebuilt from the log as of R, so that the changes
  * that follow R fit.
  */
-import { parseExact } from '../catalog/values.ts';
-import { fetchObjects } from '../query/fetch.ts';
-import type { Filter } from '../query/filter.ts';
-import { type MatchedObject, matchingObjects } from '../query/match-ids.ts';
-import type { ObjectRow, PlannedKind, Projection } from '../query/plan.ts';
-import { objectsAsOf, readLogFloor } from '../store/changes.ts';
-import { type Layouts, readLayouts } from '../store/layout.ts';
+import { parseExact } from '../catalog/values/values.ts';
+import type { Filter } from '../query/plan/filter.ts';
+import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
+import { fetchObjects } from '../query/read/fetch.ts';
+import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
+import { objectsAsOf, readLogFloor } from '../store/read/changes.ts';
+import { type Layouts, readLayouts } from '../store/read/layout.ts';
 import type { Lease } from '../store/types/lease.ts';
 
 /** What matched at a revision, without bodies. */

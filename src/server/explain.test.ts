@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { engineFixture, type FixtureOptions, made } from '../../test/support/engine-fixture.ts';
-import { widget, widgets } from '../../test/support/graphql-world.ts';
+import { engineFixture, type FixtureOptions, made } from '../../test/kit/engine-fixture.ts';
+import { widget, widgets } from '../../test/kit/graphql-world.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { createYogaServer } from './yoga-server.ts';
 

@@ -3,11 +3,11 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from '../../test/support/eventually.ts';
+import { eventually } from '../../test/kit/eventually.ts';
+import { type HandMade, handMadeSource } from '../../test/kit/hand-made-source.ts';
+import { openAcknowledged, openRawSocket } from '../../test/kit/raw-socket.ts';
+import type { Readiness } from './health/readiness.ts';
 import { type RunningServer, startServer } from './http-server.ts';
-import type { Readiness } from './readiness.ts';
-import { type HandMade, handMadeSource } from './testing/hand-made-source.ts';
-import { openAcknowledged, openRawSocket } from './testing/raw-socket.ts';
 
 let made: HandMade;
 let server: RunningServer;

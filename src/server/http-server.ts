@@ -11,12 +11,12 @@ import { WebSocketServer } from 'ws';
 import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { OperationSource } from '../graphql/operation.ts';
+import type { OperationSource } from '../graphql/operation/operation.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './health/metrics.ts';
+import type { Readiness } from './health/readiness.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
-import type { Readiness } from './readiness.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createYogaServer, endpoint, maxRequestBytes } from './yoga-server.ts';
 

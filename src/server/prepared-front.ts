@@ -14,13 +14,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type AnswerPlan, type PlannedDocument, planAnswer } from '../graphql/answer-plan.ts';
-import type { Generation } from '../graphql/generation.ts';
-import type { OperationSource } from '../graphql/operation.ts';
-import { PreparedAnswers } from '../graphql/prepared-answers.ts';
+import type { Generation } from '../graphql/operation/generation.ts';
+import type { OperationSource } from '../graphql/operation/operation.ts';
+import { type AnswerPlan, type PlannedDocument, planAnswer } from '../graphql/prepared/answer-plan.ts';
+import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
-import { type DocumentLimits, defaultLimits, depthAndAliases, parseWithin } from './limits-plugin.ts';
-import type { OperationMetrics } from './operation-metrics.ts';
+import type { OperationMetrics } from './health/operation-metrics.ts';
+import { type DocumentLimits, defaultLimits, depthAndAliases, parseWithin } from './plugins/limits-plugin.ts';
 import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {

@@ -12,7 +12,7 @@ import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { codedError } from './coded-error.ts';
+import { codedError } from './plugins/coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../test/support/eventually.ts';
+import { eventually } from '../../test/kit/eventually.ts';
+import { handMadeSource } from '../../test/kit/hand-made-source.ts';
 import { readPlaygroundTabs } from './playground-tabs.ts';
-import { handMadeSource } from './testing/hand-made-source.ts';
 import { createYogaServer } from './yoga-server.ts';
 
 function endpoint() {

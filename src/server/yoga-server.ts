@@ -4,15 +4,15 @@
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { OperationContext, OperationSource } from '../graphql/operation.ts';
-import { codedError } from './coded-error.ts';
-import { useCost } from './cost-plugin.ts';
-import { useLimits } from './limits-plugin.ts';
-import type { Metrics } from './metrics.ts';
-import { useMetrics } from './metrics-plugin.ts';
-import { useOperation } from './operation-plugin.ts';
+import type { OperationContext, OperationSource } from '../graphql/operation/operation.ts';
+import type { Metrics } from './health/metrics.ts';
 import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
+import { codedError } from './plugins/coded-error.ts';
+import { useCost } from './plugins/cost-plugin.ts';
+import { useLimits } from './plugins/limits-plugin.ts';
+import { useMetrics } from './plugins/metrics-plugin.ts';
+import { useOperation } from './plugins/operation-plugin.ts';
 
 export const endpoint = '/graphql';
 

@@ -8,8 +8,8 @@
 import { stringify } from 'yaml';
 import { type Clock, type Random, systemClock } from '../base/clock.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
-import { builtinResources } from './api/builtin-resources.ts';
-import { Callers, type SimUser } from './api/callers.ts';
+import { Callers, type SimUser } from './access/callers.ts';
+import { Rbac } from './access/rbac.ts';
 import { GarbageCollector } from './api/garbage-collector.ts';
 import { Lister } from './api/list-objects.ts';
 import {
@@ -19,19 +19,19 @@ import {
   type PatchKind,
   type WriteOptions,
 } from './api/object-api.ts';
-import { Rbac } from './api/rbac.ts';
-import { ResourceRegistry } from './api/resource-registry.ts';
-import type { ServedResource } from './api/served-resource.ts';
+import { builtinResources } from './builtin/builtin-resources.ts';
 import { CrdManager } from './crd/crd-manager.ts';
 import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
-import { Faults } from './faults.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
-import { asString, at, isObject, type JsonObject } from './json.ts';
-import { ObjectStore, type StoreBackup } from './object-store.ts';
-import { seededRandom } from './seeded-random.ts';
-import { statusErrors } from './status-error.ts';
+import { Faults } from './objects/faults.ts';
+import { asString, at, isObject, type JsonObject } from './objects/json.ts';
+import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
+import { seededRandom } from './objects/seeded-random.ts';
+import { statusErrors } from './objects/status-error.ts';
+import { ResourceRegistry } from './resources/resource-registry.ts';
+import type { ServedResource } from './resources/served-resource.ts';
 
 export interface SimFeatures {
   /** Discovery in one document; on unless false. */

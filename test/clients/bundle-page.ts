@@ -1,7 +1,7 @@
 /** Bundles the page's script as a browser's build would, with the modules that `portolan client-config` prints in it. */
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { apolloConfig, urqlConfig } from '../../src/graphql/client-config.ts';
+import { apolloConfig, urqlConfig } from '../../src/graphql/client/client-config.ts';
 
 const printed: Readonly<Record<string, () => string>> = { 'printed/apollo': apolloConfig, 'printed/urql': urqlConfig };
 

@@ -1,6 +1,6 @@
 /** Who may do what: RBAC, and the reviews that tell of it. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, at, type JsonObject } from '../../src/sim/json.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace } from './conformance-client.ts';
 
 const authorization = '/apis/authorization.k8s.io/v1';
@@ -55,7 +55,7 @@ export function accessCases(client: () => ConformanceClient): void {
         resourceAttributes: { verb: 'list', resource, namespace: 'c-access', ...more },
       });
 
-    it('is reviewed for anybody', async () => {
+    test('is reviewed for anybody', async () => {
       expect(await may('admin', 'configmaps', {}, ['system:masters'])).toBe(true);
       expect(await may('stranger', 'configmaps')).toBe(false);
       expect(await may('reader', 'configmaps')).toBe(true);
@@ -78,7 +78,7 @@ export function accessCases(client: () => ConformanceClient): void {
       expect(await paths('/metrics', 'post')).toBe(false);
     });
 
-    it('is reviewed for service accounts', async () => {
+    test('is reviewed for service accounts', async () => {
       const subject = { apiGroup: '', kind: 'ServiceAccount', name: 'robot', namespace: 'c-access' };
       await client().post(`${rbac}/namespaces/c-access/rolebindings`, {
         ...bound('Role', 'reader', subject),
@@ -88,7 +88,7 @@ export function accessCases(client: () => ConformanceClient): void {
       expect(await may('system:serviceaccount:default:robot', 'configmaps')).toBe(false);
     });
 
-    it('is reviewed for oneself', async () => {
+    test('is reviewed for oneself', async () => {
       const own = async (token: string, resource: string): Promise<unknown> => {
         const body = { spec: { resourceAttributes: { verb: 'list', resource, namespace: 'c-access' } } };
         const reply = await client().post(`${authorization}/selfsubjectaccessreviews`, body, { token });
@@ -104,7 +104,7 @@ export function accessCases(client: () => ConformanceClient): void {
       expect(local.body).toMatchObject({ kind: 'LocalSubjectAccessReview', status: { allowed: true } });
     });
 
-    it.each([
+    test.each([
       ['about nothing', { user: 'a' }],
       ['about two things', { user: 'a', resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/' } }],
       ['for nobody', { resourceAttributes: { verb: 'get', resource: 'pods' } }],
@@ -113,7 +113,7 @@ export function accessCases(client: () => ConformanceClient): void {
       expect(reply.body, reply.text).toMatchObject({ code: 422, reason: 'Invalid' });
     });
 
-    it('is what the server grants', async () => {
+    test('is what the server grants', async () => {
       const token = nobody();
       const refused = await client().get(maps, { token });
       expect(refused.body).toMatchObject({
@@ -157,7 +157,7 @@ export function accessCases(client: () => ConformanceClient): void {
       expect((await client().get(maps, { token })).code).toBe(403);
     });
 
-    it('begins with who one is', async () => {
+    test('begins with who one is', async () => {
       const tokens = async (token: string): Promise<JsonObject> => {
         const reply = await client().post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } });
         expect(reply.code).toBe(201);

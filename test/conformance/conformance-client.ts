@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/json.ts';
+import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
 
 /** A server under test. */
 export interface ConformanceTarget {

@@ -3,10 +3,10 @@
  * kube-apiserver. What the two disagree on is a defect of the simulator. Custom objects are left out where a build of
  * kube-apiserver crashes on them.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/json.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
 import { startSimCluster } from '../../src/sim/sim-cluster.ts';
-import { controlPlaneAssets, startControlPlane } from '../support/control-plane.ts';
+import { controlPlaneAssets, startControlPlane } from '../kit/control-plane.ts';
 import { accessCases } from './access-cases.ts';
 import {
   ConformanceClient,
@@ -102,7 +102,7 @@ function requestCases(client: () => ConformanceClient): void {
   const send = (method: string, path: string, body?: unknown, type = 'application/json'): Promise<Reply> =>
     client().send(method, path, body, { type });
 
-  it.each([
+  test.each([
     [
       'creates',
       'POST',
@@ -179,7 +179,7 @@ function requestCases(client: () => ConformanceClient): void {
       expect(reply.body).toMatchObject({ kind: 'Status', status: 'Failure', code });
   });
 
-  it('patches', async () => {
+  test('patches', async () => {
     const failing = [{ op: 'test', path: '/data/k', value: 'no' }];
     expect(await send('PATCH', `${maps}/a`, failing, 'application/json-patch+json')).toMatchObject({
       code: 422,
@@ -203,7 +203,7 @@ function requestCases(client: () => ConformanceClient): void {
     expect(again.body).toEqual(once.body);
   });
 
-  it('holds an object with finalizers until they are gone', async () => {
+  test('holds an object with finalizers until they are gone', async () => {
     await send('POST', maps, { metadata: { name: 'held', finalizers: ['example.com/a'] } });
     const marked = await send('DELETE', `${maps}/held`);
     expect(at(marked.body, 'metadata', 'deletionGracePeriodSeconds')).toBe(0);
@@ -213,7 +213,7 @@ function requestCases(client: () => ConformanceClient): void {
     expect((await send('GET', `${maps}/held`)).code).toBe(404);
   });
 
-  it('pages one moment and watches from it', async () => {
+  test('pages one moment and watches from it', async () => {
     for (const name of ['p1', 'p2', 'p3', 'p4', 'p5'])
       await send('POST', maps, { metadata: { name, labels: { page: 'yes' } } });
     const query = 'limit=2&labelSelector=page%3Dyes';
@@ -243,7 +243,7 @@ function requestCases(client: () => ConformanceClient): void {
       expect(Number(at(event.object, 'metadata', 'resourceVersion'))).toBeGreaterThan(Number(versionOf(first)));
   });
 
-  it('separates spec and status and counts generations', async () => {
+  test('separates spec and status and counts generations', async () => {
     const deployments = '/apis/apps/v1/namespaces/kube-public/deployments';
     const labels = { app: 'd' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'example/c:1' }] } };

@@ -1,7 +1,7 @@
 /** Objects of CRDs: structural schemas, defaults, subresources, columns, versions, and the end of a definition. */
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { asArray, asObject, at, type JsonObject } from '../../src/sim/json.ts';
-import { eventually } from '../support/eventually.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { eventually } from '../kit/eventually.ts';
 import { type ConformanceClient, causesOf, makeNamespace, type Reply, versionOf } from './conformance-client.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -61,7 +61,7 @@ const crd = {
 
 export function customDefinitionCases(client: () => ConformanceClient): void {
   describe('definitions', () => {
-    it.each([
+    test.each([
       ['another name', { metadata: { name: `cogs.${group}` } }, 'metadata.name FieldValueInvalid'],
       [
         'no storage version',
@@ -87,7 +87,7 @@ export function customDefinitionCases(client: () => ConformanceClient): void {
       expect(causesOf(reply)).toContain(cause);
     });
 
-    it('are served, and named in discovery and OpenAPI, and then no more', async () => {
+    test('are served, and named in discovery and OpenAPI, and then no more', async () => {
       expect((await client().post(crds, crd)).code).toBe(201);
       const gears = `/apis/${group}/v1/gears`;
       await eventually(async () => {
@@ -156,7 +156,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       return reply;
     };
 
-    it('are pruned and defaulted', async () => {
+    test('are pruned and defaulted', async () => {
       const free = { anything: { goes: [1, 'x', null] } };
       const made = await make(
         'a',
@@ -178,7 +178,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(asArray(list.body.items)[0]).toMatchObject({ kind: 'Gear', apiVersion: `${group}/v1` });
     });
 
-    it.each([
+    test.each([
       ['nothing required', {}, 'spec.size FieldValueRequired'],
       ['another type', { size: 'x' }, 'spec.size FieldValueTypeInvalid'],
       ['too little', { size: 0 }, 'spec.size FieldValueInvalid'],
@@ -193,7 +193,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect([...causes, ...causes.map((each) => each.replace('ValueInvalid', 'ValueTypeInvalid'))]).toContain(cause);
     });
 
-    it('have a status of their own, and a generation of the rest', async () => {
+    test('have a status of their own, and a generation of the rest', async () => {
       const made = await make('s', { size: 1 }, { status: { phase: 'Early' } });
       expect(made.body).not.toHaveProperty('status');
       const put = await client().put(`${gears}/s/status`, {
@@ -208,7 +208,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(labelled.body).toMatchObject({ metadata: { generation: 2, labels: { a: 'b' } } });
     });
 
-    it('are scaled', async () => {
+    test('are scaled', async () => {
       await make('scaled', { size: 1, replicas: 2 });
       const scale = await client().get(`${gears}/scaled/scale`);
       expect(scale.body).toMatchObject({
@@ -225,7 +225,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       });
     });
 
-    it('are replaced only with a version, and patched without one', async () => {
+    test('are replaced only with a version, and patched without one', async () => {
       const made = await make('v', { size: 1 });
       expect((await client().put(`${gears}/v`, gear('v', { size: 2 }))).code).toBe(422);
       expect((await client().put(`${gears}/v`, { ...made.body, spec: { size: 2 } })).code).toBe(200);
@@ -240,7 +240,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       });
     });
 
-    it('are applied, each manager its own fields', async () => {
+    test('are applied, each manager its own fields', async () => {
       const apply = (manager: string, labels: JsonObject): Promise<Reply> =>
         client().patch(`${gears}/ap?fieldManager=${manager}`, 'apply', gear('ap', { size: 1, labels }));
       expect((await apply('one', { x: '1' })).code).toBe(201);
@@ -252,7 +252,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(at((await apply('two', {})).body, 'spec', 'labels')).toEqual({ x: '1' });
     });
 
-    it('are shown in every served version', async () => {
+    test('are shown in every served version', async () => {
       await make('w', { size: 1 });
       const beta = gears.replace('/v1/', '/v1beta1/');
       expect((await client().get(`${beta}/w`)).body).toMatchObject({
@@ -265,7 +265,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(events).toMatchObject([{ type: 'ADDED', object: { apiVersion: `${group}/v1beta1` } }]);
     });
 
-    it('have the columns of their definition', async () => {
+    test('have the columns of their definition', async () => {
       const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
       const { body } = await client().get(`${gears}/s`, { accept });
       expect(
@@ -278,7 +278,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(asArray(asObject(asArray(body.rows)[0]).cells)).toEqual(['s', 2, 'Done']);
     });
 
-    it('keep big numbers and odd texts', async () => {
+    test('keep big numbers and odd texts', async () => {
       const text = `{"apiVersion":"${group}/v1","kind":"Gear","metadata":{"name":"big"},"spec":{"size":9007199254740993,"free":{"n":0.1,"e":"\\u0000é"}}}`;
       expect((await client().post(gears, text)).code).toBe(201);
       const { text: back } = await client().get(`${gears}/big`);
@@ -286,7 +286,7 @@ export function customObjectCases(client: () => ConformanceClient): void {
       expect(back).toContain('0.1');
     });
 
-    it('go with their definition', async () => {
+    test('go with their definition', async () => {
       await make('last', { size: 1 });
       await client().patch(`${gears}/last`, 'merge', { metadata: { finalizers: ['example.com/a'] } });
       const marked = await client().delete(`${crds}/gears.${group}`);

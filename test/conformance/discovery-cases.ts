@@ -1,12 +1,12 @@
 /** What a server says of itself: discovery in the old form, OpenAPI v2, health and version. */
-import { describe, expect, it } from 'vitest';
-import { asArray, asObject, asString, at } from '../../src/sim/json.ts';
-import { eventually } from '../support/eventually.ts';
+import { describe, expect, test } from 'vitest';
+import { asArray, asObject, asString, at } from '../../src/sim/objects/json.ts';
+import { eventually } from '../kit/eventually.ts';
 import type { ConformanceClient } from './conformance-client.ts';
 
 export function discoveryCases(client: () => ConformanceClient): void {
   describe('discovery', () => {
-    it('names versions and groups', async () => {
+    test('names versions and groups', async () => {
       expect((await client().get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
       const groups = (await client().get('/apis')).body;
       expect(groups).toMatchObject({ kind: 'APIGroupList' });
@@ -16,7 +16,7 @@ export function discoveryCases(client: () => ConformanceClient): void {
       expect((await client().get('/apis/apps')).body).toMatchObject({ kind: 'APIGroup', ...asObject(apps) });
     });
 
-    it('lists resources with subresources, verbs and short names', async () => {
+    test('lists resources with subresources, verbs and short names', async () => {
       const { body } = await client().get('/apis/apps/v1');
       expect(body).toMatchObject({ kind: 'APIResourceList', groupVersion: 'apps/v1' });
       const found = new Map(asArray(body.resources).map((item) => [asString(asObject(item).name), asObject(item)]));
@@ -52,11 +52,11 @@ export function discoveryCases(client: () => ConformanceClient): void {
       for (const review of reviews) expect(review.verbs).toEqual(['create']);
     });
 
-    it.each(['/apis/none', '/apis/apps/v9', '/api/v9', '/apis/none/v1'])('knows no %s', async (path) => {
+    test.each(['/apis/none', '/apis/apps/v9', '/api/v9', '/apis/none/v1'])('knows no %s', async (path) => {
       expect((await client().get(path)).code).toBe(404);
     });
 
-    it('describes kinds in OpenAPI v2, and says when nothing changed', async () => {
+    test('describes kinds in OpenAPI v2, and says when nothing changed', async () => {
       const reply = await client().get('/openapi/v2');
       expect(reply.code).toBe(200);
       const deployment = asObject(at(reply.body, 'definitions', 'io.k8s.api.apps.v1.Deployment'));
@@ -78,7 +78,7 @@ export function discoveryCases(client: () => ConformanceClient): void {
       });
     });
 
-    it('is well, and has a version', async () => {
+    test('is well, and has a version', async () => {
       for (const path of ['/healthz', '/livez', '/readyz']) expect((await client().get(path)).text).toBe('ok');
       expect((await client().get('/version')).body).toMatchObject({
         gitVersion: expect.stringMatching(/^v\d+\./),

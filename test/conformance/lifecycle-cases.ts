@@ -1,7 +1,7 @@
 /** From creation to the end: generated names, dry runs, preconditions, subresources, finalizers, owners, namespaces. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/json.ts';
-import { eventually } from '../support/eventually.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { eventually } from '../kit/eventually.ts';
 import {
   type ConformanceClient,
   causesOf,
@@ -25,7 +25,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       maps = `${await makeNamespace(client(), 'c-objects')}/configmaps`;
     });
 
-    it('get the metadata that the server alone sets', async () => {
+    test('get the metadata that the server alone sets', async () => {
       const made = await make('set', {
         uid: 'mine',
         creationTimestamp: '2001-01-01T00:00:00Z',
@@ -39,7 +39,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect(metadata.resourceVersion).toMatch(/^\d+$/);
     });
 
-    it('get a generated name', async () => {
+    test('get a generated name', async () => {
       const made = await client().post(maps, { metadata: { generateName: 'gen-' } });
       expect(made.body.metadata).toMatchObject({
         generateName: 'gen-',
@@ -50,7 +50,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().post(maps, { metadata: { generateName: 'Bad_' } })).code).toBe(422);
     });
 
-    it('are not written by dry runs', async () => {
+    test('are not written by dry runs', async () => {
       const dry = '?dryRun=All';
       expect((await client().post(maps + dry, { metadata: { name: 'dry' } })).code).toBe(201);
       expect((await client().get(`${maps}/dry`)).code).toBe(404);
@@ -66,7 +66,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect(causesOf(odd)).toEqual(['dryRun FieldValueNotSupported']);
     });
 
-    it('are deleted only as they are meant', async () => {
+    test('are deleted only as they are meant', async () => {
       const made = await make('meant');
       const uid = asString(at(made.body, 'metadata', 'uid'));
       const newer = await client().patch(`${maps}/meant`, 'merge', { data: { a: '1' } });
@@ -91,7 +91,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       });
     });
 
-    it('are deleted as a collection, by selector', async () => {
+    test('are deleted as a collection, by selector', async () => {
       for (const name of ['x1', 'x2']) await make(name, { labels: { set: 'x' } });
       await make('y1', { labels: { set: 'y' } });
       const done = await client().delete(`${maps}?labelSelector=set%3Dx`);
@@ -101,7 +101,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().delete('/api/v1/configmaps')).code).toBe(405);
     });
 
-    it('with a status have it under its own path', async () => {
+    test('with a status have it under its own path', async () => {
       const pods = maps.replace('configmaps', 'pods');
       const spec = { containers: [{ name: 'c', image: 'example/c:1' }] };
       const made = await client().post(pods, { metadata: { name: 'p' }, spec, status: { message: 'mine' } });
@@ -130,7 +130,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().get(`${maps}/y1/none`)).code).toBe(404);
     });
 
-    it('with replicas are scaled', async () => {
+    test('with replicas are scaled', async () => {
       const deployments = '/apis/apps/v1/namespaces/c-objects/deployments';
       const labels = { app: 'd' };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'example/c:1' }] } };
@@ -150,7 +150,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       await client().delete(`${deployments}/d`);
     });
 
-    it('with finalizers stay, and are not made anew meanwhile', async () => {
+    test('with finalizers stay, and are not made anew meanwhile', async () => {
       expect((await make('unqualified', { finalizers: ['none'] })).code).toBe(422);
       await make('held', { finalizers: ['example.com/a', 'example.com/b'] });
       const first = await client().delete(`${maps}/held`);
@@ -166,7 +166,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().get(`${maps}/held`)).code).toBe(404);
     });
 
-    it.each([
+    test.each([
       ['POST over an object', 'POST', '/y1', {}, 405],
       ['PATCH over a collection', 'PATCH', '', {}, 405],
       ['an odd type', 'POST', '', 'x', 415],
@@ -180,7 +180,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect(reply.body, reply.text).toMatchObject({ kind: 'Status', status: 'Failure', code });
     });
 
-    it('are refused with causes that name fields', async () => {
+    test('are refused with causes that name fields', async () => {
       const labels = { app: 'd' };
       const deployment = (spec: JsonObject): Promise<Reply> =>
         client().post('/apis/apps/v1/namespaces/c-objects/deployments', { metadata: { name: 'bad' }, spec });
@@ -219,7 +219,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
         await make(child, { ownerReferences: [{ ...reference, blockOwnerDeletion: true }] });
     };
 
-    it('that go in the background take what they own with them', async () => {
+    test('that go in the background take what they own with them', async () => {
       await family('back', ['back-1', 'back-2']);
       expect((await client().delete(`${maps}/back`, { propagationPolicy: 'Background' })).body.kind).toBe('Status');
       expect((await client().get(`${maps}/back`)).code).toBe(404);
@@ -227,7 +227,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       await gone(`${maps}/back-2`);
     });
 
-    it('that go in the foreground wait for what they own', async () => {
+    test('that go in the foreground wait for what they own', async () => {
       await family('fore', ['fore-1']);
       await client().patch(`${maps}/fore-1`, 'merge', { metadata: { finalizers: ['example.com/wait'] } });
       const marked = await client().delete(`${maps}/fore`, { propagationPolicy: 'Foreground' });
@@ -245,7 +245,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       await gone(`${maps}/fore`);
     });
 
-    it('that leave orphans leave them without owner', async () => {
+    test('that leave orphans leave them without owner', async () => {
       await family('left', ['left-1']);
       await client().delete(`${maps}/left`, { propagationPolicy: 'Orphan' });
       await gone(`${maps}/left`);
@@ -254,7 +254,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect(at(child.body, 'metadata', 'ownerReferences')).toBeUndefined();
     });
 
-    it('that were never there let nothing stay', async () => {
+    test('that were never there let nothing stay', async () => {
       const nobody = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -265,7 +265,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       await gone(`${maps}/dangling`);
     });
 
-    it('are one of two: what another one owns stays', async () => {
+    test('are one of two: what another one owns stays', async () => {
       await make('first');
       const second = await make('second');
       const reference = async (name: string): Promise<JsonObject> => ({
@@ -284,7 +284,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       }, patience);
     });
 
-    it.each([
+    test.each([
       ['Sometimes', { propagationPolicy: 'Sometimes' }],
       ['two policies', { propagationPolicy: 'Orphan', orphanDependents: true }],
     ])('are not deleted by %s', async (_what, options) => {
@@ -292,7 +292,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().delete(`${maps}/kept`, options)).body).toMatchObject({ code: 422, reason: 'Invalid' });
     });
 
-    it('need a whole reference', async () => {
+    test('need a whole reference', async () => {
       const reply = await make('unowned', {
         ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '' }],
       });
@@ -302,7 +302,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
   });
 
   describe('namespaces', () => {
-    it('end with what is in them, and take nothing new meanwhile', async () => {
+    test('end with what is in them, and take nothing new meanwhile', async () => {
       const path = await makeNamespace(client(), 'c-ending');
       expect((await client().get(path)).body).toMatchObject({
         spec: { finalizers: ['kubernetes'] },
@@ -328,7 +328,7 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().post(`${path}/configmaps`, { metadata: { name: 'late' } })).code).toBe(404);
     });
 
-    it('are not deleted as a collection, and some not at all', async () => {
+    test('are not deleted as a collection, and some not at all', async () => {
       expect((await client().delete('/api/v1/namespaces')).code).toBe(405);
       expect((await client().delete('/api/v1/namespaces/default')).body).toMatchObject({
         code: 403,

@@ -1,6 +1,6 @@
 /** LIST: pages, continue tokens, resourceVersion and resourceVersionMatch, and what is refused. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asString, at } from '../../src/sim/json.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asString, at } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, causesOf, makeNamespace, namesOf, query, versionOf } from './conformance-client.ts';
 
 export function listCases(client: () => ConformanceClient): void {
@@ -18,7 +18,7 @@ export function listCases(client: () => ConformanceClient): void {
     const list = (parameters: Readonly<Record<string, string>>) => client().get(maps + query(parameters));
     const tokenOf = (body: unknown): string => asString(at(body, 'metadata', 'continue') ?? '');
 
-    it('have the kind of a list, and items without kind', async () => {
+    test('have the kind of a list, and items without kind', async () => {
       const reply = await list(all);
       expect(reply.body).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
       expect(namesOf(reply)).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -28,7 +28,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect(empty.body.items).toEqual([]);
     });
 
-    it('page to the end, at one version', async () => {
+    test('page to the end, at one version', async () => {
       const pages: unknown[][] = [];
       const versions = new Set<string>();
       for (let token = ''; ; ) {
@@ -44,7 +44,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect(versions.size).toBe(1);
     });
 
-    it('say how many remain', async () => {
+    test('say how many remain', async () => {
       const whole = asArray((await list({})).body.items).length;
       const page = await list({ limit: '2' });
       expect(at(page.body, 'metadata', 'remainingItemCount')).toBe(whole - 2);
@@ -52,7 +52,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect(at(next.body, 'metadata', 'remainingItemCount')).toBe(whole - 3 || undefined);
     });
 
-    it('page over all namespaces in order of namespace and name', async () => {
+    test('page over all namespaces in order of namespace and name', async () => {
       const seen: string[] = [];
       for (let token = ''; ; ) {
         const page = await client().get(
@@ -67,7 +67,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect(seen).toEqual(expect.arrayContaining(['c-lists/a', 'c-lists/e']));
     });
 
-    it('give an exact version, or one that is not older', async () => {
+    test('give an exact version, or one that is not older', async () => {
       const at = { ...all, resourceVersion: before };
       expect(namesOf(await list({ ...at, resourceVersionMatch: 'Exact' }))).toEqual(['a', 'b', 'c', 'd']);
       expect(versionOf(await list({ ...at, resourceVersionMatch: 'Exact' }))).toBe(before);
@@ -83,7 +83,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect(namesOf(await list({ ...any, limit: '1' }))).toHaveLength(5);
     });
 
-    it.each([
+    test.each([
       ['a match without a version', { resourceVersionMatch: 'Exact' }, 422],
       ['an exact match of zero', { resourceVersionMatch: 'Exact', resourceVersion: '0' }, 422],
       ['an unknown match', { resourceVersionMatch: 'Sometimes', resourceVersion: '1' }, 422],
@@ -102,13 +102,13 @@ export function listCases(client: () => ConformanceClient): void {
       }
     });
 
-    it('refuse a version beside a token', async () => {
+    test('refuse a version beside a token', async () => {
       const token = tokenOf((await list({ limit: '1' })).body);
       const reply = await list({ limit: '1', continue: token, resourceVersion: before });
       expect(reply.code, reply.text).toBe(400);
     });
 
-    it('wait for a version of the future, and give up with 504', async () => {
+    test('wait for a version of the future, and give up with 504', async () => {
       const reply = await list({ resourceVersion: '99999999', resourceVersionMatch: 'NotOlderThan' });
       expect(reply.body).toMatchObject({ code: 504, reason: 'Timeout' });
       expect(reply.body.message).toMatch(/Too large resource version: 99999999, current: \d+/);
@@ -119,7 +119,7 @@ export function listCases(client: () => ConformanceClient): void {
       expect((await client().get(`${maps}/a${query({ resourceVersion: '0' })}`)).code).toBe(200);
     });
 
-    it('of another namespace are empty, and of one that is not there too', async () => {
+    test('of another namespace are empty, and of one that is not there too', async () => {
       expect((await client().get('/api/v1/namespaces/nowhere/configmaps')).body.items).toEqual([]);
     });
   });
@@ -133,7 +133,7 @@ export function compactionCases(client: () => ConformanceClient): void {
       maps = `${await makeNamespace(client(), 'c-compaction')}/configmaps`;
     });
 
-    it('an exact version and a continue token have expired', async () => {
+    test('an exact version and a continue token have expired', async () => {
       const make = async (name: string) =>
         versionOf(await client().post(maps, { metadata: { name, labels: { c: 'y' } } }));
       for (const name of ['a', 'b']) await make(name);
@@ -154,7 +154,7 @@ export function compactionCases(client: () => ConformanceClient): void {
       expect(namesOf(rest)).toEqual(['c', 'd']);
     });
 
-    it('a watch from the beginning has expired, which an event says', async () => {
+    test('a watch from the beginning has expired, which an event says', async () => {
       const events = await client().watched(maps + query({ watch: '1', resourceVersion: '1', timeoutSeconds: '5' }));
       expect(events).toMatchObject([
         { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 } },

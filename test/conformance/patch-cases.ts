@@ -1,6 +1,6 @@
 /** PATCH in its four forms, and whom it makes the manager of what. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/json.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, causesOf, makeNamespace, type Reply, versionOf } from './conformance-client.ts';
 
 export function patchCases(client: () => ConformanceClient): void {
@@ -16,7 +16,7 @@ export function patchCases(client: () => ConformanceClient): void {
       client().post(maps, { metadata: { name, ...metadata }, data });
     const data = (reply: Reply): unknown => reply.body.data;
 
-    it('of JSON do all operations, in order', async () => {
+    test('of JSON do all operations, in order', async () => {
       await make('json', { a: '1', b: '2' });
       const reply = await client().patch(`${maps}/json`, 'json', [
         { op: 'test', path: '/data/a', value: '1' },
@@ -32,7 +32,7 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(at(reply.body, 'metadata', 'annotations')).toEqual({ 'example.com/x': 'y' });
     });
 
-    it.each([
+    test.each([
       ['a test that fails', [{ op: 'test', path: '/data/a', value: 'x' }], 422],
       ['a path that is not there', [{ op: 'replace', path: '/data/none/none', value: 'x' }], 422],
       ['a removal of nothing', [{ op: 'remove', path: '/data/none' }], 422],
@@ -44,7 +44,7 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(data(await client().get(`${maps}/refusing`))).toEqual({ a: '1' });
     });
 
-    it('that merge take nulls away and leave the rest', async () => {
+    test('that merge take nulls away and leave the rest', async () => {
       await make('merge', { a: '1', b: '2' }, { labels: { x: 'y' }, annotations: { n: 'm' } });
       const reply = await client().patch(`${maps}/merge`, 'merge', {
         metadata: { labels: { x: null, z: '1' } },
@@ -54,21 +54,21 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(reply.body.metadata).toMatchObject({ labels: { z: '1' }, annotations: { n: 'm' } });
     });
 
-    it('that change nothing leave the version', async () => {
+    test('that change nothing leave the version', async () => {
       const made = await make('same', { a: '1' });
       expect(versionOf(await client().patch(`${maps}/same`, 'merge', {}))).toBe(versionOf(made));
       expect(versionOf(await client().patch(`${maps}/same`, 'json', []))).toBe(versionOf(made));
       expect(versionOf(await client().put(`${maps}/same`, made.body))).toBe(versionOf(made));
     });
 
-    it('are refused in an unknown form, for what is not there, and for another name', async () => {
+    test('are refused in an unknown form, for what is not there, and for another name', async () => {
       const odd = await client().send('PATCH', `${maps}/same`, {}, { type: 'application/json' });
       expect(odd.body).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
       expect((await client().patch(`${maps}/none`, 'merge', {})).code).toBe(404);
       expect((await client().patch(`${maps}/same`, 'merge', { metadata: { name: 'other' } })).code).toBe(400);
     });
 
-    it('that merge strategically know the keys of lists', async () => {
+    test('that merge strategically know the keys of lists', async () => {
       const labels = { app: 's' };
       const container = (name: string): JsonObject => ({ name, image: `example/${name}:1` });
       await client().post(deployments, {
@@ -143,7 +143,7 @@ export function patchCases(client: () => ConformanceClient): void {
         })
         .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
-    it('say who made, changed and applied what', async () => {
+    test('say who made, changed and applied what', async () => {
       const made = await client().post(`${maps}?fieldManager=maker`, config('m', { a: '1' }, { labels: { x: 'y' } }));
       const own = {
         'f:data': { '.': {}, 'f:a': {} },
@@ -170,14 +170,14 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(managers(taken).at(-1)).toEqual(['maker', 'Update', { 'f:data': {}, 'f:metadata': own['f:metadata'] }]);
     });
 
-    it('let an applier remove what it alone owns', async () => {
+    test('let an applier remove what it alone owns', async () => {
       expect((await apply('one', 'r', config('r', { a: '1', b: '1' }))).code).toBe(201);
       await apply('two', 'r', config('r', { b: '1', c: '1' }));
       expect((await apply('one', 'r', config('r', {}))).body.data).toEqual({ b: '1', c: '1' });
       expect((await apply('two', 'r', config('r', { c: '1' }))).body.data).toEqual({ c: '1' });
     });
 
-    it('share a field of one value, and conflict over two', async () => {
+    test('share a field of one value, and conflict over two', async () => {
       await apply('one', 's', config('s', { a: '1' }));
       expect((await apply('two', 's', config('s', { a: '1' }))).code).toBe(200);
       const conflict = await apply('two', 's', config('s', { a: '2' }));
@@ -193,14 +193,14 @@ export function patchCases(client: () => ConformanceClient): void {
       expect((await apply('two', 's', config('s', { a: '2' }))).code).toBe(409);
     });
 
-    it('apply twice without another version, and dry without any', async () => {
+    test('apply twice without another version, and dry without any', async () => {
       const first = await apply('one', 't', config('t', { a: '1' }));
       expect(versionOf(await apply('one', 't', config('t', { a: '1' })))).toBe(versionOf(first));
       expect((await apply('one', 't', config('t', { a: '2' }), '&dryRun=All')).body.data).toEqual({ a: '2' });
       expect(versionOf(await client().get(`${maps}/t`))).toBe(versionOf(first));
     });
 
-    it('merge lists by their keys', async () => {
+    test('merge lists by their keys', async () => {
       const pod = (containers: JsonObject[]): JsonObject => ({
         apiVersion: 'v1',
         kind: 'Pod',
@@ -220,7 +220,7 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(causesOf(other)).toEqual(['.spec.containers[name="a"].image FieldManagerConflict']);
     });
 
-    it.each([
+    test.each([
       ['without a manager', '', {}, 422],
       ['with managed fields', '?fieldManager=x', { managedFields: [{ manager: 'y', operation: 'Apply' }] }, 400],
       ['with another name', '?fieldManager=x', { name: 'other' }, 400],
@@ -229,7 +229,7 @@ export function patchCases(client: () => ConformanceClient): void {
       expect(reply.code, reply.text).toBe(code);
     });
 
-    it('take YAML', async () => {
+    test('take YAML', async () => {
       const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  a: "1"\n';
       expect((await apply('one', 'yaml', text)).body.data).toEqual({ a: '1' });
       const posted = await client().post(maps, text.replace('name: yaml', 'name: yaml2'), { type: 'application/yaml' });

@@ -1,5 +1,5 @@
 /** Selectors by label and by field. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type ConformanceClient, makeNamespace, namesOf, query } from './conformance-client.ts';
 
 export function selectorCases(client: () => ConformanceClient): void {
@@ -27,7 +27,7 @@ export function selectorCases(client: () => ConformanceClient): void {
         });
     });
 
-    it.each([
+    test.each([
       ['app=web', 'ab'],
       ['app==web,tier=back', 'b'],
       ['app!=web', 'cd'],
@@ -51,7 +51,7 @@ export function selectorCases(client: () => ConformanceClient): void {
       expect(namesOf(reply).join('')).toBe(expected);
     });
 
-    it.each([
+    test.each([
       'a in b',
       'a in (',
       'a b',
@@ -71,7 +71,7 @@ export function selectorCases(client: () => ConformanceClient): void {
       expect(expected, reply.text).toContain(reply.code);
     });
 
-    it.each([
+    test.each([
       ['configmaps', 'metadata.name=a', 'a'],
       ['configmaps', 'metadata.name!=a,metadata.name!=kube-root-ca.crt', 'bcd'],
       ['configmaps', 'metadata.name==b,metadata.namespace=c-selectors', 'b'],
@@ -89,7 +89,7 @@ export function selectorCases(client: () => ConformanceClient): void {
       expect(namesOf(reply).join('')).toBe(expected);
     });
 
-    it.each([
+    test.each([
       ['configmaps', 'data.k=v'],
       ['configmaps', 'metadata.labels=v'],
       ['configmaps', 'metadata.name'],
@@ -100,7 +100,7 @@ export function selectorCases(client: () => ConformanceClient): void {
       expect(reply.body, reply.text).toMatchObject({ code: 400, reason: 'BadRequest' });
     });
 
-    it('by fields of other kinds', async () => {
+    test('by fields of other kinds', async () => {
       const found = async (path: string, fieldSelector: string): Promise<unknown[]> =>
         namesOf(await client().get(path + query({ fieldSelector })));
       expect(await found('/api/v1/namespaces', 'metadata.name=c-selectors,status.phase=Active')).toEqual([

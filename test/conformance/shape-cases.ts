@@ -1,6 +1,6 @@
 /** The shapes of an answer that an Accept header may ask for: metadata alone, and tables. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, at } from '../../src/sim/json.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { asArray, asObject, at } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace, query, type Reply } from './conformance-client.ts';
 
 const as = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
@@ -14,7 +14,7 @@ export function shapeCases(client: () => ConformanceClient): void {
         await client().post(maps, { metadata: { name, labels: { l: 'y' } }, data: { k: 'v' } });
     });
 
-    it('of metadata alone', async () => {
+    test('of metadata alone', async () => {
       const one = await client().get(`${maps}/a`, { accept: as('PartialObjectMetadata') });
       expect(one.body).toMatchObject({
         kind: 'PartialObjectMetadata',
@@ -44,7 +44,7 @@ export function shapeCases(client: () => ConformanceClient): void {
     const rows = (reply: Reply): unknown[][] => asArray(reply.body.rows).map((row) => asArray(asObject(row).cells));
     const table = (path: string): Promise<Reply> => client().get(path, { accept: as('Table') });
 
-    it('of a table', async () => {
+    test('of a table', async () => {
       const list = await table(maps + query({ labelSelector: 'l=y' }));
       expect(list.body).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
       expect(at(list.body, 'metadata', 'resourceVersion')).toMatch(/^\d+$/);
@@ -65,7 +65,7 @@ export function shapeCases(client: () => ConformanceClient): void {
       expect(at(asArray(whole.body.rows)[0], 'object')).toMatchObject({ kind: 'ConfigMap', data: { k: 'v' } });
     });
 
-    it('of tables of other kinds', async () => {
+    test('of tables of other kinds', async () => {
       const pods = maps.replace('configmaps', 'pods');
       await client().post(pods, {
         metadata: { name: 'p' },
@@ -88,7 +88,7 @@ export function shapeCases(client: () => ConformanceClient): void {
       expect(rows(namespaces)[0]?.slice(0, 2)).toEqual(['c-shapes', 'Active']);
     });
 
-    it('of no kind the server knows are refused', async () => {
+    test('of no kind the server knows are refused', async () => {
       const odd = await client().get(maps, { accept: 'application/json;as=Nothing;g=meta.k8s.io;v=v1' });
       expect(odd.body).toMatchObject({ code: 406, reason: 'NotAcceptable' });
       expect((await client().get(maps, { accept: 'text/plain' })).code).toBe(406);

@@ -1,6 +1,6 @@
 /** WATCH: order, beginnings, selectors, bookmarks, ends. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { at } from '../../src/sim/json.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { at } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace, query, versionOf, type WatchEvent } from './conformance-client.ts';
 
 const told = ({ type, object }: WatchEvent): unknown[] => [type, at(object, 'metadata', 'name')];
@@ -16,7 +16,7 @@ export function watchCases(client: () => ConformanceClient): void {
     const now = async (): Promise<string> => versionOf(await client().get(maps));
     const make = (name: string) => client().post(maps, { metadata: { name, labels } });
 
-    it('tell what happens in order, each with its version', async () => {
+    test('tell what happens in order, each with its version', async () => {
       const watch = await client().watch(
         maps + query({ watch: '1', ...selected, resourceVersion: await now(), timeoutSeconds: '20' }),
       );
@@ -41,7 +41,7 @@ export function watchCases(client: () => ConformanceClient): void {
       expect(events[3]?.object.data).toEqual({ a: '1' });
     });
 
-    it('begin with what there is, without a version or with 0', async () => {
+    test('begin with what there is, without a version or with 0', async () => {
       await make('s1');
       await make('s2');
       for (const beginning of [{}, { resourceVersion: '0' }]) {
@@ -55,7 +55,7 @@ export function watchCases(client: () => ConformanceClient): void {
       }
     });
 
-    it('follow one object, by field selector and by the old path', async () => {
+    test('follow one object, by field selector and by the old path', async () => {
       const from = { resourceVersion: await now(), timeoutSeconds: '1' };
       await client().patch(`${maps}/s1`, 'merge', { data: { k: '1' } });
       await client().patch(`${maps}/s2`, 'merge', { data: { k: '1' } });
@@ -68,7 +68,7 @@ export function watchCases(client: () => ConformanceClient): void {
       expect((await client().get(`${maps}/s2?watch=1`)).body).toMatchObject({ kind: 'ConfigMap' });
     });
 
-    it('tell of selection: what comes to match is ADDED, what ceases is DELETED as it was', async () => {
+    test('tell of selection: what comes to match is ADDED, what ceases is DELETED as it was', async () => {
       const from = { resourceVersion: await now(), timeoutSeconds: '1' };
       await client().post(maps, { metadata: { name: 'move' }, data: { n: '1' } });
       await client().patch(`${maps}/move`, 'merge', { metadata: { labels: { watch: 'yes' } }, data: { n: '2' } });
@@ -84,7 +84,7 @@ export function watchCases(client: () => ConformanceClient): void {
       expect(versionOf(events[2] ?? left)).toBe(versionOf(left));
     });
 
-    it('end with their time; bookmarks, where they come, say how far they are', async () => {
+    test('end with their time; bookmarks, where they come, say how far they are', async () => {
       const from = await now();
       const made = await make('b1');
       const events = await client().watched(
@@ -99,14 +99,14 @@ export function watchCases(client: () => ConformanceClient): void {
       }
     });
 
-    it('from a version of the future are silent', async () => {
+    test('from a version of the future are silent', async () => {
       const events = await client().watched(
         maps + query({ watch: '1', resourceVersion: '99999999', timeoutSeconds: '1' }),
       );
       expect(events).toEqual([]);
     });
 
-    it.each([
+    test.each([
       ['a version that is no number', { resourceVersion: 'abc' }, 500],
       ['a match', { resourceVersion: '1', resourceVersionMatch: 'NotOlderThan' }, 422],
       ['a field nobody selects by', { fieldSelector: 'data.k=v' }, 400],
@@ -116,7 +116,7 @@ export function watchCases(client: () => ConformanceClient): void {
       expect(reply.code, reply.text).toBe(code);
     });
 
-    it('are not for every resource', async () => {
+    test('are not for every resource', async () => {
       expect((await client().get('/api/v1/componentstatuses?watch=1')).body).toMatchObject({ code: 405 });
     });
   });

@@ -14,15 +14,15 @@ const refusals = on('test/faults/refusals.test.ts');
 const lines = on('test/faults/lines.test.ts');
 const storm = on('test/faults/storm.test.ts');
 const history = on('test/faults/history.test.ts');
-const reflector = on('src/ingest/reflector.test.ts');
-const reflectorWatch = on('src/ingest/reflector-watch.test.ts');
-const reflectorRelist = on('src/ingest/reflector-relist.test.ts');
-const reflectorFailures = on('src/ingest/reflector-failures.test.ts');
-const store = on('src/store/writer.test.ts');
-const connection = on('src/kube/connection.test.ts');
+const reflector = on('src/ingest/reflector/reflector.test.ts');
+const reflectorWatch = on('src/ingest/reflector/reflector-watch.test.ts');
+const reflectorRelist = on('src/ingest/reflector/reflector-relist.test.ts');
+const reflectorFailures = on('src/ingest/reflector/reflector-failures.test.ts');
+const store = on('src/store/write/writer.test.ts');
+const connection = on('src/kube/client/connection.test.ts');
 
 const streams = on('test/faults/streams.test.ts');
-const streamCollection = on('src/ingest/stream-collection.test.ts');
+const streamCollection = on('src/ingest/list/stream-collection.test.ts');
 const pageThree = lists('%s: a token that expires at page 3 drops what is staged, and the whole comes in one piece');
 const nonsense = lines('%s: %s is counted, stores nothing, and is watched for again from before it');
 const tooOld = expired('%s: %s on a watch is followed by a list that is not older, and deletes are found');
@@ -173,10 +173,10 @@ export const catalogue: readonly Fault[] = [
       reflectorRelist(
         'F20: a watch that was silent for all its time is doubted; a server that is behind its version is listed anew',
       ),
-      on('src/ingest/ingest-host.test.ts')(
+      on('src/ingest/thread/ingest-host.test.ts')(
         'F20, R16: a storage that was restored from a backup is noticed at the next round, though watches say nothing',
       ),
-      on('src/ingest/rewind-guard.test.ts')(
+      on('src/ingest/cluster/rewind-guard.test.ts')(
         'F20: below the version of another collection is a hint, and that collection decides',
       ),
       reflectorRelist('F20: a list below the known version is taken as it is, and said'),
@@ -192,7 +192,9 @@ export const catalogue: readonly Fault[] = [
     holds: 'What was stored goes, subscribers are told by RESET.',
     tests: [
       refusals('F21: another cluster behind the same address: the store is emptied, and subscribers are told by RESET'),
-      on('src/ingest/ingest-host.test.ts')('F21: another cluster behind the same address makes what is stored go'),
+      on('src/ingest/thread/ingest-host.test.ts')(
+        'F21: another cluster behind the same address makes what is stored go',
+      ),
     ],
   },
   {
@@ -217,7 +219,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'Old data stays; waits grow to their cap; the number of lists at a time is bounded.',
     tests: [
       watches('F24: while an API server is away the old table stays, and one list at the most is made for it'),
-      on('src/ingest/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
+      on('src/ingest/flow/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
       reflector('R13: no more than four lists at a time'),
     ],
   },
@@ -227,7 +229,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'They are opened again, so many at a time, without a list.',
     tests: [
       watches('F25: watches that are all closed at once are opened again without a list'),
-      on('src/ingest/gate.test.ts')('lets so many in, then the next in the order of asking'),
+      on('src/ingest/flow/gate.test.ts')('lets so many in, then the next in the order of asking'),
     ],
   },
   {
@@ -248,7 +250,7 @@ export const catalogue: readonly Fault[] = [
       refusals(
         'F27: a right that is taken away parks this resource alone, what is stored stays, and it resumes when it is given back',
       ),
-      on('src/ingest/ingest-host.test.ts')(
+      on('src/ingest/thread/ingest-host.test.ts')(
         'F27: what is forbidden is parked and reported; a change of access rules lets it in at once',
       ),
     ],
@@ -261,7 +263,7 @@ export const catalogue: readonly Fault[] = [
       refusals(
         'F28: a definition that is made again with another schema, scope and version leaves nothing of the former',
       ),
-      on('src/ingest/ingest-host.test.ts')('R22, F28: a CRD that is added, changed, removed and made again'),
+      on('src/ingest/thread/ingest-host.test.ts')('R22, F28: a CRD that is added, changed, removed and made again'),
     ],
   },
   {
@@ -276,7 +278,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'The table stays.',
     tests: [
       refusals('F30: a group whose server is away, with stale discovery, is kept as it is'),
-      on('src/ingest/ingest-host.test.ts')(
+      on('src/ingest/thread/ingest-host.test.ts')(
         'F30: a group that discovery does not show is kept until its server says 404 itself',
       ),
     ],
@@ -336,7 +338,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'They arrive as they were sent.',
     tests: [
       lines('F38: characters cut anywhere, line separators, NUL and lone surrogates arrive as they were sent'),
-      on('src/ingest/line-framer.test.ts')('F38: lines survive a cut at every position'),
+      on('src/ingest/bytes/line-framer.test.ts')('F38: lines survive a cut at every position'),
     ],
   },
   {
@@ -345,7 +347,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'Exact in the store and in answers.',
     tests: [
       lines('F39: an int64 above 2^53 is exact in the store, from a list and from a watch'),
-      on('src/graphql/scalars.test.ts')('free JSON, raw and value keep the digits as they are'),
+      on('src/graphql/types/scalars.test.ts')('free JSON, raw and value keep the digits as they are'),
     ],
   },
   {
@@ -356,7 +358,7 @@ export const catalogue: readonly Fault[] = [
       storm(
         'F40: a flood of changes and a store that stalls: the sender is held up, memory stays flat, nothing is lost',
       ),
-      on('src/kube/rest-client.test.ts')('gives pieces as they come, and stops the sender when nobody reads'),
+      on('src/kube/client/rest-client.test.ts')('gives pieces as they come, and stops the sender when nobody reads'),
       lines('F50: three thousand deletes in a burst are all applied, in order'),
     ],
     note: '`PORTOLAN_STORM=full` plays five minutes of 5,000 events a second with a stall of ten seconds; without it, a few seconds.',
@@ -376,25 +378,27 @@ export const catalogue: readonly Fault[] = [
     holds:
       'The transaction is undone whole and the version does not move. Full: room is made in an order, and what does not fit is parked. Failing: tried again, then parked. Damaged: the file is made anew, as a new life.',
     tests: [
-      on('src/store/store-fault.test.ts')(
+      on('src/store/sqlite/store-fault.test.ts')(
         'F42: SQLITE_FULL rolls back whole; the log is given up down to its least, and the same event is taken then',
       ),
-      on('src/store/store-fault.test.ts')(
+      on('src/store/sqlite/store-fault.test.ts')(
         'F42: wherever there is no room, memory and file agree, and the work is done when there is room',
       ),
-      on('src/store/store-fault.test.ts')(
+      on('src/store/sqlite/store-fault.test.ts')(
         'F42: SQLITE_IOERR keeps nothing of the transaction, and the same events are taken when the disk is well again',
       ),
-      on('src/store/checkpointer.test.ts')('F42: a checkpoint that fails is tried again until the disk takes it'),
-      on('src/store/store-fault.test.ts')(
+      on('src/store/file/checkpointer.test.ts')('F42: a checkpoint that fails is tried again until the disk takes it'),
+      on('src/store/sqlite/store-fault.test.ts')(
         'F42: a damaged page ends the writer without a step forward; the next one begins a new life of the file',
       ),
-      on('src/ingest/start-ingest.test.ts')('F42: a store that %s finds damaged is made anew while the thread goes on'),
+      on('src/ingest/thread/start-ingest.test.ts')(
+        'F42: a store that %s finds damaged is made anew while the thread goes on',
+      ),
       reflectorFailures(
         'F42: a store without room parks what it refuses again and again; the old set stays, and it goes on when there is room',
       ),
       reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
-      on('src/store/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
+      on('src/store/file/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
     ],
   },
   {
@@ -403,7 +407,9 @@ export const catalogue: readonly Fault[] = [
     holds: 'What was committed is whole, and the next process goes on from it.',
     tests: [
       reflector('a crash between a new shape and its list: the next run lists, and watches only from there'),
-      on('src/store/crash.test.ts')('kill -9 during %s loses nothing that was committed and leaves nothing half done'),
+      on('src/store/write/crash.test.ts')(
+        'kill -9 during %s loses nothing that was committed and leaves nothing half done',
+      ),
       on('test/kill.test.ts')(`\${kills} kills at random moments`),
     ],
   },
@@ -478,7 +484,7 @@ export const catalogue: readonly Fault[] = [
     title: 'Versions that look like numbers and have no order',
     holds: 'Compared for being equal; no rewind is seen in them.',
     tests: [
-      on('src/ingest/rewind-guard.test.ts')(
+      on('src/ingest/cluster/rewind-guard.test.ts')(
         'F53: versions that cannot be compared, and those of other servers, say nothing',
       ),
       lines('F53: versions that look like numbers and have no order are compared for being equal, and nothing else'),

@@ -11,18 +11,18 @@ import { expect, onTestFinished } from 'vitest';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
-import { IngestHost } from '../../src/ingest/ingest-host.ts';
-import type { IngestOptions } from '../../src/ingest/ingest-options.ts';
-import { storedObjects, temporaryDirectory } from '../../src/ingest/test-support.ts';
-import { type Connection, connect } from '../../src/kube/connection.ts';
-import { resourcePath } from '../../src/kube/resource-path.ts';
+import { IngestHost } from '../../src/ingest/thread/ingest-host.ts';
+import type { IngestOptions } from '../../src/ingest/thread/ingest-options.ts';
+import { type Connection, connect } from '../../src/kube/client/connection.ts';
+import { resourcePath } from '../../src/kube/http/resource-path.ts';
 import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
-import { Database } from '../../src/store/database.ts';
-import { compareResourceVersions } from '../../src/store/resource-version.ts';
+import { compareResourceVersions } from '../../src/store/objects/resource-version.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceState } from '../../src/store/types/progress.ts';
-import { openWriter, type StoreWriter } from '../../src/store/writer.ts';
-import { eventually } from '../support/eventually.ts';
-import { kubeconfigFolder } from '../support/kubeconfig-file.ts';
+import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import { eventually } from '../kit/eventually.ts';
+import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+import { storedObjects, temporaryDirectory } from '../kit/reflector-bench.ts';
 
 export const configMaps = '/api/v1/namespaces/default/configmaps';
 

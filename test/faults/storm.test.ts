@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { IngestHost } from '../../src/ingest/ingest-host.ts';
-import { storedObjects, temporaryDirectory } from '../../src/ingest/test-support.ts';
-import { connect } from '../../src/kube/connection.ts';
-import { openWriter } from '../../src/store/writer.ts';
+import { IngestHost } from '../../src/ingest/thread/ingest-host.ts';
+import { connect } from '../../src/kube/client/connection.ts';
+import { openWriter } from '../../src/store/write/writer.ts';
+import { eventually } from '../kit/eventually.ts';
+import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+import { storedObjects, temporaryDirectory } from '../kit/reflector-bench.ts';
+import { base, stormObjects, stormVersion } from '../kit/storm.ts';
 import { overlaid } from '../model/watched-writer.ts';
-import { eventually } from '../support/eventually.ts';
-import { kubeconfigFolder } from '../support/kubeconfig-file.ts';
-import { base, stormObjects, stormVersion } from '../support/storm.ts';
 
 const full = process.env['PORTOLAN_STORM'] === 'full';
 const { seconds, perSecond, stallMs, bodyBytes } = full
@@ -29,7 +29,7 @@ const roomBytes = 96 * 1024 * 1024;
 test('F40: a flood of changes and a store that stalls: the sender is held up, memory stays flat, nothing is lost', {
   timeout: 120_000 + seconds * 5000,
 }, async () => {
-  const server = fork(fileURLToPath(new URL('../support/storm-process.ts', import.meta.url)), [
+  const server = fork(fileURLToPath(new URL('../kit/storm-process.ts', import.meta.url)), [
     ...[changes, perSecond, bodyBytes].map(String),
   ]);
   onTestFinished(() => void server.kill());

@@ -1,6 +1,6 @@
 /** F1 to F4, F24, F25 and F47: how a watch ends, or does not, over real sockets. */
 import { expect, test } from 'vitest';
-import { seededRandom } from '../support/seeded-random.ts';
+import { seededRandom } from '../kit/seeded-random.ts';
 import { faultBench } from './fault-bench.ts';
 
 test('F1: a connection that is reset in the middle of a line drops the half line and resumes', async () => {

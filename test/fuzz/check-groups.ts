@@ -1,13 +1,13 @@
 /** Groups and facets of one question: SQL against the evaluator. */
-import { foldCase } from '../../src/catalog/values.ts';
-import type { AggregatePlan } from '../../src/query/aggregate.ts';
-import { aggregateKinds } from '../../src/query/aggregate-kinds.ts';
-import { evaluateAggregate } from '../../src/query/evaluate-aggregate.ts';
-import { facet, facetOf, filterWithout } from '../../src/query/facet.ts';
-import type { PlannedKind } from '../../src/query/plan.ts';
-import { afforded, boundless, shownGroups } from '../../src/query/testing/shown-groups.ts';
+import { foldCase } from '../../src/catalog/values/values.ts';
+import { evaluateAggregate } from '../../src/query/evaluate/evaluate-aggregate.ts';
+import type { AggregatePlan } from '../../src/query/plan/aggregate.ts';
+import type { PlannedKind } from '../../src/query/plan/plan.ts';
+import { aggregateKinds } from '../../src/query/read/aggregate-kinds.ts';
+import { facet, facetOf, filterWithout } from '../../src/query/read/facet.ts';
 import type { KindLayout } from '../../src/store/types/kind-layout.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
+import { afforded, boundless, shownGroups } from '../kit/displayed-groups.ts';
 import type { Held, Question } from './questions.ts';
 
 /** @param same is told both answers and throws where they differ. */

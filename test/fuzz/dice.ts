@@ -1,5 +1,5 @@
 /** Choices that follow from a seed. */
-import { seededRandom } from '../support/seeded-random.ts';
+import { seededRandom } from '../kit/seeded-random.ts';
 
 export class Dice {
   readonly #next: () => number;

@@ -1,12 +1,12 @@
 /** A gateway's inside without its sockets: a store with random objects of many kinds, the schema over it, the endpoint. */
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
-import { pathOf } from '../../src/catalog/path.ts';
-import { resourceKey } from '../../src/catalog/resource.ts';
+import { resourceKey } from '../../src/catalog/resources/resource.ts';
+import { pathOf } from '../../src/catalog/tree/path.ts';
 import { createEngine, type Engine } from '../../src/graphql/engine.ts';
-import { encodeObjectId } from '../../src/query/object-id.ts';
+import { encodeObjectId } from '../../src/query/plan/object-id.ts';
 import { createYogaServer, type Yoga } from '../../src/server/yoga-server.ts';
-import { openReader } from '../../src/store/reader.ts';
+import { openReader } from '../../src/store/read/reader.ts';
 import { Dice } from './dice.ts';
 import { focusOn, placeIn } from './focus.ts';
 import { fuzzedKinds } from './kinds.ts';

@@ -3,8 +3,8 @@
  * over a whole tree of hundreds of leaves the two would hardly meet.
  */
 import { must } from '../../src/base/must.ts';
-import type { FieldTree, FieldType, LeafType } from '../../src/catalog/field-tree.ts';
-import type { PathStep } from '../../src/catalog/path.ts';
+import type { FieldTree, FieldType, LeafType } from '../../src/catalog/tree/field-tree.ts';
+import type { PathStep } from '../../src/catalog/tree/path.ts';
 import type { Dice } from './dice.ts';
 import { freeNames, hostileKeys } from './hostile-values.ts';
 

@@ -1,8 +1,8 @@
 /** Values for objects and filters: those that are hard to compare, those of the wrong type, those that are not there. */
-import type { LeafType } from '../../src/catalog/field-tree.ts';
-import { rawJson } from '../../src/catalog/raw-json.ts';
-import { checkValue } from '../../src/catalog/values.ts';
-import { pools, types } from '../../src/query/test-values.ts';
+import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
+import { rawJson } from '../../src/catalog/values/raw-json.ts';
+import { checkValue } from '../../src/catalog/values/values.ts';
+import { pools, types } from '../kit/leaf-values.ts';
 import type { Dice } from './dice.ts';
 
 const suffixes = [

@@ -1,9 +1,10 @@
 /** The kinds that fuzzing is about: what the simulated cluster serves, and real CustomResourceDefinitions where there are some. */
-import type { DescribedResource } from '../../src/catalog/catalog.ts';
-import { describeResource } from '../../src/catalog/describe.ts';
-import { resourceOfCrd } from '../../src/catalog/from-crd.ts';
-import { loadCrds } from '../support/crds.ts';
-import { describeSimulatedKinds } from '../support/simulated-kinds.ts';
+
+import { describeResource } from '../../src/catalog/describe/describe.ts';
+import { resourceOfCrd } from '../../src/catalog/describe/from-crd.ts';
+import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
+import { loadCrds } from '../kit/crds.ts';
+import { describeSimulatedKinds } from '../kit/simulated-kinds.ts';
 import type { Dice } from './dice.ts';
 
 /** @param crds how many real CRDs to take at most. */

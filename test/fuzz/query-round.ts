@@ -3,22 +3,21 @@
  * alone; a question follows from the seed and its number, so that one can be asked again without the others.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { DescribedResource, PromotedPath } from '../../src/catalog/catalog.ts';
-import { pathOf } from '../../src/catalog/path.ts';
-import { resourceKey } from '../../src/catalog/resource.ts';
-import { parseExact } from '../../src/catalog/values.ts';
-import { compareByOrder } from '../../src/query/compare-rows.ts';
-import { countMatches } from '../../src/query/count.ts';
-import type { Identity } from '../../src/query/filter.ts';
-import { listPage } from '../../src/query/list.ts';
-import { matchingObjects } from '../../src/query/match-ids.ts';
-import { matches } from '../../src/query/matches.ts';
-import type { ListResult, Page, PlannedKind } from '../../src/query/plan.ts';
-import { afforded, boundless } from '../../src/query/testing/shown-groups.ts';
-
-import { readLayouts } from '../../src/store/layout.ts';
+import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
+import { resourceKey } from '../../src/catalog/resources/resource.ts';
+import { pathOf } from '../../src/catalog/tree/path.ts';
+import { parseExact } from '../../src/catalog/values/values.ts';
+import { compareByOrder } from '../../src/query/evaluate/compare-rows.ts';
+import { matches } from '../../src/query/evaluate/matches.ts';
+import type { Identity } from '../../src/query/plan/filter.ts';
+import type { ListResult, Page, PlannedKind } from '../../src/query/plan/plan.ts';
+import { countMatches } from '../../src/query/read/count.ts';
+import { listPage } from '../../src/query/read/list.ts';
+import { matchingObjects } from '../../src/query/read/match-ids.ts';
+import { readLayouts } from '../../src/store/read/layout.ts';
 import type { KindLayout } from '../../src/store/types/kind-layout.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
+import { afforded, boundless } from '../kit/displayed-groups.ts';
 import { checkGroups } from './check-groups.ts';
 import { Dice } from './dice.ts';
 import { type Focus, focusOn, placeIn } from './focus.ts';

@@ -1,22 +1,23 @@
 /** Random questions about the objects of a focus: filters of every node and operator, orders, pages. */
-import type { LeafType } from '../../src/catalog/field-tree.ts';
-import { pathOf } from '../../src/catalog/path.ts';
-import { checkPattern } from '../../src/catalog/pattern.ts';
-import { searchPaths, searchTerms } from '../../src/catalog/search-text.ts';
-import { isSummable } from '../../src/catalog/tally.ts';
-import { valuesAt } from '../../src/catalog/value-at.ts';
-import { checkValue } from '../../src/catalog/values.ts';
-import type { Leaf, Measured } from '../../src/query/aggregate.ts';
-import { comparison, conjunction, existence, negation } from '../../src/query/comparison.ts';
+
+import { searchPaths, searchTerms } from '../../src/catalog/paths/search-text.ts';
+import { valuesAt } from '../../src/catalog/paths/value-at.ts';
+import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
+import { pathOf } from '../../src/catalog/tree/path.ts';
+import { checkPattern } from '../../src/catalog/values/pattern.ts';
+import { isSummable } from '../../src/catalog/values/tally.ts';
+import { checkValue } from '../../src/catalog/values/values.ts';
+import type { Leaf, Measured } from '../../src/query/plan/aggregate.ts';
+import { comparison, conjunction, existence, negation } from '../../src/query/plan/comparison.ts';
 import {
   type CompareOperator,
   type Filter,
   type Identity,
   isTextOperator,
   type LabelRequirement,
-} from '../../src/query/filter.ts';
-import type { OrderTerm } from '../../src/query/plan.ts';
-import { patterns } from '../../src/query/test-values.ts';
+} from '../../src/query/plan/filter.ts';
+import type { OrderTerm } from '../../src/query/plan/plan.ts';
+import { patterns } from '../kit/leaf-values.ts';
 import type { Dice } from './dice.ts';
 import { type Focus, listIn, placeIn } from './focus.ts';
 import { comparableOf, hostileKeys } from './hostile-values.ts';

@@ -18,7 +18,7 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql';
-import { isRawJson } from '../../src/catalog/raw-json.ts';
+import { isRawJson } from '../../src/catalog/values/raw-json.ts';
 import type { Dice } from './dice.ts';
 import type { DocumentWorld } from './document-world.ts';
 import { EnumName, InputMaker } from './random-input.ts';

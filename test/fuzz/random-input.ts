@@ -9,8 +9,8 @@ import {
   isRequiredInputField,
   isScalarType,
 } from 'graphql';
-import type { LeafType } from '../../src/catalog/field-tree.ts';
-import { pools } from '../../src/query/test-values.ts';
+import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
+import { pools } from '../kit/leaf-values.ts';
 import type { Dice } from './dice.ts';
 import type { DocumentWorld } from './document-world.ts';
 import { hostileKeys, madeValue } from './hostile-values.ts';

@@ -1,5 +1,5 @@
 /** Random objects of a focus: values that fit and values that do not, nulls, gaps. */
-import { rawJson } from '../../src/catalog/raw-json.ts';
+import { rawJson } from '../../src/catalog/values/raw-json.ts';
 import type { Dice } from './dice.ts';
 import { type Focus, whereValues } from './focus.ts';
 import { hostileKeys, madeValue, strayValue } from './hostile-values.ts';

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must } from '../../src/base/must.ts';
-import { Database } from '../../src/store/database.ts';
-import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { registerSqlFunctions } from '../../src/store/sqlite/sql-functions.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
-import { openWriter, type StoreWriter } from '../../src/store/writer.ts';
+import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 
 export interface ScratchStore {
   readonly file: string;

@@ -1,5 +1,5 @@
 /** Answers of the model's server that are no lists and no watches. */
-import type { ConnectionAnswer } from '../../src/kube/connection.ts';
+import type { ConnectionAnswer } from '../../src/kube/client/connection.ts';
 import type { ModelBody } from './model-body.ts';
 
 export const json = { 'content-type': 'application/json' };

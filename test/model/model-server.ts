@@ -6,7 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Random } from '../../src/base/clock.ts';
-import type { Connection, ConnectionAnswer, ConnectionRequest } from '../../src/kube/connection.ts';
+import type { Connection, ConnectionAnswer, ConnectionRequest } from '../../src/kube/client/connection.ts';
 import { expired, json, refusedConnection, status, throttled, tooLarge, whole } from './model-answers.ts';
 import { ModelBody } from './model-body.ts';
 import { documentAt } from './model-documents.ts';

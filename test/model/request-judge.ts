@@ -3,7 +3,7 @@
  * server asked for. What is found is kept until somebody asks, since whoever made the request would swallow an error.
  */
 import type { Clock, Random } from '../../src/base/clock.ts';
-import type { RequestRate } from '../../src/ingest/request-budget.ts';
+import type { RequestRate } from '../../src/ingest/flow/request-budget.ts';
 
 export class RequestJudge {
   readonly findings: string[] = [];

@@ -6,12 +6,12 @@
  *   I3:     no lastResourceVersion is below an earlier one
  */
 import { expect } from 'vitest';
-import { readChanges } from '../../src/store/changes.ts';
-import { Database } from '../../src/store/database.ts';
-import { registerSqlFunctions } from '../../src/store/sql-functions.ts';
-import { entriesAmiss } from '../../src/store/test-support.ts';
+import { readChanges } from '../../src/store/read/changes.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { registerSqlFunctions } from '../../src/store/sqlite/sql-functions.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import type { Row } from '../../src/store/types/statement.ts';
+import { entriesAmiss } from '../kit/store-file.ts';
 import type { ModelServer } from './model-server.ts';
 import { type ModelObject, revisionOf } from './model-storage.ts';
 

@@ -5,10 +5,10 @@
  * What is found is kept, not thrown: the reflector would take it for an error of the store and try again.
  */
 import { messageOf } from '../../src/base/errors.ts';
-import { resourceKey } from '../../src/catalog/resource.ts';
+import { resourceKey } from '../../src/catalog/resources/resource.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import type { Replace } from '../../src/store/types/writer.ts';
-import type { StoreWriter } from '../../src/store/writer.ts';
+import type { StoreWriter } from '../../src/store/write/writer.ts';
 import type { ModelFaults } from './model-faults.ts';
 import type { ModelServer } from './model-server.ts';
 import { idOf, revisionOf } from './model-storage.ts';

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asString, at, type JsonObject } from '../json.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { asString, at, type JsonObject } from '../objects/json.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
 
 let cluster: SimCluster;
@@ -28,7 +28,7 @@ const make = (name: string, owners: JsonObject[] = [], namespace = 'default'): J
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('garbage collection', () => {
-  it('removes dependents and theirs when an owner goes', async () => {
+  test('removes dependents and theirs when an owner goes', async () => {
     const owner = make('owner');
     const child = make('child', [own(owner)]);
     make('grandchild', [own(child)]);
@@ -38,7 +38,7 @@ describe('garbage collection', () => {
     expect(names()).toEqual(['stranger']);
   });
 
-  it('keeps what has another owner and drops the dangling reference', async () => {
+  test('keeps what has another owner and drops the dangling reference', async () => {
     const one = make('one');
     const two = make('two');
     make('shared', [own(one), own(two)]);
@@ -47,13 +47,13 @@ describe('garbage collection', () => {
     expect(at(cluster.get(`${maps()}/shared`), 'metadata', 'ownerReferences')).toEqual([own(two)]);
   });
 
-  it('removes what is created for an owner that is gone', async () => {
+  test('removes what is created for an owner that is gone', async () => {
     make('late', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'no-such-uid' }]);
     await settled();
     expect(names()).toEqual([]);
   });
 
-  it('orphans on request', async () => {
+  test('orphans on request', async () => {
     const owner = make('owner');
     make('child', [own(owner)]);
     cluster.delete(`${maps()}/owner`, { propagationPolicy: 'Orphan' });
@@ -62,7 +62,7 @@ describe('garbage collection', () => {
     expect(at(cluster.get(`${maps()}/child`), 'metadata', 'ownerReferences')).toBeUndefined();
   });
 
-  it('deletes in the foreground: the owner goes last', async () => {
+  test('deletes in the foreground: the owner goes last', async () => {
     const owner = make('owner');
     make('child', [own(owner, { blockOwnerDeletion: true })]);
     cluster.patch(`${maps()}/child`, { metadata: { finalizers: ['example.com/wait'] } });
@@ -79,7 +79,7 @@ describe('garbage collection', () => {
 });
 
 describe('namespaces', () => {
-  it('are emptied before they go, and take nothing new meanwhile', async () => {
+  test('are emptied before they go, and take nothing new meanwhile', async () => {
     cluster.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'doomed' } });
     expect(at(cluster.get('/api/v1/namespaces/doomed'), 'status', 'phase')).toBe('Active');
     make('a', [], 'doomed');

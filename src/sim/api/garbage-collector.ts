@@ -7,11 +7,11 @@
  * of the dependents, then the finalizer. A namespace that is being deleted is emptied, and removed once nothing is left.
  * Work is done in a microtask after the event, so that whoever caused it has its answer first.
  */
-import { asArray, asObject, asString, at, type JsonObject } from '../json.ts';
-import type { Stored, StoreEvent } from '../object-store.ts';
+import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored, StoreEvent } from '../objects/object-store.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { metadataOf } from '../resources/served-resource.ts';
 import type { ObjectApi } from './object-api.ts';
-import type { ResourceRegistry } from './resource-registry.ts';
-import { metadataOf } from './served-resource.ts';
 
 type Work = () => void;
 

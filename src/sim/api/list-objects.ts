@@ -6,12 +6,12 @@
  * history. Once history no longer reaches back, the answer is 410 Expired. Source: the API concepts of Kubernetes, KEP-2340.
  */
 import type { Clock } from '../../base/clock.ts';
-import { asObject, isObject, type JsonObject } from '../json.ts';
-import type { ObjectStore, Stored } from '../object-store.ts';
-import { StatusError, statusErrors } from '../status-error.ts';
-import type { FieldPredicate } from './field-selector.ts';
-import type { LabelPredicate } from './label-selector.ts';
-import { metadataOf, type ServedResource } from './served-resource.ts';
+import { asObject, isObject, type JsonObject } from '../objects/json.ts';
+import type { ObjectStore, Stored } from '../objects/object-store.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
+import type { FieldPredicate } from '../resources/field-selector.ts';
+import type { LabelPredicate } from '../resources/label-selector.ts';
+import { metadataOf, type ServedResource } from '../resources/served-resource.ts';
 
 export interface ListQuery {
   readonly namespace: string | undefined;

@@ -10,23 +10,23 @@
  * finalizer of an object that is being deleted, remove.
  */
 import type { Clock, Random } from '../../base/clock.ts';
-import { crdFinalizer } from '../crd/crd-finalizer.ts';
-import { crdCauses } from '../crd/crd-validation.ts';
-import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../json.ts';
-import { type ObjectStore, Stored } from '../object-store.ts';
+import { defaultBuiltin } from '../builtin/builtin-defaults.ts';
+import { builtinCauses, metadataCauses } from '../builtin/builtin-validation.ts';
+import { crdFinalizer } from '../builtin/crd-finalizer.ts';
+import { crdCauses } from '../builtin/crd-validation.ts';
+import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../objects/json.ts';
+import { type ObjectStore, Stored } from '../objects/object-store.ts';
+import { type StatusCause, StatusError, statusErrors } from '../objects/status-error.ts';
 import { applyPatch } from '../patch/apply-patch.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
+import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from '../patch/managed-fields.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import { nameCauses, nowText, randomSuffix, randomUid } from '../resources/object-metadata.ts';
+import { apiVersionOf, metadataOf, metadataString, type ServedResource } from '../resources/served-resource.ts';
 import { applyDefaults, prunedPaths, pruneUnknown } from '../schema/prune.ts';
 import { validateValue } from '../schema/validate.ts';
-import { type StatusCause, StatusError, statusErrors } from '../status-error.ts';
-import { defaultBuiltin } from './builtin-defaults.ts';
-import { builtinCauses, metadataCauses } from './builtin-validation.ts';
-import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from './managed-fields.ts';
-import { nameCauses, nowText, randomSuffix, randomUid } from './object-metadata.ts';
 import { checkFinalizers, checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
-import { apiVersionOf, metadataOf, metadataString, type ServedResource } from './served-resource.ts';
 
 export interface WriteOptions {
   /** Who writes, for managedFields. */

@@ -1,8 +1,8 @@
 /** What is checked before a write is looked at: does it name what the path names, and is the ground there. */
-import { asArray, asString, at, type JsonObject } from '../json.ts';
-import type { ObjectStore, Stored } from '../object-store.ts';
-import { type StatusCause, statusErrors } from '../status-error.ts';
-import { apiVersionOf, metadataOf, type ServedResource } from './served-resource.ts';
+import { asArray, asString, at, type JsonObject } from '../objects/json.ts';
+import type { ObjectStore, Stored } from '../objects/object-store.ts';
+import { type StatusCause, statusErrors } from '../objects/status-error.ts';
+import { apiVersionOf, metadataOf, type ServedResource } from '../resources/served-resource.ts';
 
 /** The object with its identity spelled out and in canonical order; a 400 where it contradicts the path. */
 export function checkIdentity(resource: ServedResource, namespace: string, name: string, body: JsonObject): JsonObject {

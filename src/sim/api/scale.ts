@@ -1,9 +1,9 @@
 /** The /scale subresource: one shape over everything that has replicas. */
-import { asObject, at, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
-import { statusErrors } from '../status-error.ts';
+import { asObject, at, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { statusErrors } from '../objects/status-error.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 import type { ObjectApi, WriteOptions } from './object-api.ts';
-import type { ServedResource } from './served-resource.ts';
 
 /** The Scale of an object. */
 export function readScale(resource: ServedResource, stored: Stored): JsonObject {

@@ -4,10 +4,11 @@
  *
  * Everything is decided by the dice of the World, so a fixed seed gives the same story; the pace comes from the clock.
  */
-import { microTimeText } from '../api/object-metadata.ts';
-import { someVersion } from '../demo/app-catalog.ts';
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
+
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { microTimeText } from '../resources/object-metadata.ts';
+import { someVersion } from '../sample/app-catalog.ts';
 import type { Step } from './controller-loop.ts';
 import { cloudManagers, conditionOf, foos, plugins, projects } from './custom-controllers.ts';
 import { statusInput } from './kubelets.ts';

@@ -8,7 +8,7 @@
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Stored, StoreEvent } from '../object-store.ts';
+import type { Stored, StoreEvent } from '../objects/object-store.ts';
 import type { World } from './world.ts';
 
 export interface Controller {

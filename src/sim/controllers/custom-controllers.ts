@@ -1,9 +1,10 @@
 /** Controllers of the demo world's custom kinds: Foo, CloudManager, Project and Plugin. */
-import { metadataOf } from '../api/served-resource.ts';
-import { appTemplate, deploymentOf, selectorLabels } from '../demo/app-catalog.ts';
-import { platformGroup } from '../demo/platform-crds.ts';
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
+
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { metadataOf } from '../resources/served-resource.ts';
+import { appTemplate, deploymentOf, selectorLabels } from '../sample/app-catalog.ts';
+import { platformGroup } from '../sample/platform-crds.ts';
 import type { Controller } from './controller-loop.ts';
 import { deployments, ownerKey, statefulSets } from './workload-controllers.ts';
 import { isDeleting, numberAt, type World } from './world.ts';

@@ -3,8 +3,8 @@
  * deleted. Only pods that change after the loop has started are looked at, so that the demo world's troubled pods stay
  * as they were made until something touches them.
  */
-import { asObject, asString, at, type JsonObject } from '../json.ts';
-import type { Stored, StoreEvent } from '../object-store.ts';
+import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored, StoreEvent } from '../objects/object-store.ts';
 import type { Step } from './controller-loop.ts';
 import { type PodState, podStatusOf } from './pod-maker.ts';
 import { hasCondition, isDeleting, type World } from './world.ts';

@@ -3,8 +3,8 @@
  * Pure but for the dice of the World; nothing here writes.
  */
 import { createHash } from 'node:crypto';
-import { timeText } from '../api/object-metadata.ts';
-import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts';
+import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
+import { timeText } from '../resources/object-metadata.ts';
 import type { World } from './world.ts';
 
 export type PodState =

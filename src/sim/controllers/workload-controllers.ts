@@ -3,9 +3,9 @@
  * rolling updates, scaling, replacement of lost pods, honest statuses.
  */
 
-import { metadataOf } from '../api/served-resource.ts';
-import { asObject, asString, at, type JsonObject } from '../json.ts';
-import type { Stored, StoreEvent } from '../object-store.ts';
+import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored, StoreEvent } from '../objects/object-store.ts';
+import { metadataOf } from '../resources/served-resource.ts';
 import type { Controller } from './controller-loop.ts';
 import { podSpecOf, templateHash } from './pod-maker.ts';
 import { controllerOf, hasCondition, isDeleting, numberAt, type World } from './world.ts';

@@ -8,11 +8,11 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import { must } from '../../base/must.ts';
 import type { ObjectApi } from '../api/object-api.ts';
-import { microTimeText, randomSuffix, timeText } from '../api/object-metadata.ts';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
-import { apiVersionOf, metadataOf, type ServedResource } from '../api/served-resource.ts';
-import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
+import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { microTimeText, randomSuffix, timeText } from '../resources/object-metadata.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { apiVersionOf, metadataOf, type ServedResource } from '../resources/served-resource.ts';
 
 const maxEvents = 2000;
 

@@ -9,12 +9,12 @@
  */
 
 import type { ObjectApi } from '../api/object-api.ts';
-import { nowText } from '../api/object-metadata.ts';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
-import { metadataOf, type ServedResource } from '../api/served-resource.ts';
-import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../json.ts';
-import type { Stored, StoreEvent } from '../object-store.ts';
-import { crdFinalizer } from './crd-finalizer.ts';
+import { crdFinalizer } from '../builtin/crd-finalizer.ts';
+import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
+import type { Stored, StoreEvent } from '../objects/object-store.ts';
+import { nowText } from '../resources/object-metadata.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { metadataOf, type ServedResource } from '../resources/served-resource.ts';
 import { customResources } from './custom-resource.ts';
 
 const storage = 'customresourcedefinitions.apiextensions.k8s.io';

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { platformCrds } from '../demo/platform-crds.ts';
-import { cloudManagerCrd, fooCrd } from '../demo/sample-crds.ts';
-import { asArray, asObject, at, cloneJson, type JsonObject } from '../json.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SimClient } from '../../../test/kit/sim-client.ts';
+import { asArray, asObject, at, cloneJson, type JsonObject } from '../objects/json.ts';
+import { platformCrds } from '../sample/platform-crds.ts';
+import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
-import { SimClient } from '../testing/sim-client.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const foos = '/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos';
@@ -39,7 +39,7 @@ function fooWith(change: (version: JsonObject, spec: JsonObject) => void): JsonO
 }
 
 describe('a definition', () => {
-  it('serves its resource at once and says so in its status', async () => {
+  test('serves its resource at once and says so in its status', async () => {
     expect((await client.get(foos)).status).toBe(404);
     expect((await client.post(crds, fooCrd)).status).toBe(201);
     const { body } = await client.get(`${crds}/foos.samplecontroller.k8s.io`);
@@ -59,7 +59,7 @@ describe('a definition', () => {
     });
   });
 
-  it('is refused when it cannot be served', async () => {
+  test('is refused when it cannot be served', async () => {
     const untyped = fooWith((version) => {
       asObject(asObject(version.schema).openAPIV3Schema).properties = { spec: { properties: {} } };
     });
@@ -76,7 +76,7 @@ describe('a definition', () => {
     ]);
   });
 
-  it('does not take a kind that another one has', async () => {
+  test('does not take a kind that another one has', async () => {
     await client.post(crds, fooCrd);
     const other = fooWith((_version, spec) => {
       spec.names = { kind: 'Foo', plural: 'foes', singular: 'foe' };
@@ -88,7 +88,7 @@ describe('a definition', () => {
     expect((await client.get('/apis/samplecontroller.k8s.io/v1alpha1/foes')).status).toBe(404);
   });
 
-  it('changes what is served when it changes, and ends the watches', async () => {
+  test('changes what is served when it changes, and ends the watches', async () => {
     await client.post(crds, fooCrd);
     await client.post(foos, foo('a'));
     const before = await client.get('/openapi/v3');
@@ -112,7 +112,7 @@ describe('a definition', () => {
     expect(hash(after.body, 'apis/apps/v1')).toBe(hash(before.body, 'apis/apps/v1'));
   });
 
-  it('takes its objects along when it is deleted, after their finalizers', async () => {
+  test('takes its objects along when it is deleted, after their finalizers', async () => {
     await client.post(crds, fooCrd);
     await client.post(foos, foo('plain'));
     await client.post(foos, { ...foo('held'), metadata: { name: 'held', finalizers: ['example.com/wait'] } });
@@ -140,7 +140,7 @@ describe('custom objects', () => {
     for (const crd of [fooCrd, cloudManagerCrd, ...platformCrds]) await client.post(crds, crd);
   });
 
-  it('are validated with one cause for each fault', async () => {
+  test('are validated with one cause for each fault', async () => {
     const bad = await client.post(foos, foo('bad', { replicas: 0, deploymentName: 3 }));
     expect(bad.body).toMatchObject({
       code: 422,
@@ -159,7 +159,7 @@ describe('custom objects', () => {
     expect((await client.post(managers, manager('m', { region: 'BAD' }))).status).toBe(422);
   });
 
-  it('are pruned and defaulted, but free JSON is kept', async () => {
+  test('are pruned and defaulted, but free JSON is kept', async () => {
     const settings = { any: { thing: [1, null, 'x'] } };
     const { status, body } = await client.post(
       managers,
@@ -178,7 +178,7 @@ describe('custom objects', () => {
     });
   });
 
-  it('keep status apart, count generations, and scale', async () => {
+  test('keep status apart, count generations, and scale', async () => {
     const { body } = await client.post(managers, { ...manager('m', {}), status: { phase: 'Ignored' } });
     expect(body.status).toBeUndefined();
     const reported = await client.patch(`${managers}/m/status`, 'merge', {
@@ -200,13 +200,13 @@ describe('custom objects', () => {
     expect(at((await client.get(`${managers}/m`)).body, 'spec', 'replicas')).toBe(5);
   });
 
-  it('need a resourceVersion to be replaced, and refuse strategic merges', async () => {
+  test('need a resourceVersion to be replaced, and refuse strategic merges', async () => {
     await client.post(foos, foo('a'));
     expect((await client.put(`${foos}/a`, foo('a'))).status).toBe(422);
     expect((await client.patch(`${foos}/a`, 'strategic', {})).status).toBe(415);
   });
 
-  it('can be applied, with list maps merged by key', async () => {
+  test('can be applied, with list maps merged by key', async () => {
     const project = (members: JsonObject[]): JsonObject => ({
       apiVersion: 'platform.portolan.example/v1',
       kind: 'Project',
@@ -225,7 +225,7 @@ describe('custom objects', () => {
     expect(at(left.body, 'spec', 'members')).toEqual([{ user: 'b', role: 'viewer' }]);
   });
 
-  it('are the same object in every version', async () => {
+  test('are the same object in every version', async () => {
     const templates = (version: string): string =>
       `/apis/platform.portolan.example/${version}/namespaces/default/templates`;
     const body = {
@@ -243,7 +243,7 @@ describe('custom objects', () => {
     expect(at(group.body, 'preferredVersion', 'version')).toBe('v1');
   });
 
-  it('are found by selectable fields only', async () => {
+  test('are found by selectable fields only', async () => {
     await client.post(managers, manager('a', { region: 'eu-north-1' }));
     await client.post(managers, manager('b', { region: 'us-east-1' }));
     const found = await client.get(`${managers}?fieldSelector=spec.region%3Dus-east-1`);

@@ -1,7 +1,8 @@
 /** From a CustomResourceDefinition to the resources it makes: names, schemas, views. Pure. */
-import { allVerbs, type ScalePaths, type ServedResource } from '../api/served-resource.ts';
-import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts';
-import type { View } from '../object-store.ts';
+
+import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
+import type { View } from '../objects/object-store.ts';
+import { allVerbs, type ScalePaths, type ServedResource } from '../resources/served-resource.ts';
 import { builtinSchema } from '../schema/builtin-schema.ts';
 import { applyDefaults, pruneUnknown } from '../schema/prune.ts';
 import type { TypedSchema } from '../schema/schema-walk.ts';

@@ -1,8 +1,9 @@
 /** The cluster-wide part of the demo world: namespaces, nodes, leases, storage, roles. */
-import { microTimeText, timeText } from '../api/object-metadata.ts';
+
 import type { World } from '../controllers/world.ts';
-import type { JsonObject } from '../json.ts';
-import { teams } from './app-catalog.ts';
+import type { JsonObject } from '../objects/json.ts';
+import { microTimeText, timeText } from '../resources/object-metadata.ts';
+import { teams } from '../sample/app-catalog.ts';
 
 const day = 86_400_000;
 

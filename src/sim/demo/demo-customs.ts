@@ -7,12 +7,12 @@ import {
 } from '../controllers/custom-controllers.ts';
 import { deployments, statefulSets } from '../controllers/workload-controllers.ts';
 import type { World } from '../controllers/world.ts';
-import { asString, at, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
-import { someVersion, teams } from './app-catalog.ts';
+import { asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { someVersion, teams } from '../sample/app-catalog.ts';
+import { platformGroup } from '../sample/platform-crds.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
 import type { WorkloadBuilder } from './demo-workloads.ts';
-import { platformGroup } from './platform-crds.ts';
 
 export function createFoos(world: World, builder: WorkloadBuilder, count: number): void {
   for (let i = 1; i <= count; i++) {

@@ -4,13 +4,13 @@
  * controllers would make, so that these find nothing to do at first.
  */
 
-import { fieldSetOf } from '../api/managed-fields.ts';
-import { timeText } from '../api/object-metadata.ts';
 import { statusInput } from '../controllers/kubelets.ts';
 import { type PodState, podSpecOf, podStatusOf, templateHash } from '../controllers/pod-maker.ts';
 import type { World } from '../controllers/world.ts';
-import { asObject, asString, at, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
+import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import { fieldSetOf } from '../patch/managed-fields.ts';
+import { timeText } from '../resources/object-metadata.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
 
 const day = 86_400_000;

@@ -1,12 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { SimClient } from '../../../test/kit/sim-client.ts';
 import type { Clock } from '../../base/clock.ts';
-import { builtinResources } from '../api/builtin-resources.ts';
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../json.ts';
+import { builtinResources } from '../builtin/builtin-resources.ts';
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
 import { pruneUnknown } from '../schema/prune.ts';
 import { validateValue } from '../schema/validate.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
 import { spawnSimCluster } from '../spawn-sim.ts';
-import { SimClient } from '../testing/sim-client.ts';
 
 /** Time that jumps: every sleep passes in one turn of the event loop and moves the clock. */
 function fastClock(): Clock {
@@ -57,7 +57,7 @@ async function eventually(condition: () => boolean): Promise<void> {
 }
 
 describe('the demo world', () => {
-  it('has what a cluster has, owned and placed as it should be', async () => {
+  test('has what a cluster has, owned and placed as it should be', async () => {
     const sim = await demo(frozen);
     const pods = sim.list('/api/v1/pods');
     expect(pods.length).toBeGreaterThanOrEqual(300);
@@ -90,7 +90,7 @@ describe('the demo world', () => {
     for (const plugin of plugins) expect(projects.has(at(plugin, 'spec', 'projectRef', 'name'))).toBe(true);
   });
 
-  it('is the same for the same seed and clock', async () => {
+  test('is the same for the same seed and clock', async () => {
     const first = await demo(frozen);
     const text = JSON.stringify(first.list('/api/v1/pods'));
     await first.close();
@@ -98,7 +98,7 @@ describe('the demo world', () => {
     expect(JSON.stringify(second.list('/api/v1/pods'))).toBe(text);
   });
 
-  it('holds only objects that their own schemas accept and keep whole', async () => {
+  test('holds only objects that their own schemas accept and keep whole', async () => {
     const sim = await demo(frozen);
     for (const resource of builtinResources()) {
       if (resource.bare || !resource.verbs.includes('watch')) continue;
@@ -134,7 +134,7 @@ describe('the demo world', () => {
     }
   });
 
-  it('answers to a scaled Deployment with Pods that come to run, and to fewer with less', async () => {
+  test('answers to a scaled Deployment with Pods that come to run, and to fewer with less', async () => {
     const sim = await demo(fastClock());
     const path = '/apis/apps/v1/namespaces/samples/deployments/example-foo-1';
     const foo = '/apis/samplecontroller.k8s.io/v1alpha1/namespaces/samples/foos/example-foo-1';
@@ -156,7 +156,7 @@ describe('the demo world', () => {
     await eventually(() => pods().length === 0 && sim.get(path) === undefined);
   });
 
-  it('rolls a new template out', async () => {
+  test('rolls a new template out', async () => {
     const sim = await demo(fastClock());
     const path = '/apis/apps/v1/namespaces/samples/deployments/example-foo-2';
     const containers = asArray(at(sim.get(path), 'spec', 'template', 'spec', 'containers')).filter(isObject);
@@ -173,7 +173,7 @@ describe('the demo world', () => {
     await eventually(() => images().length === wanted && images().every((item) => item === image));
   });
 
-  it('builds a new CloudManager and reports its phase', async () => {
+  test('builds a new CloudManager and reports its phase', async () => {
     const sim = await demo(fastClock());
     sim.create({
       apiVersion: 'cloud.portolan.example/v1',
@@ -189,7 +189,7 @@ describe('the demo world', () => {
     );
   });
 
-  it('keeps moving under churn without growing out of bounds', async () => {
+  test('keeps moving under churn without growing out of bounds', async () => {
     const sim = await demo(fastClock(), true);
     const version = (): number =>
       Math.max(...sim.list('/api/v1/events').map((event) => Number(at(event, 'metadata', 'resourceVersion'))));
@@ -202,7 +202,7 @@ describe('the demo world', () => {
 });
 
 describe('a spawned cluster', () => {
-  it('serves from its own thread and ends with it', async () => {
+  test('serves from its own thread and ends with it', async () => {
     const spawned = await spawnSimCluster({ objects: 'demo', pods: 60, nodes: 4 });
     try {
       const { body } = await new SimClient(spawned.url).get('/api/v1/pods?limit=5');
@@ -215,7 +215,7 @@ describe('a spawned cluster', () => {
     await expect(fetch(spawned.url)).rejects.toThrow();
   });
 
-  it('says so when it cannot listen', async () => {
+  test('says so when it cannot listen', async () => {
     const sim = await startSimCluster();
     cluster = sim;
     const port = Number(new URL(sim.url).port);

@@ -8,7 +8,6 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ObjectApi } from '../api/object-api.ts';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
 import { Churn } from '../controllers/churn.ts';
 import { ControllerLoop } from '../controllers/controller-loop.ts';
 import { cloudManagerController, fooController, pluginController } from '../controllers/custom-controllers.ts';
@@ -19,13 +18,14 @@ import {
   statefulSetController,
 } from '../controllers/workload-controllers.ts';
 import { World } from '../controllers/world.ts';
-import { asObject, at, type JsonObject } from '../json.ts';
-import { appTemplate, deploymentOf, selectorLabels, someVersion, teams } from './app-catalog.ts';
+import { asObject, at, type JsonObject } from '../objects/json.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { appTemplate, deploymentOf, selectorLabels, someVersion, teams } from '../sample/app-catalog.ts';
+import { platformCrds } from '../sample/platform-crds.ts';
+import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
 import { createClusterPolicy, createNamespaces, createNodes, daysAgo } from './demo-cluster-parts.ts';
 import { createCloudManagers, createFoos, createPlatform } from './demo-customs.ts';
 import { WorkloadBuilder } from './demo-workloads.ts';
-import { platformCrds } from './platform-crds.ts';
-import { cloudManagerCrd, fooCrd } from './sample-crds.ts';
 
 export interface DemoWorldOptions {
   readonly api: ObjectApi;

@@ -1,5 +1,5 @@
 /** What an Accept header asks for: the object as it is, its metadata alone, or a table. */
-import { StatusError } from '../status-error.ts';
+import { StatusError } from '../objects/status-error.ts';
 
 export type AcceptedShape = 'object' | 'metadata' | 'table';
 

@@ -8,11 +8,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Callers } from '../api/callers.ts';
-import type { Rbac } from '../api/rbac.ts';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
-import type { Faults } from '../faults.ts';
-import { statusErrors } from '../status-error.ts';
+import type { Callers } from '../access/callers.ts';
+import type { Rbac } from '../access/rbac.ts';
+import type { Faults } from '../objects/faults.ts';
+import { statusErrors } from '../objects/status-error.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { authorize } from './authorize.ts';
 import { Discovery } from './discovery.ts';
 import { FaultAnswers } from './fault-answers.ts';

@@ -1,6 +1,6 @@
 /** What a request asks to do, in the words of RBAC, and the 403 for a caller who may not. */
-import type { Attributes, Caller, Rbac } from '../api/rbac.ts';
-import { StatusError } from '../status-error.ts';
+import type { Attributes, Caller, Rbac } from '../access/rbac.ts';
+import { StatusError } from '../objects/status-error.ts';
 import type { ResourcePath } from './request-info.ts';
 
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };

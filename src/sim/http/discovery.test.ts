@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cloudManagerCrd, fooCrd } from '../demo/sample-crds.ts';
-import { asArray, asObject, asString, at, isObject } from '../json.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SimClient } from '../../../test/kit/sim-client.ts';
+import { asArray, asObject, asString, at, isObject } from '../objects/json.ts';
+import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
-import { SimClient } from '../testing/sim-client.ts';
 import { versionRank } from './discovery.ts';
 
 const aggregated = {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => cluster.close());
 
 describe('discovery', () => {
-  it('names groups, versions and resources in the old form', async () => {
+  test('names groups, versions and resources in the old form', async () => {
     expect((await client.get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
     const { body } = await client.get('/apis');
     expect(body.kind).toBe('APIGroupList');
@@ -43,7 +43,7 @@ describe('discovery', () => {
     expect((await client.get('/apis/nowhere/v1')).status).toBe(404);
   });
 
-  it('agrees in the aggregated form, which has an ETag', async () => {
+  test('agrees in the aggregated form, which has an ETag', async () => {
     const { body, headers } = await client.get('/apis', aggregated);
     expect(body).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' });
     expect(headers.get('content-type')).toContain('as=APIGroupDiscoveryList');
@@ -62,7 +62,7 @@ describe('discovery', () => {
     expect(asArray(core.body.items)).toHaveLength(1);
   });
 
-  it('can be without the aggregated form and OpenAPI v3, and can ask for a token', async () => {
+  test('can be without the aggregated form and OpenAPI v3, and can ask for a token', async () => {
     const strict = await startSimCluster({
       features: { aggregatedDiscovery: false, openapiV3: false, token: 'secret' },
     });
@@ -80,7 +80,7 @@ describe('discovery', () => {
     }
   });
 
-  it('ranks versions as Kubernetes does', () => {
+  test('ranks versions as Kubernetes does', () => {
     const ranked = ['v1alpha1', 'v2', 'v1beta2', 'v10', 'v1', 'v1beta1', 'odd'].sort(
       (a, b) => versionRank(b) - versionRank(a),
     );
@@ -91,7 +91,7 @@ describe('discovery', () => {
 describe('OpenAPI', () => {
   const foo = 'io.k8s.samplecontroller.v1alpha1.Foo';
 
-  it('has a v2 document with every kind, marked', async () => {
+  test('has a v2 document with every kind, marked', async () => {
     const { body } = await client.get('/openapi/v2');
     const definitions = asObject(body.definitions);
     expect(at(definitions['io.k8s.api.core.v1.Pod'], 'properties', 'spec')).toMatchObject({
@@ -105,7 +105,7 @@ describe('OpenAPI', () => {
     expect(port).toMatchObject({ $ref: '#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString' });
   });
 
-  it('has v3 documents behind hashed addresses, whole in themselves', async () => {
+  test('has v3 documents behind hashed addresses, whole in themselves', async () => {
     const index = await client.get('/openapi/v3');
     const paths = asObject(index.body.paths);
     expect(Object.keys(paths)).toEqual(
@@ -137,7 +137,7 @@ describe('OpenAPI', () => {
     expect(stale.headers.get('location')).toBe(at(paths['api/v1'], 'serverRelativeURL'));
   });
 
-  it('keeps what CRDs say in v3 and simplifies it in v2', async () => {
+  test('keeps what CRDs say in v3 and simplifies it in v2', async () => {
     const name = 'example.portolan.cloud.v1.CloudManager';
     const v3 = await client.get('/openapi/v3/apis/cloud.portolan.example/v1');
     const v2 = await client.get('/openapi/v2');

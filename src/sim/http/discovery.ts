@@ -3,9 +3,9 @@
  * registry and cached by its generation.
  */
 import { createHash } from 'node:crypto';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
-import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../objects/json.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 
 export interface DiscoveryAnswer {
   readonly body: JsonObject;

@@ -1,8 +1,8 @@
 /** Faults that come instead of an answer, and those that change what is asked or discovered before it is answered. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Faults, RequestKind } from '../faults.ts';
-import { asArray, asObject, at, type JsonObject } from '../json.ts';
-import { StatusError, statusErrors } from '../status-error.ts';
+import type { Faults, RequestKind } from '../objects/faults.ts';
+import { asArray, asObject, at, type JsonObject } from '../objects/json.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
 import { revealVersion } from './opaque-versions.ts';
 import type { ResourcePath } from './request-info.ts';
 import { sendText } from './respond.ts';

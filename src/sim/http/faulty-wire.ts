@@ -3,7 +3,7 @@
  * ended or silenced the watch, nothing more is written.
  */
 import type { ServerResponse } from 'node:http';
-import type { FaultNumber, Faults } from '../faults.ts';
+import type { FaultNumber, Faults } from '../objects/faults.ts';
 import { expiredLine } from './fault-answers.ts';
 import { hideVersions } from './opaque-versions.ts';
 

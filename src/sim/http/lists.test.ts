@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Answer, SimClient } from '../../../test/kit/sim-client.ts';
 import type { Clock } from '../../base/clock.ts';
-import { asArray, asString, at, type JsonObject } from '../json.ts';
+import { asArray, asString, at, type JsonObject } from '../objects/json.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
-import { type Answer, SimClient } from '../testing/sim-client.ts';
 
 let cluster: SimCluster;
 let client: SimClient;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 describe('lists', () => {
-  it('carry the version of the collection; items of built-in kinds have no kind of their own', async () => {
+  test('carry the version of the collection; items of built-in kinds have no kind of their own', async () => {
     const all = await client.get('/api/v1/configmaps');
     expect(all.body).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
     expect(names(all)).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -33,13 +33,13 @@ describe('lists', () => {
     expect(names(await client.get('/api/v1/namespaces/kube-system/configmaps'))).toEqual([]);
   });
 
-  it('select by labels and fields', async () => {
+  test('select by labels and fields', async () => {
     expect(names(await client.get(`${maps}?labelSelector=vowel%3Dyes`))).toEqual(['a', 'e']);
     expect(names(await client.get(`${maps}?fieldSelector=metadata.name%3Db`))).toEqual(['b']);
     expect((await client.get(`${maps}?fieldSelector=data.n%3Db`)).status).toBe(400);
   });
 
-  it('page through one moment, whatever changes meanwhile', async () => {
+  test('page through one moment, whatever changes meanwhile', async () => {
     const first = await client.get(`${maps}?limit=2`);
     expect(names(first)).toEqual(['a', 'b']);
     expect(at(first.body, 'metadata', 'remainingItemCount')).toBe(3);
@@ -55,7 +55,7 @@ describe('lists', () => {
     expect(token(last)).toBe('');
   });
 
-  it('page with selectors, without a remaining count', async () => {
+  test('page with selectors, without a remaining count', async () => {
     const first = await client.get(`${maps}?limit=1&labelSelector=vowel%3Dyes`);
     expect(names(first)).toEqual(['a']);
     expect(at(first.body, 'metadata', 'remainingItemCount')).toBeUndefined();
@@ -64,7 +64,7 @@ describe('lists', () => {
     expect(token(second)).toBe('');
   });
 
-  it('answer 410 for a token whose moment is forgotten', async () => {
+  test('answer 410 for a token whose moment is forgotten', async () => {
     const first = await client.get(`${maps}?limit=2`);
     make('f');
     cluster.compact();
@@ -76,7 +76,7 @@ describe('lists', () => {
     expect((await client.get(`${maps}?continue=nonsense`)).status).toBe(400);
   });
 
-  it('give an exact version while history lasts, and at least a version otherwise', async () => {
+  test('give an exact version while history lasts, and at least a version otherwise', async () => {
     const before = version(await client.get(maps));
     make('f');
     expect(names(await client.get(`${maps}?resourceVersion=${before}&resourceVersionMatch=Exact`))).not.toContain('f');
@@ -91,7 +91,7 @@ describe('lists', () => {
     expect((await client.get(`${maps}?resourceVersion=${before}&resourceVersionMatch=Exact`)).status).toBe(410);
   });
 
-  it.each([
+  test.each([
     ['resourceVersionMatch=Exact', 422],
     ['resourceVersion=0&resourceVersionMatch=Exact', 422],
     ['resourceVersion=1&resourceVersionMatch=Sometimes', 422],
@@ -100,7 +100,7 @@ describe('lists', () => {
     expect((await client.get(`${maps}?${query}`)).status).toBe(code);
   });
 
-  it('wait for a version of the future and then give up', async () => {
+  test('wait for a version of the future and then give up', async () => {
     await cluster.close();
     cluster = await startSimCluster({ clock: hasty });
     const answer = await new SimClient(cluster.url).get(`${maps}?resourceVersion=999999`);
@@ -109,7 +109,7 @@ describe('lists', () => {
     expect(at(answer.body, 'details', 'causes')).toMatchObject([{ reason: 'ResourceVersionTooLarge' }]);
   });
 
-  it('come whole however many there are', async () => {
+  test('come whole however many there are', async () => {
     const blob = 'x'.repeat(5000);
     for (let i = 0; i < 300; i++)
       cluster.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `n-${i}` }, data: { blob } });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asArray, asObject, at } from '../json.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SimClient } from '../../../test/kit/sim-client.ts';
+import { asArray, asObject, at } from '../objects/json.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
-import { SimClient } from '../testing/sim-client.ts';
 
 let cluster: SimCluster;
 let client: SimClient;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => cluster.close());
 
 describe('create', () => {
-  it('fills in what the server sets and drops unknown fields', async () => {
+  test('fills in what the server sets and drops unknown fields', async () => {
     const { status, body } = await client.post(maps, {
       metadata: { name: 'created', labels: { a: 'b' } },
       data: { k: 'v' },
@@ -45,7 +45,7 @@ describe('create', () => {
     expect((await client.get(`${maps}/created`)).body).toEqual(body);
   });
 
-  it('makes names from generateName', async () => {
+  test('makes names from generateName', async () => {
     const { body } = await client.post(maps, { metadata: { generateName: 'made-' } });
     expect(at(body, 'metadata', 'name')).toMatch(/^made-[a-z0-9]{5}$/);
     // Three names from the same dice: the second create must pass over the first one's name.
@@ -62,7 +62,7 @@ describe('create', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['an existing name', maps, { metadata: { name: 'created' } }, 409, 'AlreadyExists'],
     ['a missing namespace', '/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'a' } }, 404, 'NotFound'],
     ['a bad name', maps, { metadata: { name: 'Not_OK' } }, 422, 'Invalid'],
@@ -77,7 +77,7 @@ describe('create', () => {
     expect(answer.body).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code });
   });
 
-  it('refuses unknown fields when asked to be strict', async () => {
+  test('refuses unknown fields when asked to be strict', async () => {
     const body = { metadata: { name: 'strict' }, data: {}, bogus: 1 };
     const refused = await client.post(`${maps}?fieldValidation=Strict`, body);
     expect(refused).toMatchObject({ status: 400, body: { message: 'strict decoding error: unknown field "bogus"' } });
@@ -85,12 +85,12 @@ describe('create', () => {
     expect(packed.status).toBe(415);
   });
 
-  it('writes nothing in a dry run', async () => {
+  test('writes nothing in a dry run', async () => {
     expect((await client.post(`${maps}?dryRun=All`, { metadata: { name: 'dry' } })).status).toBe(201);
     expect((await client.get(`${maps}/dry`)).status).toBe(404);
   });
 
-  it('applies the defaults of built-in kinds', async () => {
+  test('applies the defaults of built-in kinds', async () => {
     const { body } = await client.post(deployments, deployment('defaulted'));
     expect(body.spec).toMatchObject({ replicas: 1, strategy: { type: 'RollingUpdate' }, revisionHistoryLimit: 10 });
     expect(at(body, 'spec', 'template', 'spec')).toMatchObject({
@@ -100,7 +100,7 @@ describe('create', () => {
     expect(at(body, 'metadata', 'generation')).toBe(1);
   });
 
-  it('keeps integers beyond the range of a double', async () => {
+  test('keeps integers beyond the range of a double', async () => {
     const body = '{"metadata":{"name":"big"},"spec":{"holderIdentity":"x","leaseTransitions":9007199254740993}}';
     const answer = await fetch(`${cluster.url}/apis/coordination.k8s.io/v1/namespaces/default/leases`, {
       method: 'POST',
@@ -112,7 +112,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  it('refuses a stale resourceVersion and accepts the present one', async () => {
+  test('refuses a stale resourceVersion and accepts the present one', async () => {
     const { body } = await client.post(maps, { metadata: { name: 'updated' }, data: { k: '1' } });
     const next = await client.put(`${maps}/updated`, { ...body, data: { k: '2' } });
     expect(next.status).toBe(200);
@@ -125,13 +125,13 @@ describe('update', () => {
     expect(stale.body.message).toMatch(/the object has been modified/);
   });
 
-  it('keeps the version when nothing changes', async () => {
+  test('keeps the version when nothing changes', async () => {
     const { body } = await client.post(maps, { metadata: { name: 'same' }, data: { k: '1' } });
     const again = await client.put(`${maps}/same`, body);
     expect(again.body).toEqual(body);
   });
 
-  it('cannot change uid or creation time', async () => {
+  test('cannot change uid or creation time', async () => {
     const { body } = await client.post(maps, { metadata: { name: 'identity' } });
     const moved = await client.put(`${maps}/identity`, {
       ...body,
@@ -143,7 +143,7 @@ describe('update', () => {
     expect(at(kept.body, 'metadata', 'creationTimestamp')).toBe(at(body, 'metadata', 'creationTimestamp'));
   });
 
-  it('separates status from the rest and counts generations of the spec only', async () => {
+  test('separates status from the rest and counts generations of the spec only', async () => {
     const { body } = await client.post(deployments, deployment('parts'));
     const status = { replicas: 3 };
     const ignored = await client.put(`${deployments}/parts`, { ...body, status });
@@ -160,7 +160,7 @@ describe('update', () => {
 });
 
 describe('patch', () => {
-  it('merges, also JSON patches and strategic merges', async () => {
+  test('merges, also JSON patches and strategic merges', async () => {
     await client.post(deployments, deployment('patched'));
     const path = `${deployments}/patched`;
     const merged = await client.patch(path, 'merge', { metadata: { labels: { a: '1' } }, spec: { replicas: 2 } });
@@ -176,14 +176,14 @@ describe('patch', () => {
     expect(status.body).toMatchObject({ spec: { replicas: 3 }, status: { replicas: 1 } });
   });
 
-  it('refuses a stale version in the patch, an unknown type, and a missing object', async () => {
+  test('refuses a stale version in the patch, an unknown type, and a missing object', async () => {
     await client.post(maps, { metadata: { name: 'guarded' } });
     expect((await client.patch(`${maps}/guarded`, 'merge', { metadata: { resourceVersion: '1' } })).status).toBe(409);
     expect((await client.send('PATCH', `${maps}/guarded`, {}, { 'Content-Type': 'text/plain' })).status).toBe(415);
     expect((await client.patch(`${maps}/absent`, 'merge', {})).status).toBe(404);
   });
 
-  it('applies: creates, merges, removes what is left out, and reports conflicts', async () => {
+  test('applies: creates, merges, removes what is left out, and reports conflicts', async () => {
     const path = `${maps}/applied`;
     const config = (data: object): object => ({
       apiVersion: 'v1',
@@ -212,7 +212,7 @@ describe('patch', () => {
 });
 
 describe('scale', () => {
-  it('reads and writes the number of replicas', async () => {
+  test('reads and writes the number of replicas', async () => {
     await client.post(deployments, deployment('scaled'));
     const scale = await client.get(`${deployments}/scaled/scale`);
     expect(scale.body).toMatchObject({
@@ -229,7 +229,7 @@ describe('scale', () => {
 });
 
 describe('delete', () => {
-  it('answers a Status, honours preconditions, and is not found afterwards', async () => {
+  test('answers a Status, honours preconditions, and is not found afterwards', async () => {
     const { body } = await client.post(maps, { metadata: { name: 'deleted' } });
     const wrong = await client.delete(`${maps}/deleted`, { preconditions: { uid: 'other' } });
     expect(wrong.status).toBe(409);
@@ -242,7 +242,7 @@ describe('delete', () => {
     expect((await client.delete(`${maps}/deleted`)).status).toBe(404);
   });
 
-  it('waits for finalizers', async () => {
+  test('waits for finalizers', async () => {
     await client.post(maps, { metadata: { name: 'held', finalizers: ['example.com/a', 'example.com/b'] } });
     const marked = await client.delete(`${maps}/held`);
     expect(at(marked.body, 'metadata', 'deletionTimestamp')).toBeTypeOf('string');
@@ -252,7 +252,7 @@ describe('delete', () => {
     expect((await client.get(`${maps}/held`)).status).toBe(404);
   });
 
-  it('deletes a collection by selector', async () => {
+  test('deletes a collection by selector', async () => {
     for (const name of ['c1', 'c2']) await client.post(maps, { metadata: { name, labels: { group: 'x' } } });
     await client.post(maps, { metadata: { name: 'c3', labels: { group: 'y' } } });
     const done = await client.delete(`${maps}?labelSelector=group%3Dx`);
@@ -263,7 +263,7 @@ describe('delete', () => {
 });
 
 describe('the rest of the surface', () => {
-  it('answers health, version and unknown paths', async () => {
+  test('answers health, version and unknown paths', async () => {
     expect((await client.get('/healthz')).body.text).toBe('ok');
     expect((await client.get('/version')).body).toMatchObject({
       major: '1',
@@ -279,7 +279,7 @@ describe('the rest of the surface', () => {
     expect((await client.get('/api/v1/componentstatuses?watch=1')).status).toBe(405);
   });
 
-  it('answers reviews', async () => {
+  test('answers reviews', async () => {
     const access = await client.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
       spec: { resourceAttributes: { verb: 'list', resource: 'pods' } },
     });
@@ -289,7 +289,7 @@ describe('the rest of the surface', () => {
     expect(token.body).toMatchObject({ status: { authenticated: true } });
   });
 
-  it('serves one Event under two groups', async () => {
+  test('serves one Event under two groups', async () => {
     const regarding = { kind: 'Pod', name: 'p', namespace: 'default' };
     const event = {
       metadata: { name: 'e' },
@@ -310,7 +310,7 @@ describe('the rest of the surface', () => {
     expect(asArray(modern.body.items)).toMatchObject([{ note: 'hello' }]);
   });
 
-  it('shows metadata alone on request', async () => {
+  test('shows metadata alone on request', async () => {
     const accept = { Accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json' };
     const list = await client.get(maps, accept);
     expect(list.body).toMatchObject({ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' });

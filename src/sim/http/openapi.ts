@@ -6,9 +6,9 @@
  * v3 wraps a reference that has a description in `allOf`, and v2 drops what its dialect cannot say (nullable, oneOf).
  */
 import { createHash } from 'node:crypto';
-import type { ResourceRegistry } from '../api/resource-registry.ts';
-import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
-import { asString, isObject, type JsonObject } from '../json.ts';
+import { asString, isObject, type JsonObject } from '../objects/json.ts';
+import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 import { builtinSchema } from '../schema/builtin-schema.ts';
 
 export interface OpenApiDocument {

@@ -1,6 +1,7 @@
 /** PartialObjectMetadata: any object reduced to its identity and metadata, as clients that count and audit ask for it. */
-import type { ServedResource } from '../api/served-resource.ts';
-import type { Stored } from '../object-store.ts';
+
+import type { Stored } from '../objects/object-store.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 
 /** The reduced object as JSON text. */
 export function metadataOnlyText(stored: Stored, resource: ServedResource): string {

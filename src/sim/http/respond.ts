@@ -1,7 +1,7 @@
 /** Writing answers: JSON, Status objects, and bodies too big for one string. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../../base/errors.ts';
-import { StatusError, statusErrors } from '../status-error.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
 
 const bodyLimit = 3 * 1024 * 1024;
 

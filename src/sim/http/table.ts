@@ -3,9 +3,9 @@
  * Custom kinds have the columns of their definition; some built-in kinds those of a real server; all others a name and a time.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { ServedResource } from '../api/served-resource.ts';
-import { asArray, asObject, asString, at, type JsonObject } from '../json.ts';
-import type { Stored } from '../object-store.ts';
+import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import type { Stored } from '../objects/object-store.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
 
 /** One column, and how a cell of it is read from an object. */

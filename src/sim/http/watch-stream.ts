@@ -10,12 +10,12 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import type { FieldPredicate } from '../api/field-selector.ts';
-import type { LabelPredicate } from '../api/label-selector.ts';
 import { isSelected } from '../api/list-objects.ts';
-import { apiVersionOf, type ServedResource } from '../api/served-resource.ts';
-import type { ObjectStore, Stored, StoreEvent } from '../object-store.ts';
-import { statusErrors } from '../status-error.ts';
+import type { ObjectStore, Stored, StoreEvent } from '../objects/object-store.ts';
+import { statusErrors } from '../objects/status-error.ts';
+import type { FieldPredicate } from '../resources/field-selector.ts';
+import type { LabelPredicate } from '../resources/label-selector.ts';
+import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 
 export interface WatchQuery {
   readonly namespace: string | undefined;

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asString, at, type JsonObject } from '../json.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SimClient, type WatchEvent } from '../../../test/kit/sim-client.ts';
+import { asString, at, type JsonObject } from '../objects/json.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
-import { SimClient, type WatchEvent } from '../testing/sim-client.ts';
 
 let cluster: SimCluster;
 let client: SimClient;
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 describe('watches', () => {
-  it('tell what happened strictly after a version, then what happens', async () => {
+  test('tell what happened strictly after a version, then what happens', async () => {
     const first = make('a');
     make('b');
     const watch = await client.watch(`${maps}?watch=1&resourceVersion=${version(first)}`);
@@ -42,7 +42,7 @@ describe('watches', () => {
     await watch.close();
   });
 
-  it('cover one namespace or all, one name, and the old form of the path', async () => {
+  test('cover one namespace or all, one name, and the old form of the path', async () => {
     const from = await now();
     make('a');
     make('b', {}, 'kube-system');
@@ -59,7 +59,7 @@ describe('watches', () => {
     for (const watch of [all, one, named, old]) await watch.close();
   });
 
-  it('turn entering and leaving a selector into ADDED and DELETED', async () => {
+  test('turn entering and leaving a selector into ADDED and DELETED', async () => {
     make('a', { on: 'no' });
     const watch = await client.watch(`${maps}?watch=1&labelSelector=on%3Dyes&resourceVersion=${await now()}`);
     cluster.patch(`${maps}/a`, { metadata: { labels: { on: 'yes' } } });
@@ -78,7 +78,7 @@ describe('watches', () => {
     await watch.close();
   });
 
-  it('start with the present state when no version is given', async () => {
+  test('start with the present state when no version is given', async () => {
     make('a');
     make('b');
     const watch = await client.watch(`${maps}?watch=1`);
@@ -88,7 +88,7 @@ describe('watches', () => {
     await watch.close();
   });
 
-  it('say Expired in an ERROR event, or as HTTP 410', async () => {
+  test('say Expired in an ERROR event, or as HTTP 410', async () => {
     const first = make('a');
     for (let i = 0; i < 12; i++) cluster.patch(`${maps}/a`, { data: { k: String(i) } });
     const path = `${maps}?watch=1&resourceVersion=${version(first)}`;
@@ -105,7 +105,7 @@ describe('watches', () => {
     expect((await client.get(`${maps}?watch=1&resourceVersion=2`)).status).toBe(410);
   });
 
-  it('send bookmarks, and one more before the timeout ends them', async () => {
+  test('send bookmarks, and one more before the timeout ends them', async () => {
     await restart({ features: { bookmarkMs: 20 } });
     const from = await now();
     cluster.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } });
@@ -124,7 +124,7 @@ describe('watches', () => {
     expect(await silent.next()).toBeUndefined();
   });
 
-  it('stream a list and mark its end', async () => {
+  test('stream a list and mark its end', async () => {
     make('a');
     make('b');
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -141,7 +141,7 @@ describe('watches', () => {
     expect((await client.get(`${maps}?${query}`)).body).toMatchObject({ code: 422, reason: 'Invalid' });
   });
 
-  it('can be cut, refused for a while, and end when the cluster closes', async () => {
+  test('can be cut, refused for a while, and end when the cluster closes', async () => {
     const watch = await client.watch(`${maps}?watch=1&resourceVersion=${await now()}`);
     cluster.dropWatches();
     await expect(watch.next()).rejects.toThrow();
@@ -158,7 +158,7 @@ describe('watches', () => {
     await cluster.close();
   });
 
-  it('deliver a burst completely and in order', async () => {
+  test('deliver a burst completely and in order', async () => {
     const watch = await client.watch(`${maps}?watch=1&resourceVersion=${await now()}`);
     for (let i = 0; i < 2000; i++) make(`n-${i}`);
     let last = 0;

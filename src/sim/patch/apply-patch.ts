@@ -4,16 +4,8 @@
  * value is a conflict unless forced. Source: KEP-555.
  */
 
-import {
-  type FieldSet,
-  fieldSetOf,
-  isEntryOf,
-  itemKey,
-  type ManagerEntry,
-  subtractSet,
-  unionSet,
-} from '../api/managed-fields.ts';
-import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../json.ts';
+import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../objects/json.ts';
+import { type StatusCause, StatusError } from '../objects/status-error.ts';
 import {
   fieldSchema,
   isSetList,
@@ -23,7 +15,15 @@ import {
   resolveSchema,
   type TypedSchema,
 } from '../schema/schema-walk.ts';
-import { type StatusCause, StatusError } from '../status-error.ts';
+import {
+  type FieldSet,
+  fieldSetOf,
+  isEntryOf,
+  itemKey,
+  type ManagerEntry,
+  subtractSet,
+  unionSet,
+} from './managed-fields.ts';
 
 interface ApplyRequest {
   readonly live: JsonObject;

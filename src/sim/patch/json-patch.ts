@@ -1,6 +1,6 @@
 /** JSON patch (RFC 6902) over JSON pointers (RFC 6901). A failed `test` or a missing path is a 422, as the server has it. */
-import { asString, cloneJson, equalJson, isObject, type JsonObject } from '../json.ts';
-import { StatusError, statusErrors } from '../status-error.ts';
+import { asString, cloneJson, equalJson, isObject, type JsonObject } from '../objects/json.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
 
 /** What went wrong is in the cause, as the server keeps it from its message too. */
 function refuse(message: string): StatusError {

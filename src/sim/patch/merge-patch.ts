@@ -1,5 +1,5 @@
 /** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject } from '../objects/json.ts';
 
 /** The target with the patch applied; neither argument is changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { must } from '../../base/must.ts';
-import { builtinResources } from '../api/builtin-resources.ts';
+import { builtinResources } from '../builtin/builtin-resources.ts';
 import { jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import { strategicMergePatch } from './strategic-merge-patch.ts';
@@ -11,7 +11,7 @@ const deployments = must(
 );
 
 describe('merge patch', () => {
-  it('merges objects, removes nulls, replaces lists, and leaves its arguments alone', () => {
+  test('merges objects, removes nulls, replaces lists, and leaves its arguments alone', () => {
     const target = { a: { b: 1, c: 2 }, list: [1, 2] };
     expect(mergePatch(target, { a: { c: null, d: 3 }, list: [9] })).toEqual({ a: { b: 1, d: 3 }, list: [9] });
     expect(target).toEqual({ a: { b: 1, c: 2 }, list: [1, 2] });
@@ -19,7 +19,7 @@ describe('merge patch', () => {
 });
 
 describe('JSON patch', () => {
-  it('applies its operations in order', () => {
+  test('applies its operations in order', () => {
     const target = { a: { 'x/y': 1 }, list: ['p', 'q'] };
     const result = jsonPatch(target, [
       { op: 'test', path: '/a/x~1y', value: 1 },
@@ -34,7 +34,7 @@ describe('JSON patch', () => {
     expect(target.list).toEqual(['p', 'q']);
   });
 
-  it.each([
+  test.each([
     [{ op: 'test', path: '/a', value: 2 }],
     [{ op: 'remove', path: '/missing' }],
     [{ op: 'replace', path: '/missing', value: 1 }],
@@ -66,7 +66,7 @@ describe('strategic merge patch', () => {
     return (merged as typeof target).spec.template.spec.containers;
   };
 
-  it('merges lists by their merge key, also nested ones', () => {
+  test('merges lists by their merge key, also nested ones', () => {
     expect(
       containers([
         { name: 'a', env: [{ name: 'Y', value: '2' }] },
@@ -86,12 +86,12 @@ describe('strategic merge patch', () => {
     ]);
   });
 
-  it('deletes and replaces on request', () => {
+  test('deletes and replaces on request', () => {
     expect(containers([{ name: 'a', $patch: 'delete' }])).toEqual([{ name: 'b', image: 'b:1' }]);
     expect(containers([{ $patch: 'replace' }, { name: 'z' }])).toEqual([{ name: 'z' }]);
   });
 
-  it('replaces lists without a merge key', () => {
+  test('replaces lists without a merge key', () => {
     const before = { spec: { template: { spec: { containers: [{ name: 'a', args: ['1', '2'] }] } } } };
     const patch = { spec: { template: { spec: { containers: [{ name: 'a', args: ['3'] }] } } } };
     expect(strategicMergePatch(before, patch, deployments.schema)).toEqual(patch);

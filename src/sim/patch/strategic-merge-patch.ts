@@ -2,7 +2,7 @@
  * Strategic merge patch: as a JSON merge patch, but lists with a merge key are merged item by item, and `$patch:
  * delete|replace`, `$retainKeys` and `$deleteFromPrimitiveList/...` are understood. Only for built-in kinds.
  */
-import { asArray, asString, equalJson, isObject, type JsonObject } from '../json.ts';
+import { asArray, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import { fieldSchema, itemSchema, resolveSchema, type TypedSchema } from '../schema/schema-walk.ts';
 
 /** The target with the patch applied; neither argument is changed. */

@@ -16,7 +16,7 @@
  * (`bare`: no metadata, as review kinds that are never stored).
  */
 import { must } from '../../base/must.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../objects/json.ts';
 
 export interface GroupVersionKind {
   readonly group: string;

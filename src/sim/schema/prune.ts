@@ -2,7 +2,7 @@
  * Pruning and defaulting by schema, as the API server does it before it stores an object.
  * Both return the value itself where nothing changes, and a new tree where something does.
  */
-import { cloneJson, isObject, type JsonObject } from '../json.ts';
+import { cloneJson, isObject, type JsonObject } from '../objects/json.ts';
 import { resolveSchema, type TypedSchema } from './schema-walk.ts';
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);

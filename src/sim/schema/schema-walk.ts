@@ -2,7 +2,7 @@
  * Walking an OpenAPI schema beside a value: the one way in which pruning, validation, field sets and merges find out
  * what a field is. Works on definitions with `$ref` (built-in kinds) and on structural schemas (custom kinds) alike.
  */
-import { asArray, asString, isObject, type JsonObject } from '../json.ts';
+import { asArray, asString, isObject, type JsonObject } from '../objects/json.ts';
 
 export interface TypedSchema {
   /** The schema of the whole object. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { asObject, at, type JsonObject } from '../json.ts';
+import { describe, expect, test } from 'vitest';
+import { asObject, at, type JsonObject } from '../objects/json.ts';
 import { builtinSchema } from './builtin-schema.ts';
 import { expandTables } from './notation.ts';
 import { applyDefaults, pruneUnknown } from './prune.ts';
@@ -9,7 +9,7 @@ import { validateValue } from './validate.ts';
 const custom = (root: JsonObject): TypedSchema => ({ root, definitions: {}, open: false });
 
 describe('notation', () => {
-  it('expands fields, lists, maps and marks', () => {
+  test('expands fields, lists, maps and marks', () => {
     const { definitions, kinds } = expandTables([
       `
 group v1 package=io.k8s.apimachinery.pkg.apis.meta.v1
@@ -50,11 +50,11 @@ type Part -- P.
     expect(definitions['example.demo.v1.ThingList']).toBeDefined();
   });
 
-  it('refuses a type that no table defines', () => {
+  test('refuses a type that no table defines', () => {
     expect(() => expandTables(['group v1 package=p\ntype A -- a.\n  b: Nowhere'])).toThrow(/Nowhere/);
   });
 
-  it('defines every built-in kind with all references resolved and every field described', () => {
+  test('defines every built-in kind with all references resolved and every field described', () => {
     const { definitions, kinds } = builtinSchema();
     expect(kinds.length).toBeGreaterThan(30);
     const text = JSON.stringify(definitions);
@@ -83,7 +83,7 @@ describe('pruning', () => {
     },
   });
 
-  it('drops what the schema does not know', () => {
+  test('drops what the schema does not know', () => {
     const value = {
       kept: 'x',
       gone: 1,
@@ -113,7 +113,7 @@ describe('defaulting', () => {
     },
   });
 
-  it('fills absent fields, keeps given ones and allowed nulls, drops other nulls', () => {
+  test('fills absent fields, keeps given ones and allowed nulls, drops other nulls', () => {
     expect(applyDefaults({}, types.root, types)).toEqual({ size: 3, nested: { on: true }, nullable: 'x' });
     expect(applyDefaults({ size: 0, nested: { on: false }, nullable: null, plain: null }, types.root, types)).toEqual({
       size: 0,
@@ -140,12 +140,12 @@ describe('validation', () => {
   const fields = (value: unknown): (string | undefined)[] =>
     validateValue(value, types.root, types, '').map((cause) => cause.field);
 
-  it('accepts what fits', () => {
+  test('accepts what fits', () => {
     expect(fields({ name: 'abc', count: 3, mode: 'a', port: 80, ratio: 1, list: ['x'] })).toEqual([]);
     expect(fields({ name: 'abc', port: 'http', ratio: 1.5 })).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [{}, 'name'],
     [{ name: 'ABC' }, 'name'],
     [{ name: 'toolong' }, 'name'],

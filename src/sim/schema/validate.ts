@@ -3,8 +3,8 @@
  * Covers type, required, enum, bounds of numbers, strings, lists and maps, pattern, allOf/anyOf/oneOf/not of values,
  * int-or-string and embedded resources. CEL rules are stored and served but not evaluated.
  */
-import { asArray, asString, equalJson, isBigInteger, isObject, type JsonObject } from '../json.ts';
-import type { StatusCause } from '../status-error.ts';
+import { asArray, asString, equalJson, isBigInteger, isObject, type JsonObject } from '../objects/json.ts';
+import type { StatusCause } from '../objects/status-error.ts';
 import { isSetList, itemIdentity, listMapKeys, resolveSchema, type TypedSchema } from './schema-walk.ts';
 
 const patterns = new Map<string, RegExp | undefined>();

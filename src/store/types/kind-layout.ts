@@ -1,6 +1,6 @@
 /** The tables of a kind, and the paths that have a column there. */
-import type { PromotionReason } from '../../catalog/catalog.ts';
-import type { LeafType } from '../../catalog/field-tree.ts';
+import type { PromotionReason } from '../../catalog/resources/catalog.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
 
 /** A path that stands in a slot of a kind's promoted table. `ready` once every row has it. */
 export interface PromotedSlot {

@@ -4,7 +4,7 @@ import type { Row, Statement } from './statement.ts';
 
 /** One page, read and written as text in the thread that reads it. */
 export interface PageRequest {
-  /** Run in turn until `limit` lines are there. Each gives lines, as src/store/page-lines.ts says. */
+  /** Run in turn until `limit` lines are there. Each gives lines, as src/store/pages/page-lines.ts says. */
   readonly statements: readonly Statement[];
   /** The same, with lines that tell all. */
   readonly telling: readonly Statement[];

@@ -1,5 +1,5 @@
 /** A listed object, ready to be stored, and the recipe it was made by. */
-import type { LeafType } from '../../catalog/field-tree.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { SqlValue } from './statement.ts';
 
 export interface Owner {

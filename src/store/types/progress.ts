@@ -1,5 +1,5 @@
 /** How ingest stands with collections and resources. */
-import type { DescribedResource } from '../../catalog/catalog.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 
 /** A collection inside one store: a resource of one cluster, over all namespaces or in one of them. */
 export interface ResourceHandle {

@@ -1,5 +1,5 @@
 /** The write side of the store: what a writer takes, and what it answers. */
-import type { DescribedResource } from '../../catalog/catalog.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';
 import type { PreparedObject, Recipe } from './prepared-object.ts';

@@ -1,0 +1,128 @@
+/**
+ * One resource of one cluster, from discovery and its schema: what ingest keeps in the store, as JSON text.
+ *
+ * Life of the data: discovery + (CRD or OpenAPI) -> describeResource -> store -> assembleCatalog (assemble.ts).
+ */
+import { codeOf } from '../../base/errors.ts';
+import { indexedAnyway } from '../paths/configured-paths.ts';
+import { type ResolvedPath, resolvePath } from '../paths/resolve-path.ts';
+import type { DescribedResource, Diagnostic, PrinterColumn, PromotedPath } from '../resources/catalog.ts';
+import { type Resource, resourceKey } from '../resources/resource.ts';
+import type { FieldTree } from '../tree/field-tree.ts';
+import { normalizeTree } from '../tree/normalize-tree.ts';
+import { parsePath } from '../tree/path.ts';
+import { structureHash } from '../tree/structure-hash.ts';
+import { SchemaWalker } from '../tree/walk-schema.ts';
+import { describeFromCrd } from './from-crd.ts';
+import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
+import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printer-columns.ts';
+
+export interface DescribeInput {
+  readonly cluster: string;
+  readonly resource: Resource;
+  /** The kind's CustomResourceDefinition, where it has one: says more than OpenAPI, so it is taken first. */
+  readonly crd?: unknown;
+  /** Definitions of the cluster's OpenAPI v2, or the schemas of the v3 document of the resource's group version. */
+  readonly schemas?: Schemas;
+}
+
+/** A kind has at most this many promoted paths by itself; configuration and queries may add others. */
+const mostPromoted = 12;
+
+/**
+ * Describes a resource. With neither a CRD nor schemas its objects are free JSON below their metadata, with a diagnostic.
+ * @throws PortolanError INVALID or NOT_FOUND when what is given does not describe the kind; the caller reports it and goes on.
+ */
+export function describeResource(input: DescribeInput): DescribedResource {
+  const { cluster, resource } = input;
+  const key = resourceKey(resource);
+  const source = describeSource(input);
+  const { tree } = source;
+  const diagnostics: Diagnostic[] = source.messages.map((message) => ({ cluster, resource: key, message }));
+  // Portolan's own table has computed columns without a path, and paths that only some versions have: nothing to report.
+  const report = (message: string): void => {
+    if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
+  };
+  const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
+  const printerColumns = columns.map((column) => checkedColumn(tree, column, report));
+  return {
+    cluster,
+    resource: plain(resource),
+    tree,
+    shapeHash: structureHash(tree),
+    ...(source.description === undefined ? {} : { description: source.description }),
+    printerColumns,
+    promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
+    withheld: key === 'secrets' ? ['data', 'stringData'] : [],
+    diagnostics,
+  };
+}
+
+interface Source extends SchemaDescription {
+  readonly columns: readonly PrinterColumn[] | null;
+  readonly selectable: readonly string[];
+}
+
+function describeSource({ crd, schemas, resource }: DescribeInput): Source {
+  if (crd !== undefined && crd !== null) {
+    const described = describeFromCrd(crd, resource);
+    return { ...described, columns: described.printerColumns };
+  }
+  if (schemas !== undefined) return { ...describeFromSchemas(schemas, resource), columns: null, selectable: [] };
+  const walker = new SchemaWalker();
+  return {
+    tree: normalizeTree(walker.root({}), walker.drafts),
+    messages: ['the cluster gives no schema for this kind; its objects are free JSON'],
+    columns: null,
+    selectable: [],
+  };
+}
+
+/** The column with its path in the one spelling; a path that the tree does not have is none. */
+function checkedColumn(tree: FieldTree, column: PrinterColumn, report: (message: string) => void): PrinterColumn {
+  if (column.path === null) {
+    report(`the printer column ${column.name} has a JSONPath without an equivalent; it stays empty`);
+    return column;
+  }
+  const found = resolved(tree, column.path);
+  if (found !== null) return { ...column, path: found.path.text };
+  report(`the printer column ${column.name} refers to ${column.path}, which the schema does not have; it stays empty`);
+  return { ...column, path: null };
+}
+
+function resolved(tree: FieldTree, path: string): ResolvedPath | null {
+  try {
+    return resolvePath(tree, parsePath(path));
+  } catch (error) {
+    if (codeOf(error) === 'BAD_USER_INPUT') return null;
+    throw error;
+  }
+}
+
+/**
+ * What is worth a typed column, the most useful first: declared selectable fields, then printer columns by priority. The name, the
+ * namespace and the creation time are indexed for every object anyway; free JSON has no type to index by.
+ */
+function promotedPaths(
+  tree: FieldTree,
+  selectable: readonly string[],
+  columns: readonly PrinterColumn[],
+): PromotedPath[] {
+  const byPriority = columns.toSorted((a, b) => a.priority - b.priority).flatMap(({ path }) => path ?? []);
+  const promoted = new Map<string, PromotedPath>();
+  for (const text of [...selectable, ...byPriority]) {
+    const found = resolved(tree, text);
+    if (found === null || found.many || found.type.kind !== 'leaf' || found.type.type === 'JSON') continue;
+    const path = found.path.text;
+    if (indexedAnyway.has(path) || promoted.has(path)) continue;
+    promoted.set(path, { path, type: found.type.type, ...(selectable.includes(text) ? { selectable: true } : {}) });
+    if (promoted.size === mostPromoted) break;
+  }
+  return [...promoted.values()];
+}
+
+/** The resource without what else its source says of it. */
+function plain(resource: Resource): Resource {
+  const { group, version, plural, singular, kind, namespaced, verbs, shortNames, categories } = resource;
+  return { group, version, plural, singular, kind, namespaced, verbs, shortNames, categories };
+}

@@ -1,0 +1,100 @@
+/**
+ * A kind's field tree, printer columns and selectable fields from its CustomResourceDefinition (apiextensions.k8s.io/v1).
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { fromJsonPath } from '../paths/json-path.ts';
+import type { PrinterColumn } from '../resources/catalog.ts';
+import { apiVersionOf, type Resource } from '../resources/resource.ts';
+import { describeText } from '../tree/describe-text.ts';
+import { normalizeTree } from '../tree/normalize-tree.ts';
+import { SchemaWalker } from '../tree/walk-schema.ts';
+import type { SchemaDescription } from './from-openapi.ts';
+
+export interface CrdDescription extends SchemaDescription {
+  /** Without the name column. Null where the CRD declares none. Paths are not checked against the tree yet. */
+  readonly printerColumns: readonly PrinterColumn[] | null;
+  /** Paths, not checked against the tree yet. */
+  readonly selectable: readonly string[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Describes the version of the CRD that the resource names.
+ * @throws PortolanError INVALID when the CRD has no such version or is none.
+ */
+export function describeFromCrd(crd: unknown, resource: Resource): CrdDescription {
+  const spec = record(record(crd)['spec']);
+  const version = records(spec['versions']).find((each) => each['name'] === resource.version);
+  if (version === undefined) {
+    throw new PortolanError(
+      'INVALID',
+      `The CustomResourceDefinition of ${resource.kind} has no version ${resource.version}; wait until ${apiVersionOf(resource)} is established or remove it.`,
+    );
+  }
+  const schema = record(record(version['schema'])['openAPIV3Schema']);
+  const walker = new SchemaWalker();
+  const root = walker.root(
+    spec['preserveUnknownFields'] === true ? { ...schema, 'x-kubernetes-preserve-unknown-fields': true } : schema,
+  );
+  const description = describeText(schema['description']);
+  const columns = version['additionalPrinterColumns'];
+  return {
+    tree: normalizeTree(root, walker.drafts),
+    ...(description === undefined ? {} : { description }),
+    messages: walker.messages,
+    printerColumns: Array.isArray(columns) ? records(columns).map(column) : null,
+    selectable: records(version['selectableFields']).flatMap((each) => fromJsonPath(text(each['jsonPath'])) ?? []),
+  };
+}
+
+/** A resource as discovery would announce it, for the version that a CRD stores or the one asked for. Null when it is no CRD. */
+export function resourceOfCrd(crd: unknown, version?: string): Resource | null {
+  const spec = record(record(crd)['spec']);
+  const names = record(spec['names']);
+  const served = records(spec['versions']).filter((each) => each['served'] !== false);
+  const chosen = served.find((each) => (version === undefined ? each['storage'] === true : each['name'] === version));
+  const name = text((chosen ?? served[0])?.['name']);
+  if (text(names['kind']) === '' || text(names['plural']) === '' || text(spec['group']) === '' || name === '')
+    return null;
+  return {
+    group: text(spec['group']),
+    version: name,
+    plural: text(names['plural']),
+    singular: text(names['singular']) || text(names['kind']).toLowerCase(),
+    kind: text(names['kind']),
+    namespaced: spec['scope'] !== 'Cluster',
+    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+    shortNames: strings(names['shortNames']),
+    categories: strings(names['categories']),
+  };
+}
+
+function column(declared: Json): PrinterColumn {
+  const format = text(declared['format']);
+  const description = describeText(declared['description']);
+  return {
+    name: text(declared['name']),
+    type: text(declared['type']),
+    ...(format === '' ? {} : { format }),
+    ...(description === undefined ? {} : { description }),
+    priority: typeof declared['priority'] === 'number' ? declared['priority'] : 0,
+    path: fromJsonPath(text(declared['jsonPath'])),
+  };
+}
+
+function record(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+function records(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

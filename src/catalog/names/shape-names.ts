@@ -1,0 +1,46 @@
+/**
+ * The GraphQL type names of the shapes inside a kind.
+ *
+ * Definitions of core/v1 and meta/v1 keep their short names and are the same type in every kind (assemble.ts sees to it that their
+ * structure is). Every other shape is the kind's type and the path of the first place where it stands, breadth first with
+ * fields in order, joined by "_". A kind's type contains "_" only by kind-names.ts, so such names do not meet another kind's.
+ */
+import { must } from '../../base/must.ts';
+import type { FieldTree, FieldType } from '../tree/field-tree.ts';
+import { legalName } from './field-names.ts';
+import { definitionName } from './kind-names.ts';
+
+/**
+ * Names by shape key, the kind's own under the root's key. Shapes that stand only below maps have none: maps are shown as JSON.
+ * Names that differ in letter case alone count as taken, since generated code may fold it; the later one gets a number.
+ */
+export function nameShapes(type: string, tree: FieldTree): Map<string, string> {
+  const names = new Map<string, string>([[tree.root, type]]);
+  const taken = new Set<string>([type.toLowerCase()]);
+  const queue: { readonly key: string; readonly prefix: string }[] = [{ key: tree.root, prefix: type }];
+  for (const { key, prefix } of queue) {
+    for (const field of must(tree.shapes[key], `shape ${key} is in its tree`).fields) {
+      const shapeKey = shownShape(field.type);
+      if (shapeKey === null || names.has(shapeKey)) continue;
+      const shape = must(tree.shapes[shapeKey], `shape ${shapeKey} is in its tree`);
+      const path = `${prefix}_${legalName(field.name)}`;
+      const name = shape.definition === undefined ? untaken(path, taken) : definitionName(shape.definition);
+      taken.add(name.toLowerCase());
+      names.set(shapeKey, name);
+      queue.push({ key: shapeKey, prefix: path });
+    }
+  }
+  return names;
+}
+
+function untaken(name: string, taken: ReadonlySet<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${name}_${n}`;
+  return free;
+}
+
+/** The shape that a field shows as a GraphQL object, itself or in lists. */
+function shownShape(type: FieldType): string | null {
+  if (type.kind === 'list') return shownShape(type.of);
+  return type.kind === 'object' ? type.shape : null;
+}

@@ -1,0 +1,124 @@
+/**
+ * Finds what stands at a path of a field tree.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import type { FieldTree, FieldType, Shape } from '../tree/field-tree.ts';
+import { type Path, type PathStep, pathOf } from '../tree/path.ts';
+import { didYouMean } from './did-you-mean.ts';
+
+export interface ResolvedPath {
+  readonly type: FieldType;
+  /** True when the path goes through every element of a list, so that it may have several values. */
+  readonly many: boolean;
+  /**
+   * The same place in its one spelling: quoted plain names of objects are plain, keys of maps are quoted. Use this one wherever
+   * paths are compared as text (promoted columns, fingerprints).
+   */
+  readonly path: Path;
+}
+
+const json: FieldType = { kind: 'leaf', type: 'JSON' };
+const text: FieldType = { kind: 'leaf', type: 'String' };
+
+/**
+ * What stands at the path. Below free JSON every step is allowed and gives JSON; so does an unknown field of an open shape. A name
+ * after a map is taken as its key.
+ * @param from where a relative path starts; the kind's root when it is absent.
+ * @throws PortolanError BAD_USER_INPUT naming the first step that cannot be taken.
+ */
+export function resolvePath(tree: FieldTree, path: Path, from?: FieldType): ResolvedPath {
+  let type: FieldType = from ?? { kind: 'object', shape: tree.root };
+  let many = false;
+  const steps: PathStep[] = [];
+  for (const step of path.steps) {
+    const next = take(tree, type, step, path, steps);
+    type = next.type;
+    steps.push(next.step);
+    if (step.kind === 'each') many = true;
+  }
+  return { type, many, path: pathOf(steps) };
+}
+
+interface Taken {
+  readonly type: FieldType;
+  readonly step: PathStep;
+}
+
+function take(tree: FieldTree, type: FieldType, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
+  switch (type.kind) {
+    case 'leaf':
+      if (type.type === 'JSON') return { type: json, step: asField(step) };
+      throw refuse(path, before, step, `is below a value (${type.type})`, keyHint(path, before, step));
+    case 'stringMap':
+    case 'map': {
+      const key = step.kind === 'key' ? step.key : step.kind === 'field' ? step.name : null;
+      if (key === null)
+        throw refuse(path, before, step, 'cannot follow a map', 'write a key in quotes, as in labels["app"]');
+      return { type: type.kind === 'map' ? type.of : text, step: { kind: 'key', key } };
+    }
+    case 'list':
+      return { type: element(tree, type.of, step, path, before), step };
+    case 'object':
+      return field(shapeOf(tree, type.shape), step, path, before);
+  }
+}
+
+function element(tree: FieldTree, of: FieldType, step: PathStep, path: Path, before: readonly PathStep[]): FieldType {
+  if (step.kind === 'each' || step.kind === 'index') return of;
+  if (step.kind !== 'where') {
+    throw refuse(path, before, step, 'cannot follow a list', 'write [] for every element, [0] for one or [name=value]');
+  }
+  if (of.kind === 'leaf' && of.type === 'JSON') return of;
+  if (of.kind !== 'object') throw refuse(path, before, step, 'needs a list of objects');
+  const member = field(shapeOf(tree, of.shape), { kind: 'field', name: step.field }, path, before);
+  if (member.type.kind !== 'leaf') throw refuse(path, before, step, `needs a plain value in "${step.field}"`);
+  return of;
+}
+
+function field(shape: Shape, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
+  const name = step.kind === 'field' ? step.name : step.kind === 'key' ? step.key : null;
+  if (name === null) throw refuse(path, before, step, 'cannot follow an object', 'it is no list');
+  const found = shape.fields.find((candidate) => candidate.name === name);
+  if (found !== undefined) return { type: found.type, step: { kind: 'field', name } };
+  if (shape.open === true) return { type: json, step: { kind: 'field', name } };
+  const near = didYouMean(name, namesOf(shape));
+  throw refuse(path, before, step, 'is unknown', near === null ? knownNames(shape) : `did you mean "${near}"?`);
+
+  function* namesOf(of: Shape): Iterable<string> {
+    for (const candidate of of.fields) yield candidate.name;
+  }
+}
+
+function knownNames(shape: Shape): string {
+  if (shape.fields.length === 0) return 'it has no fields';
+  const names = shape.fields.slice(0, 12).map((candidate) => candidate.name);
+  return `it has ${names.join(', ')}${shape.fields.length > names.length ? ', …' : ''}`;
+}
+
+function shapeOf(tree: FieldTree, key: string): Shape {
+  return must(tree.shapes[key], `shape ${key} is in its tree`);
+}
+
+/** `labels.app.kubernetes.io/name` reads as a key "app" with fields below; say how it is meant. */
+function keyHint(path: Path, before: readonly PathStep[], step: PathStep): string | undefined {
+  const last = before.at(-1);
+  if (last?.kind !== 'key' || step.kind !== 'field') return undefined;
+  const map = pathOf(before.slice(0, -1)).text;
+  const rest = path.steps.slice(before.length).map((each) => (each.kind === 'field' ? each.name : ''));
+  return `a key with dots is written in quotes: ${map}["${[last.key, ...rest].join('.')}"]`;
+}
+
+function asField(step: PathStep): PathStep {
+  return step.kind === 'key' ? { kind: 'field', name: step.key } : step;
+}
+
+function refuse(path: Path, before: readonly PathStep[], step: PathStep, why: string, hint?: string): PortolanError {
+  const place = before.length === 0 ? '' : ` after ${JSON.stringify(pathOf(before).text)}`;
+  const shown = pathOf([step]).text;
+  return new PortolanError(
+    'BAD_USER_INPUT',
+    `In the path ${JSON.stringify(path.text)}, ${JSON.stringify(shown)}${place} ${why}${hint === undefined ? '.' : `; ${hint}${hint.endsWith('?') ? '' : '.'}`}`,
+    { details: { path: path.text, step: shown, index: before.length } },
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * Values at paths of a body, as JavaScript finds them; the store's SQL finds the same (docs/values.md).
+ */
+import type { Path, PathStep } from '../tree/path.ts';
+import { isRawJson } from '../values/raw-json.ts';
+
+/**
+ * The value at a path without `each` steps; undefined when there is none. A null at the very end is given as null, a null on the
+ * way counts as absent.
+ */
+export function valueAt(body: unknown, path: Pick<Path, 'steps'>): unknown {
+  let value = body;
+  for (const step of path.steps) {
+    value = valueBelow(value, step);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+/** Every value at a path, in document order, without the absent ones. With no `each` step there is at most one. */
+export function valuesAt(body: unknown, path: Path): readonly unknown[] {
+  let values: readonly unknown[] = body === undefined ? [] : [body];
+  for (const step of path.steps) {
+    const next: unknown[] = [];
+    for (const value of values) {
+      if (step.kind === 'each') {
+        if (Array.isArray(value)) for (const member of value as unknown[]) next.push(member);
+        continue;
+      }
+      const below = valueBelow(value, step);
+      if (below !== undefined) next.push(below);
+    }
+    values = next;
+  }
+  return values;
+}
+
+function valueBelow(value: unknown, step: PathStep): unknown {
+  switch (step.kind) {
+    case 'field':
+      return memberOf(value, step.name);
+    case 'key':
+      return memberOf(value, step.key);
+    case 'index':
+      return Array.isArray(value) ? (value as unknown[])[step.index] : undefined;
+    case 'where':
+      return Array.isArray(value)
+        ? (value as unknown[]).find((element) => scalarText(memberOf(element, step.field)) === step.value)
+        : undefined;
+    case 'each':
+      return undefined;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawJson(value)) return undefined;
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** The text by which a `where` step compares: a string itself, the JSON text of a number or boolean, nothing else. */
+export function scalarText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return isRawJson(value) ? value.rawJSON : null;
+}

@@ -1,0 +1,82 @@
+/**
+ * The catalog: every kind of every cluster with its field tree and names, at one moment. Immutable.
+ *
+ * Life of the data: discovery and OpenAPI (or a CRD) of one cluster -> DescribedResource (made in the ingest role, kept in the
+ * store) -> assembled over all clusters into a Catalog (made in the serve role) -> one generation of the GraphQL schema.
+ */
+import type { FieldTree, LeafType } from '../tree/field-tree.ts';
+import type { KindNames } from './names.ts';
+import type { Resource } from './resource.ts';
+
+/** A column that kubectl shows: from a CRD's additionalPrinterColumns, or from Portolan's own table for built-in kinds. */
+export interface PrinterColumn {
+  readonly name: string;
+  /** As Kubernetes has it: string, integer, number, boolean, date. */
+  readonly type: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority: number;
+  /** Portolan's Path text (src/catalog/tree/path.ts); null when the JSONPath has no equivalent, and then the column is empty. */
+  readonly path: string | null;
+}
+
+/** A path that is kept as a typed, indexed column of the kind's promoted table. */
+export interface PromotedPath {
+  readonly path: string;
+  readonly type: LeafType;
+  /** A selectable field of the kind, as kubectl's --field-selector takes it; otherwise a printer column's path. */
+  readonly selectable?: true;
+}
+
+/** Why a path is promoted: the kind says so, the configuration does, or queries are seen to need it. */
+export type PromotionReason = 'PRINTER_COLUMN' | 'SELECTABLE' | 'CONFIGURED' | 'QUERIES';
+
+/** Something in a schema that could not be taken as it stands. Never fatal beyond the kind it names. */
+export interface Diagnostic {
+  readonly cluster: string;
+  /** resourceKey of the kind concerned. */
+  readonly resource: string;
+  readonly message: string;
+}
+
+/** One resource of one cluster, as its schema describes it. */
+export interface DescribedResource {
+  readonly cluster: string;
+  readonly resource: Resource;
+  readonly tree: FieldTree;
+  /** Hash of the tree without descriptions: the shape epoch. Changes only when bodies may mean something else. */
+  readonly shapeHash: string;
+  readonly description?: string;
+  readonly printerColumns: readonly PrinterColumn[];
+  /** Printer columns and selectable fields that are scalar, at most 12. */
+  readonly promoted: readonly PromotedPath[];
+  /** Paths whose values never reach the disk (`data` of Secrets). */
+  readonly withheld: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A kind over all clusters that serve it: what one GraphQL object type stands for. */
+export interface CatalogKind {
+  /** resourceKey. */
+  readonly key: string;
+  /** Of the first cluster in name order; group, plural, kind and scope agree in all. */
+  readonly resource: Resource;
+  readonly names: KindNames;
+  /** Union of the clusters' trees; a leaf of conflicting type is JSON, with a diagnostic. */
+  readonly tree: FieldTree;
+  readonly description?: string;
+  readonly printerColumns: readonly PrinterColumn[];
+  readonly withheld: readonly string[];
+  /** Names of the clusters that serve it, sorted. */
+  readonly clusters: readonly string[];
+  /** Changes exactly when the GraphQL types or answers of this kind may change. */
+  readonly hash: string;
+}
+
+export interface Catalog {
+  /** Sorted by (group, plural). */
+  readonly kinds: readonly CatalogKind[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Hash over the kinds' hashes. */
+  readonly hash: string;
+}

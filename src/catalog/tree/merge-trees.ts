@@ -1,0 +1,89 @@
+/**
+ * The union of a kind's field trees over clusters.
+ *
+ * A field that several trees have with different types becomes free JSON and is reported: neither cluster's values can be trusted to fit
+ * the other's type. Definitions are merged by name wherever they stand, so that each stays one shape.
+ */
+import { must } from '../../base/must.ts';
+import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
+import { type Draft, normalizeTree } from './normalize-tree.ts';
+
+/** The union of two trees; of two equal ones, the first. `conflict` is told the path of each field that became JSON. */
+export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) => void): FieldTree {
+  const drafts = new Map<string, Draft | null>();
+  const root = merge(a.root, b.root);
+  return normalizeTree(root, drafts as Map<string, Draft>);
+
+  /** The draft of what both have at one place; keys are the trees' own, null where one has nothing there. */
+  function merge(left: string | null, right: string | null): string {
+    const name = fixedName(left, right);
+    const id = name ?? `${left ?? ''} | ${right ?? ''}`;
+    if (drafts.has(id)) return id;
+    // Stands for the draft while its fields are made, which may lead back to it.
+    drafts.set(id, null);
+    const one = shapeIn(a, name === null || left !== null ? left : inTree(a, name));
+    const other = shapeIn(b, name === null || right !== null ? right : inTree(b, name));
+    const first = must(one ?? other, `${id} stands for a shape`);
+    const definition = name === null ? undefined : first.definition;
+    drafts.set(id, {
+      fixed: name !== null,
+      ...(definition === undefined ? {} : { definition }),
+      ...(first.description === undefined ? {} : { description: first.description }),
+      ...(one?.open === true || other?.open === true ? { open: true as const } : {}),
+      fields: mergeFields(first.path, one?.fields ?? [], other?.fields ?? []),
+    });
+    return id;
+  }
+
+  function mergeFields(path: readonly string[], left: readonly Field[], right: readonly Field[]): Field[] {
+    const others = new Map(right.map((field) => [field.name, field]));
+    const merged = left.map((field): Field => {
+      const other = others.get(field.name);
+      others.delete(field.name);
+      const at = [...path, field.name].join('.');
+      const type = other === undefined ? copy(field.type, 'left') : mergeTypes(field.type, other.type, at);
+      return { ...other, ...field, type };
+    });
+    for (const field of others.values()) merged.push({ ...field, type: copy(field.type, 'right') });
+    return merged;
+  }
+
+  function mergeTypes(left: FieldType, right: FieldType, at: string): FieldType {
+    if (left.kind === 'leaf' && right.kind === 'leaf' && left.type === right.type) return left;
+    if (left.kind === 'stringMap' && right.kind === 'stringMap') return left;
+    if (left.kind === 'object' && right.kind === 'object')
+      return { kind: 'object', shape: merge(left.shape, right.shape) };
+    if (left.kind === 'list' && right.kind === 'list') return { kind: 'list', of: mergeTypes(left.of, right.of, at) };
+    if (left.kind === 'map' && right.kind === 'map') return { kind: 'map', of: mergeTypes(left.of, right.of, at) };
+    conflict(at);
+    return { kind: 'leaf', type: 'JSON' };
+  }
+
+  function copy(type: FieldType, side: 'left' | 'right'): FieldType {
+    switch (type.kind) {
+      case 'leaf':
+      case 'stringMap':
+        return type;
+      case 'map':
+      case 'list':
+        return { kind: type.kind, of: copy(type.of, side) };
+      case 'object':
+        return { kind: 'object', shape: side === 'left' ? merge(type.shape, null) : merge(null, type.shape) };
+    }
+  }
+}
+
+/** The key that both sides have in common when it is a definition's name. Keys of other shapes start with "$". */
+function fixedName(left: string | null, right: string | null): string | null {
+  const key = left ?? right;
+  if (key === null || key.startsWith('$')) return null;
+  return left === null || right === null || left === right ? key : null;
+}
+
+function inTree(tree: FieldTree, key: string): string | null {
+  return Object.hasOwn(tree.shapes, key) ? key : null;
+}
+
+function shapeIn(tree: FieldTree, key: string | null): Shape | null {
+  return key === null ? null : (tree.shapes[key] ?? null);
+}

@@ -1,0 +1,210 @@
+/**
+ * Path: the one grammar for places in a field tree, used by orders, filters, promotion, printer columns, relations and changedPaths.
+ *
+ *   path    = ( name | bracket ) *( "." name | bracket )
+ *   bracket = "[]"                       every element of a list
+ *           | "[" digits "]"             one element of a list, counted from 0
+ *           | "[" member "=" value "]"   the first element of a list whose member has this value
+ *           | "[" string "]"             the value under a key of a map, or a field whose name is not plain
+ *   name    = 1*( A-Z / a-z / 0-9 / "_" / "-" )
+ *   member  = name | string
+ *   value   = 1*( A-Z / a-z / 0-9 / "_" / "-" / "." / ":" / "/" / "@" / "+" ) | string
+ *   string  = JSON string in double quotes; single quotes are taken too, with \' in place of \"
+ *
+ * `a.b`, `list[]`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as Kubernetes writes
+ * them. A relation is a step by name like any field. A quoted name and a map key are written alike: the text alone does not tell
+ * them apart and a value is found the same way; resolvePath (resolve-path.ts) tells them apart by the tree and gives the text in
+ * which one place has one spelling.
+ *
+ * A path that is relative to a list's element may start with a bracket; the element itself is the empty path, which has no text
+ * that can be parsed.
+ */
+import { PortolanError } from '../../base/errors.ts';
+
+export type PathStep =
+  /** A field of an object. */
+  | { readonly kind: 'field'; readonly name: string }
+  /** Every element of a list. */
+  | { readonly kind: 'each' }
+  /** One element of a list, counted from 0. */
+  | { readonly kind: 'index'; readonly index: number }
+  /** The first element of a list whose field has this value; numbers and booleans are compared by their JSON text. */
+  | { readonly kind: 'where'; readonly field: string; readonly value: string }
+  /** The value under a key of a map. */
+  | { readonly kind: 'key'; readonly key: string };
+
+export interface Path {
+  /** Canonical text. */
+  readonly text: string;
+  readonly steps: readonly PathStep[];
+}
+
+/** Longest text and most steps that {@link parsePath} takes: callers' paths are input, and nothing real comes near. */
+const maxLength = 2000;
+const maxSteps = 100;
+
+const plainName = /^[A-Za-z0-9_-]+$/;
+const plainValue = /^[A-Za-z0-9_.:/@+-]+$/;
+const nameAt = /[A-Za-z0-9_-]+/y;
+const valueAtPosition = /[A-Za-z0-9_.:/@+-]+/y;
+const indexAt = /(0|[1-9][0-9]{0,8})\]/y;
+
+/**
+ * Reads a path.
+ * @throws PortolanError BAD_USER_INPUT, with the position (counted from 0) in its details.
+ */
+export function parsePath(text: string): Path {
+  if (text.length > maxLength) throw refuse(text.slice(0, 40), maxLength, `has more than ${maxLength} characters`);
+  if (text === '') throw refuse(text, 0, 'is empty');
+  const steps: PathStep[] = [];
+  let at = 0;
+  while (at < text.length) {
+    if (steps.length === maxSteps) throw refuse(text, at, `has more than ${maxSteps} steps`);
+    if (text[at] === '[') {
+      at = readBracket(text, at, steps);
+      continue;
+    }
+    if (text[at] === '.' && at > 0) at += 1;
+    else if (at > 0) throw refuse(text, at, 'needs a "." or a "[" here');
+    const name = take(nameAt, text, at);
+    if (name === null)
+      throw refuse(text, at, 'needs a name here; other characters than A-Z a-z 0-9 _ - are written ["…"]');
+    steps.push({ kind: 'field', name });
+    at += name.length;
+  }
+  return pathOf(steps);
+}
+
+/** The path of these steps, with its canonical text. */
+export function pathOf(steps: readonly PathStep[]): Path {
+  let text = '';
+  for (const step of steps) text += textOf(step, text === '');
+  return Object.freeze({ text, steps: Object.freeze([...steps]) });
+}
+
+/** The path that goes through all of these, one after the other. */
+export function joinPaths(...paths: readonly Path[]): Path {
+  return pathOf(paths.flatMap((path) => path.steps));
+}
+
+/** A path of plain fields. */
+export function fieldPath(names: readonly string[]): Path {
+  return pathOf(names.map((name) => ({ kind: 'field', name })));
+}
+
+function textOf(step: PathStep, first: boolean): string {
+  switch (step.kind) {
+    case 'field':
+      if (!plainName.test(step.name)) return `[${JSON.stringify(step.name)}]`;
+      return first ? step.name : `.${step.name}`;
+    case 'each':
+      return '[]';
+    case 'index':
+      return `[${step.index}]`;
+    case 'where': {
+      const field = plainName.test(step.field) ? step.field : JSON.stringify(step.field);
+      return `[${field}=${plainValue.test(step.value) ? step.value : JSON.stringify(step.value)}]`;
+    }
+    case 'key':
+      return `[${JSON.stringify(step.key)}]`;
+  }
+}
+
+/** Reads one bracket that opens at `at`, adds its step and gives the position behind it. */
+function readBracket(text: string, at: number, steps: PathStep[]): number {
+  let next = at + 1;
+  if (text[next] === ']') {
+    steps.push({ kind: 'each' });
+    return next + 1;
+  }
+  const index = take(indexAt, text, next);
+  if (index !== null) {
+    steps.push({ kind: 'index', index: Number(index.slice(0, -1)) });
+    return next + index.length;
+  }
+  let member: string;
+  if (isQuote(text[next])) {
+    const string = readString(text, next);
+    member = string.value;
+    next = string.end;
+    if (text[next] === ']') {
+      steps.push({ kind: 'key', key: member });
+      return next + 1;
+    }
+  } else {
+    const name = take(nameAt, text, next);
+    if (name === null) throw refuse(text, next, 'needs "]", a number, a quoted key or name=value here');
+    member = name;
+    next += name.length;
+  }
+  if (text[next] !== '=') throw refuse(text, next, 'needs "=" here; a key is written in quotes');
+  next += 1;
+  let value: string;
+  if (isQuote(text[next])) {
+    const string = readString(text, next);
+    value = string.value;
+    next = string.end;
+  } else {
+    const plain = take(valueAtPosition, text, next);
+    if (plain === null) throw refuse(text, next, 'needs a value here; unusual characters are written in quotes');
+    value = plain;
+    next += plain.length;
+  }
+  if (text[next] !== ']') throw refuse(text, next, 'needs "]" here');
+  steps.push({ kind: 'where', field: member, value });
+  return next + 1;
+}
+
+function isQuote(character: string | undefined): boolean {
+  return character === '"' || character === "'";
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+function readString(text: string, at: number): { value: string; end: number } {
+  const quote = text[at];
+  let value = '';
+  let next = at + 1;
+  for (;;) {
+    const character = text[next];
+    if (character === undefined) throw refuse(text, at, 'has a quote here that is never closed');
+    if (character === quote) return { value, end: next + 1 };
+    if (character !== '\\') {
+      value += character;
+      next += 1;
+      continue;
+    }
+    const escaped = text[next + 1] ?? '';
+    const hex = /^[0-9A-Fa-f]{4}$/.exec(text.slice(next + 2, next + 6));
+    if (escaped === 'u' && hex !== null) {
+      value += String.fromCharCode(Number.parseInt(hex[0], 16));
+      next += 6;
+      continue;
+    }
+    const plain = Object.hasOwn(escapes, escaped) ? escapes[escaped] : undefined;
+    if (plain === undefined) throw refuse(text, next, 'has an unknown escape here');
+    value += plain;
+    next += 2;
+  }
+}
+
+function take(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+function refuse(text: string, position: number, why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `The path ${JSON.stringify(text)} ${why} (at character ${position}).`, {
+    details: { path: text, position },
+  });
+}

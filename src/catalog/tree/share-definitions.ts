@@ -1,0 +1,127 @@
+/**
+ * Makes each core/v1 and meta/v1 definition one structure in all kinds, for it is one GraphQL type in all of them.
+ *
+ * The definitions of kube-apiserver's own kinds are united over kinds and clusters. Kinds of other groups (aggregated API servers bring
+ * their own copies) may use them as far as theirs say nothing else; where they do, all shapes of that kind are named by its paths.
+ */
+import { must } from '../../base/must.ts';
+import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
+import { type Draft, normalizeTree, objectIn } from './normalize-tree.ts';
+import { sharedShapes } from './shared-shapes.ts';
+
+export interface KindTree {
+  readonly key: string;
+  /** Of a group of kube-apiserver itself. */
+  readonly own: boolean;
+  readonly tree: FieldTree;
+}
+
+/** The kinds' trees, in their order, with definitions made equal. A tree that fits as it is comes back itself. */
+export function shareDefinitions(
+  kinds: readonly KindTree[],
+  report: (key: string, message: string) => void,
+): readonly FieldTree[] {
+  const shared = new Map<string, Shape>();
+  for (const { key, own, tree } of kinds) {
+    if (!own) continue;
+    for (const shape of definitionsOf(tree)) {
+      const known = shared.get(shape.key);
+      shared.set(
+        shape.key,
+        known === undefined ? shape : unite(known, shape, (name) => report(key, conflict(shape, name))),
+      );
+    }
+  }
+  return kinds.map(({ key, own, tree }) => {
+    const definitions = definitionsOf(tree);
+    if (own || definitions.every((shape) => fits(shape, shared.get(shape.key)))) {
+      for (const shape of definitions) if (!shared.has(shape.key)) shared.set(shape.key, shape);
+      return rebuilt(tree, shared);
+    }
+    report(key, 'its definitions differ from those of kube-apiserver; its types are named by their paths');
+    return stripped(tree);
+  });
+}
+
+function conflict(shape: Shape, field: string): string {
+  return `${shape.definition}.${field} has another type than in other kinds; it is free JSON`;
+}
+
+/** Definitions whose structure comes of a cluster. */
+function definitionsOf(tree: FieldTree): readonly Shape[] {
+  return Object.values(tree.shapes).filter(({ key, definition }) => definition !== undefined && !sharedShapes.has(key));
+}
+
+function unite(known: Shape, shape: Shape, report: (field: string) => void): Shape {
+  if (structure(known) === structure(shape)) return known;
+  const fields = new Map<string, Field>(known.fields.map((field) => [field.name, field]));
+  for (const field of shape.fields) {
+    const before = fields.get(field.name);
+    if (before === undefined) fields.set(field.name, field);
+    else if (JSON.stringify(before.type) !== JSON.stringify(field.type)) {
+      if (before.type.kind !== 'leaf' || before.type.type !== 'JSON') report(field.name);
+      fields.set(field.name, { ...before, type: { kind: 'leaf', type: 'JSON' } });
+    }
+  }
+  return {
+    ...known,
+    fields: [...fields.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(known.open === true || shape.open === true ? { open: true } : {}),
+  };
+}
+
+function fits(shape: Shape, known: Shape | undefined): boolean {
+  if (known === undefined) return true;
+  const types = new Map(known.fields.map(({ name, type }) => [name, JSON.stringify(type)]));
+  return (
+    (shape.open !== true || known.open === true) &&
+    shape.fields.every(({ name, type }) => types.get(name) === JSON.stringify(type))
+  );
+}
+
+/** What the definition's GraphQL type is made of. */
+function structure(shape: Shape): string {
+  return JSON.stringify([shape.open, shape.fields.map(({ name, type }) => [name, type])]);
+}
+
+/** The tree with the shared definitions in place of its own. */
+function rebuilt(tree: FieldTree, shared: ReadonlyMap<string, Shape>): FieldTree {
+  const differs = definitionsOf(tree).some((shape) => {
+    const other = must(shared.get(shape.key), 'every definition is shared');
+    return other !== shape && structure(other) !== structure(shape);
+  });
+  if (!differs) return tree;
+  const drafts = new Map<string, Draft>();
+  for (const shape of Object.values(tree.shapes)) drafts.set(shape.key, draftOf(shared.get(shape.key) ?? shape));
+  // A united definition may lead to ones that this kind did not have.
+  for (const draft of drafts.values()) {
+    for (const { type } of draft.fields) add(type);
+  }
+  return normalizeTree(tree.root, drafts);
+
+  function add(type: FieldType): void {
+    const key = objectIn(type);
+    if (key === null || drafts.has(key)) return;
+    drafts.set(key, draftOf(must(shared.get(key) ?? sharedShapes.get(key), `the definition ${key} is shared`)));
+  }
+}
+
+function stripped(tree: FieldTree): FieldTree {
+  const drafts = new Map<string, Draft>();
+  for (const shape of Object.values(tree.shapes)) {
+    const { definition, ...rest } = draftOf(shape);
+    drafts.set(shape.key, definition !== undefined && sharedShapes.has(shape.key) ? { ...rest, definition } : rest);
+  }
+  return normalizeTree(tree.root, drafts);
+}
+
+function draftOf(shape: Shape): Draft {
+  const { key, definition, description, open, fields } = shape;
+  return {
+    fixed: !key.startsWith('$'),
+    ...(definition === undefined ? {} : { definition }),
+    ...(description === undefined ? {} : { description }),
+    ...(open === undefined ? {} : { open }),
+    fields,
+  };
+}

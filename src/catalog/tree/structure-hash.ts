@@ -1,0 +1,88 @@
+/**
+ * Hashes of structure: equal for shapes whose fields, types and nested shapes are equal, whatever they are called and described as
+ * and wherever they stand.
+ */
+import { createHash } from 'node:crypto';
+import { must } from '../../base/must.ts';
+import type { FieldTree, FieldType, Shape } from './field-tree.ts';
+import { objectIn } from './normalize-tree.ts';
+
+/** 32 hexadecimal digits of SHA-256. */
+export function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/**
+ * The hash of every shape by its key. A shape is hashed with the hashes of those below it. Shapes that contain each other are
+ * found together (Tarjan's components) and hashed over and over, once for each of them, which tells them apart as far as they differ.
+ */
+export function structureHashes(tree: FieldTree): Map<string, string> {
+  const hashes = new Map<string, string>();
+  /** When a shape was first seen, and the earliest one that it leads back to. */
+  const seen = new Map<string, { readonly index: number; low: number }>();
+  const waiting: string[] = [];
+  for (const key of Object.keys(tree.shapes)) if (!seen.has(key)) visit(key);
+  return hashes;
+
+  function visit(key: string): { low: number } {
+    const own = { index: seen.size, low: seen.size };
+    seen.set(key, own);
+    waiting.push(key);
+    let recursive = false;
+    for (const { type } of shapeOf(tree, key).fields) {
+      const below = objectIn(type);
+      if (below === null || hashes.has(below)) continue;
+      recursive ||= below === key;
+      const before = seen.get(below);
+      own.low = Math.min(own.low, before === undefined ? visit(below).low : before.index);
+    }
+    if (own.low === own.index) close(waiting.splice(waiting.indexOf(key)), recursive);
+    return own;
+  }
+
+  /** Hashes shapes that contain each other; all that is below them is hashed already. */
+  function close(members: readonly string[], recursive: boolean): void {
+    let current = new Map(members.map((key) => [key, 'itself']));
+    const rounds = members.length > 1 || recursive ? members.length + 1 : 1;
+    for (let round = 0; round < rounds; round++) {
+      const before = current;
+      const hashOf = (key: string): string => before.get(key) ?? must(hashes.get(key), `shape ${key} is hashed`);
+      current = new Map(members.map((key) => [key, hashText(signatureOf(shapeOf(tree, key), hashOf))]));
+    }
+    for (const [key, hash] of current) hashes.set(key, hash);
+  }
+}
+
+/** The hash of a whole tree: what a kind's shape hash is. */
+export function structureHash(tree: FieldTree): string {
+  return must(structureHashes(tree).get(tree.root), 'a tree has its root');
+}
+
+/** Names of nested filter inputs by shape key: outside the contract, the same wherever the structure is. */
+export function inputNames(tree: FieldTree): Map<string, string> {
+  return new Map([...structureHashes(tree)].map(([key, hash]) => [key, `F_${hash.slice(0, 12)}`]));
+}
+
+function shapeOf(tree: FieldTree, key: string): Shape {
+  return must(tree.shapes[key], `shape ${key} is in its tree`);
+}
+
+function signatureOf(shape: Shape, hashOf: (key: string) => string): string {
+  const fields = shape.fields.map(({ name, type }) => `${JSON.stringify(name)}:${typeSignature(type, hashOf)}`);
+  return `${shape.open === true ? '+' : ''}${fields.join()}`;
+}
+
+function typeSignature(type: FieldType, hashOf: (key: string) => string): string {
+  switch (type.kind) {
+    case 'leaf':
+      return type.type;
+    case 'stringMap':
+      return '{}';
+    case 'map':
+      return `{${typeSignature(type.of, hashOf)}}`;
+    case 'list':
+      return `[${typeSignature(type.of, hashOf)}]`;
+    case 'object':
+      return hashOf(type.shape);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * From an order key back to a value: the inverse of orderKey, for answers that are made of keys (groups, least and greatest values,
+ * facets). Values that compare as equal have one key, and so they are shown as one canonical value (docs/values.md).
+ *
+ * Invariant: orderKey(type, valueOfKey(type, key)) is key, for every key that orderKey gives of a number with at most 900 digits.
+ */
+
+import type { LeafType } from '../tree/field-tree.ts';
+import { decimalOfKey, decimalText } from './decimal.ts';
+import { durationText } from './duration.ts';
+import { ipOfKey } from './ip.ts';
+import { quantityText } from './quantity.ts';
+import { rawJson } from './raw-json.ts';
+import { timeText } from './time.ts';
+import type { OrderKey } from './values.ts';
+
+/** The value to show for a key, as JSON has it (integers beyond ±(2^53 - 1) as raw JSON, for Int64 as their digits); null for null. */
+export function valueOfKey(type: LeafType, key: OrderKey | null): unknown {
+  if (key === null) return null;
+  switch (type) {
+    case 'String':
+      return key;
+    case 'Boolean':
+      return key.toString() === '1';
+    case 'Int':
+      return integer(BigInt(key));
+    case 'Int64': {
+      const value = BigInt(key);
+      return isSafe(value) ? Number(value) : value.toString();
+    }
+    case 'Float':
+      return Number(key);
+    case 'DateTime':
+      return timeText(BigInt(key));
+    case 'Duration':
+      return durationText(BigInt(key));
+    case 'Quantity':
+      return quantityText(decimalOfKey(String(key)));
+    case 'IP': {
+      const text = String(key);
+      return text.startsWith('s') ? text.slice(1) : ipOfKey(text);
+    }
+    case 'IntOrString':
+    case 'JSON':
+      return scalar(String(key));
+  }
+}
+
+/** A key of IntOrString and JSON says first what it is of. */
+function scalar(key: string): unknown {
+  const rest = key.slice(1);
+  if (key.startsWith('s')) return rest;
+  if (key.startsWith('b')) return rest === '1';
+  const decimal = decimalOfKey(rest);
+  return decimal.exponent >= 0 ? integer(BigInt(decimalText(decimal))) : Number(decimalText(decimal));
+}
+
+function integer(value: bigint): unknown {
+  return isSafe(value) ? Number(value) : rawJson(value.toString());
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,61 @@
+/**
+ * Patterns of `matches`: RE2 syntax (https://github.com/google/re2/wiki/Syntax), found anywhere in the text, in time linear in its
+ * length, whatever the pattern. The same engine decides in SQL and in JavaScript.
+ */
+import { RE2JS, RE2JSException } from 're2js';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { PortolanError } from '../../base/errors.ts';
+
+/** Characters of a pattern. */
+export const longestPattern = 500;
+
+/** Instructions of a compiled pattern: what a character of a text may cost. Counted repetitions multiply them. */
+export const largestProgram = 250;
+
+/** Characters of a text that are looked at, so that no pattern can hold a reader for long. */
+export const patternReach = 16_384;
+
+/** Patterns kept compiled. */
+const keptPatterns = 100;
+const known = new BoundedCache<RE2JS>({ entries: keptPatterns, weight: keptPatterns });
+
+/**
+ * Is there a match of the pattern in the first `patternReach` characters of the text? Lone surrogates count as U+FFFD.
+ * @throws PortolanError BAD_USER_INPUT for what checkPattern would refuse.
+ */
+export function patternMatches(pattern: string, ignoreCase: boolean, text: string): boolean {
+  return compiled(pattern, ignoreCase).test(text.slice(0, patternReach).toWellFormed());
+}
+
+/** Why a text is no pattern (part of a sentence), or null when it is one. */
+export function checkPattern(pattern: string): string | null {
+  if (pattern.length > longestPattern) {
+    return `has ${pattern.length} characters; a pattern has at most ${longestPattern}`;
+  }
+  try {
+    compiled(pattern, false);
+    return null;
+  } catch (error) {
+    if (error instanceof PortolanError) return error.message;
+    throw error;
+  }
+}
+
+function compiled(pattern: string, ignoreCase: boolean): RE2JS {
+  const key = `${ignoreCase ? 'i' : 's'}${pattern}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  let made: RE2JS;
+  try {
+    made = RE2JS.compile(pattern.toWellFormed(), ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    throw new PortolanError('BAD_USER_INPUT', `is no pattern in RE2 syntax: ${error.message}`);
+  }
+  const size = made.programSize();
+  if (size > largestProgram) {
+    throw new PortolanError('BAD_USER_INPUT', `compiles to ${size} steps; a pattern has at most ${largestProgram}`);
+  }
+  known.set(key, made, 1);
+  return made;
+}

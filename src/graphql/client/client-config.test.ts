@@ -1,0 +1,152 @@
+/** The printed modules, as an application uses them. */
+import { execFile } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PrintedModules, printModules } from '../../../test/kit/printed-modules.ts';
+
+let printed: PrintedModules;
+
+beforeAll(async () => {
+  printed = await printModules();
+});
+afterAll(() => printed.remove());
+
+describe('foldChanges', () => {
+  const synced = (message: object) => ({ phase: 'LIVE', reset: false, cursor: 'c1', changes: [], ...message });
+  const was = (type: string, id: string, name?: string) => ({
+    type,
+    id,
+    object: type === 'REMOVED' ? null : { id, name },
+  });
+
+  test('keeps the order, replaces in place, and is the same when told twice', () => {
+    const { hold, foldChanges } = printed.apollo;
+    const messages = [
+      synced({ phase: 'SNAPSHOT', reset: true, changes: [was('ADDED', '1', 'a'), was('ADDED', '2', 'b')] }),
+      synced({ phase: 'SNAPSHOT', changes: [was('ADDED', '3', 'c')] }),
+      synced({ phase: 'SYNCED', cursor: 'c3' }),
+      synced({ changes: [was('MODIFIED', '1', 'A'), was('REMOVED', '2')], removedIds: ['2'], cursor: 'c4' }),
+    ];
+    let held = hold();
+    for (const message of messages)
+      held = foldChanges(
+        foldChanges(held, message),
+        message.phase === 'SNAPSHOT' ? { ...message, reset: false } : message,
+      );
+    expect(held).toMatchObject({
+      objects: [
+        { id: '1', name: 'A' },
+        { id: '3', name: 'c' },
+      ],
+      cursor: 'c4',
+      whole: true,
+    });
+  });
+
+  test('has no cursor to go on from until it is whole', () => {
+    const { hold, foldChanges } = printed.urql;
+    const read = hold([{ id: '1' }, { id: '2' }], 'c0');
+    expect(read).toMatchObject({ cursor: 'c0', whole: true });
+    const lost = foldChanges(read, synced({ phase: 'GAP' }));
+    expect(lost).toMatchObject({ objects: [{ id: '1' }, { id: '2' }], cursor: null, whole: false });
+    const begun = foldChanges(lost, synced({ phase: 'SNAPSHOT', reset: true, changes: [was('ADDED', '2')] }));
+    expect(begun).toMatchObject({ objects: [{ id: '2' }], cursor: null, whole: false });
+    expect(foldChanges(begun, synced({ phase: 'SYNCED', cursor: 'c9' }))).toMatchObject({ cursor: 'c9', whole: true });
+    expect(read.objects).toHaveLength(2);
+  });
+});
+
+test('resumable sends the last cursor again, and none while a snapshot is under way', () => {
+  let sent: { variables?: Record<string, unknown> } = {};
+  let push = (_data: object | null): void => {};
+  const client = printed.apollo.resumable({
+    on: () => 'kept',
+    subscribe(payload: object, sink: { next(result: object): void }) {
+      sent = payload;
+      push = (data) => sink.next({ data });
+      return () => {};
+    },
+  });
+  const got: unknown[] = [];
+  const next = (result: object): void => void got.push(result);
+  const payload = { query: 's', variables: { since: 'c0', filter: 1 } };
+  client.subscribe(payload, { next });
+  expect(client.on()).toBe('kept');
+  expect(sent.variables).toEqual({ since: 'c0', filter: 1 });
+  push({ podChanges: { phase: 'SYNCED', cursor: 'c1' } });
+  expect(sent.variables).toEqual({ since: 'c1', filter: 1 });
+  push({ podChanges: { phase: 'LIVE', cursor: 'c2' } });
+  expect(sent.variables).toEqual({ since: 'c2', filter: 1 });
+  push({ podChanges: { phase: 'GAP', cursor: 'c2' } });
+  expect(sent.variables).toEqual({ since: null, filter: 1 });
+  push({ podChanges: { phase: 'SNAPSHOT', cursor: 'c7' } });
+  expect(sent.variables).toEqual({ since: null, filter: 1 });
+  push({ podChanges: { phase: 'SYNCED', cursor: 'c7' } });
+  expect(sent.variables).toEqual({ since: 'c7', filter: 1 });
+  push(null);
+  expect(got).toHaveLength(6);
+  expect(payload.variables.since).toBe('c0');
+});
+
+test('the modules fit the clients they are for, in TypeScript at its strictest', async () => {
+  const { folder } = printed;
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const check = {
+    allowJs: true,
+    checkJs: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+  };
+  const target = {
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+  };
+  const options = { ...check, ...target, noEmit: true, skipLibCheck: true, types: [] };
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, files: ['use.ts', 'apollo.js', 'urql.js'] }),
+  );
+  writeFileSync(
+    join(folder, 'use.ts'),
+    `
+    import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+    import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+    import { cacheExchange } from '@urql/exchange-graphcache';
+    import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
+    import { createClient } from 'graphql-ws';
+    import * as apollo from './apollo.js';
+    import * as urql from './urql.js';
+    interface Pod { readonly id: string; readonly metadata: { readonly name: string } }
+    const live = apollo.resumable(createClient({ url: 'ws://localhost/graphql', retryAttempts: Infinity }));
+    const cache: InMemoryCache = apollo.withPortolan(new InMemoryCache(apollo.cacheConfig));
+    const link = ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' }));
+    export const client = new ApolloClient({ cache, link });
+    let held = apollo.hold<Pod>();
+    held = apollo.foldChanges(held, { phase: 'LIVE', reset: false, cursor: 'a', changes: [] });
+    export const names: string[] = held.objects.map((pod) => pod.metadata.name);
+    apollo.applyChanges(cache, {}, { filter: { namespaces: ['a'] } });
+    export const other = new Client({
+      url: '/graphql',
+      preferGetMethod: false,
+      exchanges: [cacheExchange(urql.cacheConfig), fetchExchange, subscriptionExchange({
+        forwardSubscription: ({ query = '', variables }) => ({
+          subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
+        }),
+      })],
+    });
+    `,
+  );
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe('');
+});

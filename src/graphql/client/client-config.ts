@@ -1,0 +1,66 @@
+/**
+ * What `portolan client-config` prints: one module of plain JavaScript for an application over this gateway, with the cache policies
+ * of its GraphQL client and the helpers for live lists. The parts are the modules in client/, where they can be read and checked;
+ * printing joins them, because what an application copies should import nothing.
+ */
+import { readFileSync } from 'node:fs';
+
+const folder = new URL('./modules/', import.meta.url);
+
+const usage = {
+  apollo: `//
+//   import { cacheConfig, withPortolan, applyChanges, hold, foldChanges, resumable } from './portolan.js';
+//
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const client = new ApolloClient({
+//     cache: withPortolan(new InMemoryCache(cacheConfig)),
+//     link: ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' })),
+//   });
+`,
+  urql: `//
+//   import { cacheConfig, hold, foldChanges, resumable } from './portolan.js';
+//
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const client = new Client({
+//     url: '/graphql',
+//     preferGetMethod: false,
+//     exchanges: [
+//       cacheExchange(cacheConfig),
+//       fetchExchange,
+//       subscriptionExchange({
+//         forwardSubscription: ({ query = '', variables }) => ({
+//           subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
+//         }),
+//       }),
+//     ],
+//   });
+`,
+};
+
+/** A module with `cacheConfig` for Apollo Client 4: `withPortolan(new InMemoryCache(cacheConfig))`. */
+export function apolloConfig(): string {
+  return printed('Apollo Client', usage.apollo, [
+    'list-pages.js',
+    'apollo-cache.js',
+    'fold-changes.js',
+    'resumable.js',
+  ]);
+}
+
+/** A module with `cacheConfig` for urql's graphcache: `cacheExchange(cacheConfig)`. */
+export function urqlConfig(): string {
+  return printed('urql', usage.urql, ['list-pages.js', 'urql-cache.js', 'fold-changes.js', 'resumable.js']);
+}
+
+function printed(client: string, how: string, parts: readonly string[]): string {
+  const head = `// Portolan for ${client}: cache policies and live lists. Printed by \`portolan client-config\`; copy it into your application.\n${how}`;
+  return [head, ...parts.map(part)].join('\n');
+}
+
+/** Its imports go, since everything is in one file; what only other parts use is not exported. */
+function part(name: string): string {
+  const source = readFileSync(new URL(name, folder), 'utf8')
+    .replace(/^import .*;\n+/gm, '')
+    .replaceAll("import('./list-pages.js').", '');
+  return name === 'list-pages.js' ? source.replace(/^export /gm, '') : source;
+}

@@ -1,0 +1,113 @@
+/** Paths in the arguments of aggregates and facets: looked up in the kinds of the connection, checked for what is asked of them. */
+
+import {
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  getArgumentValues,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
+import { isSummable } from '../../catalog/values/tally.ts';
+import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
+import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import { selectionsAt } from '../selection/needs.ts';
+import type { Aggregated } from './aggregated.ts';
+
+/** Fields of an aggregate that measure the values at a path. */
+export type Measure = 'sum' | 'avg' | 'min' | 'max';
+
+const found = new WeakMap<readonly unknown[], Map<string, Leaf>>();
+
+/**
+ * The leaf that a path names in at least one of the kinds; objects of the others have no value there.
+ * @throws PortolanError BAD_USER_INPUT
+ */
+export function leafAt({ kinds }: Aggregated, what: string, written: string): Leaf {
+  let known = found.get(kinds);
+  if (known === undefined) {
+    known = new Map();
+    found.set(kinds, known);
+  }
+  const earlier = known.get(written);
+  if (earlier !== undefined) return earlier;
+  const resolved = pathIn(
+    kinds.map(({ tree }) => tree),
+    written,
+    'some',
+  );
+  const leaf = { path: leafIn(what, resolved), type: resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON' };
+  known.set(written, leaf);
+  return leaf;
+}
+
+/**
+ * What has to be measured for a field with this path.
+ * @throws PortolanError BAD_USER_INPUT
+ */
+export function measuredAt(aggregated: Aggregated, measure: Measure, written: string): Measured {
+  const leaf = leafAt(aggregated, measure, written);
+  const sum = measure === 'sum' || measure === 'avg';
+  if (sum && !isSummable(leaf.type)) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `${measure} adds up numbers, quantities and durations, and ${leaf.path.text} is ${leaf.type}.`,
+      { details: { path: leaf.path.text } },
+    );
+  }
+  return { ...leaf, sum, ends: !sum };
+}
+
+/** Each path once, with all that is wanted of it. */
+export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
+  const merged = new Map<string, Measured>();
+  for (const each of all) {
+    const known = merged.get(each.path.text);
+    merged.set(each.path.text, {
+      ...each,
+      sum: each.sum || known?.sum === true,
+      ends: each.ends || known?.ends === true,
+    });
+  }
+  return [...merged.values()];
+}
+
+/**
+ * What the selection of a field measures, so that one statement brings it all: `steps` leads from the field to its aggregates. What
+ * is wrong in it is left out here; the field that asks for it says so.
+ */
+export function selectedMeasures(
+  aggregated: Aggregated,
+  type: GraphQLObjectType,
+  info: GraphQLResolveInfo,
+  steps: readonly string[],
+): readonly Measured[] {
+  const fields = type.getFields();
+  const measured: Measured[] = [];
+  const visit = (set: SelectionSetNode): void => {
+    for (const node of set.selections) {
+      if (node.kind !== Kind.FIELD) {
+        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
+        if (fragment !== undefined) visit(fragment.selectionSet);
+        continue;
+      }
+      const measure = measures.find((name) => name === node.name.value);
+      const field: GraphQLField<unknown, unknown> | undefined = fields[node.name.value];
+      if (measure === undefined || field === undefined) continue;
+      try {
+        const { path } = getArgumentValues(field, node, info.variableValues);
+        measured.push(measuredAt(aggregated, measure, String(path)));
+      } catch {
+        // Told where the field is resolved.
+      }
+    }
+  };
+  const sets = info.fieldNodes.map((node) => node.selectionSet);
+  for (const set of selectionsAt(info.fragments as Readonly<Record<string, FragmentDefinitionNode>>, sets, steps))
+    visit(set);
+  return mergeMeasured(measured);
+}
+
+const measures: readonly Measure[] = ['sum', 'avg', 'min', 'max'];

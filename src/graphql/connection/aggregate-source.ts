@@ -1,0 +1,94 @@
+/**
+ * An aggregate before anybody has looked at it. All that its fields measure is read by one statement for each kind, at the first look;
+ * where that was not affordable together (a body that has to be read for one of them), each field is tried by itself.
+ */
+import { type GraphQLObjectType, type GraphQLResolveInfo, getNamedType } from 'graphql';
+import { type Decimal, decimalText } from '../../catalog/values/decimal.ts';
+import { valueOfKey } from '../../catalog/values/key-value.ts';
+import type { Tally } from '../../catalog/values/tally.ts';
+import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
+import { average } from '../../query/plan/average.ts';
+import { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
+import type { Aggregated } from './aggregated.ts';
+
+export interface NumSource {
+  readonly number: number | null;
+  readonly text: string;
+}
+
+export class AggregateSource {
+  readonly aggregated: Aggregated;
+  readonly #measured: readonly Measured[];
+  #group: Promise<GroupResult | NotAfforded> | null;
+
+  /** @param group what is known already: of a group, its numbers. */
+  constructor(aggregated: Aggregated, measured: readonly Measured[], group: GroupResult | null) {
+    this.aggregated = aggregated;
+    this.#measured = measured;
+    this.#group = group === null ? null : Promise.resolve(group);
+  }
+
+  async count(): Promise<number | NotAfforded> {
+    const group = await this.#read();
+    if (!(group instanceof NotAfforded)) return group.count;
+    const alone = await this.#readOnly([]);
+    return alone instanceof NotAfforded ? alone : alone.count;
+  }
+
+  /** Null where no object has a value. Throws BAD_USER_INPUT for a path that has none of these. */
+  async value(measure: Measure, path: string): Promise<unknown> {
+    const wanted = measuredAt(this.aggregated, measure, path);
+    const tally = await this.#tally(wanted);
+    if (tally instanceof NotAfforded) return tally;
+    if (tally.count === 0) return null;
+    switch (measure) {
+      case 'sum':
+        return numOf(tally.sum);
+      case 'avg':
+        return numOf(average(tally));
+      case 'min':
+        return valueOfKey(wanted.type, tally.least);
+      case 'max':
+        return valueOfKey(wanted.type, tally.greatest);
+    }
+  }
+
+  async #tally(wanted: Measured): Promise<Tally | NotAfforded> {
+    const group = await this.#read();
+    if (!(group instanceof NotAfforded)) {
+      const tally = group.tallies[this.#measured.findIndex(({ path }) => path.text === wanted.path.text)];
+      if (tally !== undefined) return tally;
+    }
+    const alone = await this.#readOnly([wanted]);
+    if (alone instanceof NotAfforded) return alone;
+    const [tally] = alone.tallies;
+    if (tally === undefined) throw new Error('invariant broken: what is measured has a tally');
+    return tally;
+  }
+
+  #read(): Promise<GroupResult | NotAfforded> {
+    this.#group ??= this.#readOnly(this.#measured);
+    return this.#group;
+  }
+
+  async #readOnly(measured: readonly Measured[]): Promise<GroupResult | NotAfforded> {
+    const groups = await this.aggregated.groups({ by: [], measured });
+    if (groups instanceof NotAfforded) return groups;
+    const [whole] = groups;
+    if (whole === undefined) throw new Error('invariant broken: without groups there is one of all');
+    return whole;
+  }
+}
+
+/** The aggregate of a connection, with all that its selection measures. */
+export function aggregateOf(aggregated: Aggregated, info: GraphQLResolveInfo): AggregateSource {
+  const type = getNamedType(info.returnType) as GraphQLObjectType;
+  return new AggregateSource(aggregated, selectedMeasures(aggregated, type, info, []), null);
+}
+
+function numOf(decimal: Decimal): NumSource {
+  const text = decimalText(decimal);
+  const number = Number(text);
+  return { number: Number.isFinite(number) ? number : null, text };
+}

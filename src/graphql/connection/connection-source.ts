@@ -1,0 +1,157 @@
+/**
+ * A connection before anybody has looked at it: rows, counts and cursors are read when their field is resolved, once.
+ */
+
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
+import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { countMatches } from '../../query/read/count.ts';
+import { listPage } from '../../query/read/list.ts';
+import { readiness, requireReady } from '../../query/read/readiness.ts';
+import { requireSearchable } from '../../query/sql/search.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Layouts, Operation } from '../operation/operation.ts';
+import type { Place } from '../operation/operation-trace.ts';
+import { servingClusters } from '../operation/serving-clusters.ts';
+import { type Aggregated, AggregatedList } from './aggregated.ts';
+import { ObjectSource } from './object-source.ts';
+
+export interface EdgeSource {
+  readonly cursor: string;
+  readonly node: ObjectSource;
+}
+
+export interface PageInfoSource {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+export interface ConnectionSource {
+  edges(): Promise<readonly EdgeSource[]>;
+  pageInfo(): Promise<PageInfoSource>;
+  /** At most `limit` when one is given: equal to the limit means "at least". */
+  totalCount(limit: number | null): Promise<number | NotAfforded>;
+  /** Where a subscription goes on from exactly what this connection shows. */
+  changesCursor(): Promise<string>;
+  /** All objects of the connection, to be counted and added up. */
+  readonly aggregated: Aggregated;
+}
+
+/** Edges and pageInfo of rows that are there already. */
+export function pageOf(
+  result: Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'>,
+  rows: readonly ListRow[],
+): PageInfoSource {
+  return {
+    hasNextPage: result.hasNextPage,
+    hasPreviousPage: result.hasPreviousPage,
+    startCursor: rows[0]?.cursor ?? null,
+    endCursor: rows.at(-1)?.cursor ?? null,
+  };
+}
+
+export interface ListSettings {
+  /** Values that are asked of each object. */
+  readonly objectCost: number;
+  /** Where the field stands in the answer. */
+  readonly place?: Place;
+  /** Keys of kinds that may be missing as long as there are others; none without it. */
+  readonly optional?: ReadonlySet<string>;
+}
+
+/** A list plan as a connection. */
+export class ListConnection implements ConnectionSource {
+  readonly #operation: Operation;
+  readonly #plan: ListPlan;
+  readonly #kinds: ReadonlyMap<string, CatalogKind>;
+  readonly #optional: ReadonlySet<string>;
+  readonly #objectCost: number;
+  readonly #place: Place;
+  #ready: Promise<void> | null = null;
+  #result: Promise<ListResult> | null = null;
+  #aggregated: Aggregated | null = null;
+
+  constructor(
+    operation: Operation,
+    plan: ListPlan,
+    kinds: readonly CatalogKind[],
+    { objectCost, optional = new Set(), place = [] }: ListSettings,
+  ) {
+    this.#operation = operation;
+    this.#optional = optional;
+    this.#place = place;
+    this.#objectCost = objectCost;
+    this.#plan = plan;
+    this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
+  }
+
+  /**
+   * Refuses with CACHE_NOT_READY when one of the kinds has not been synced in any cluster that was asked for, or none of the optional
+   * ones; called before the field is answered.
+   */
+  async ready(): Promise<this> {
+    this.#ready ??= this.#operation.read((lease, layouts) => this.#checkReady(lease, layouts), this.#place);
+    await this.#ready;
+    return this;
+  }
+
+  async edges(): Promise<readonly EdgeSource[]> {
+    const { rows } = await this.#page();
+    return rows.flatMap((row) => {
+      const kind = this.#kinds.get(row.key);
+      return kind === undefined ? [] : [{ cursor: row.cursor, node: new ObjectSource(this.#operation, kind, row) }];
+    });
+  }
+
+  async pageInfo(): Promise<PageInfoSource> {
+    const result = await this.#page();
+    return pageOf(result, result.rows);
+  }
+
+  totalCount(limit: number | null): Promise<number | NotAfforded> {
+    return this.#read((lease, layouts) => countMatches(lease, layouts, this.#plan, limit, this.#operation.scans));
+  }
+
+  get aggregated(): Aggregated {
+    this.#aggregated ??= new AggregatedList(this.#operation, this.#plan, [...this.#kinds.values()], (work) =>
+      this.#read(work),
+    );
+    return this.#aggregated;
+  }
+
+  changesCursor(): Promise<string> {
+    return this.#read(async (lease) => encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision }));
+  }
+
+  #page(): Promise<ListResult> {
+    this.#result ??= this.#read(async (lease, layouts) => {
+      const result = await listPage(lease, layouts, this.#plan);
+      this.#operation.cost.spent += result.rows.length * this.#objectCost;
+      return result;
+    });
+    return this.#result;
+  }
+
+  async #read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+    await this.ready();
+    return this.#operation.read(work, this.#place);
+  }
+
+  async #checkReady(lease: Lease, layouts: Layouts): Promise<void> {
+    const optional = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
+    const keys = optional.map(({ key }) => key);
+    const found = keys.length === 0 ? [] : await readiness(lease, keys);
+    const some = found.some(({ synced }) => synced);
+    if (some) this.#operation.noteMissing(found.filter(({ synced }) => !synced));
+    for (const kind of this.#kinds.values()) {
+      if (some && this.#optional.has(kind.key)) continue;
+      const clusters = servingClusters(this.#operation.generation, kind, this.#plan.filter);
+      if (clusters.length > 0) this.#operation.noteMissing(await requireReady(lease, [kind.key], clusters));
+    }
+    const ids = [...this.#kinds.keys()].map((key) => layouts.get(key)?.kindId).filter((id) => id !== undefined);
+    await requireSearchable(lease, ids, this.#plan.filter);
+  }
+}

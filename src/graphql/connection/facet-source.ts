@@ -1,0 +1,46 @@
+/** `facets(paths:, first:, contains:)`. */
+import { PortolanError } from '../../base/errors.ts';
+import { valueOfKey } from '../../catalog/values/key-value.ts';
+import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import type { FacetResult } from '../../query/read/facet.ts';
+import { pageSize } from './aggregate-groups.ts';
+import { leafAt } from './aggregate-paths.ts';
+import type { Aggregated } from './aggregated.ts';
+
+export interface FacetsArguments {
+  readonly paths: readonly string[];
+  readonly first?: number | null | undefined;
+  readonly contains?: string | null | undefined;
+}
+
+export interface FacetSource {
+  readonly path: string;
+  read(): Promise<FacetResult | NotAfforded>;
+  shown(key: FacetResult['values'][number]['key']): unknown;
+}
+
+/** Each is read by itself, and nobody has a menu of more. */
+const mostPaths = 20;
+
+/** @throws PortolanError BAD_USER_INPUT */
+export function facetsOf(aggregated: Aggregated, { paths, first, contains }: FacetsArguments): readonly FacetSource[] {
+  if (paths.length > mostPaths) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `\`facets\` takes at most ${mostPaths} paths; these are ${paths.length}.`,
+    );
+  }
+  const size = pageSize('facets', first ?? null, 20, aggregated.operation.source.limits.maxPageSize);
+  return paths.map((written) => {
+    const leaf = leafAt(aggregated, 'facets', written);
+    let reading: Promise<FacetResult | NotAfforded> | null = null;
+    return {
+      path: leaf.path.text,
+      read() {
+        reading ??= aggregated.facet(leaf, size, contains ?? null);
+        return reading;
+      },
+      shown: (key) => valueOfKey(leaf.type, key),
+    };
+  });
+}

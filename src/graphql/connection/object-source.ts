@@ -1,0 +1,40 @@
+/**
+ * What resolvers of a kind's type are given: one object of the store with as much of its body as the query needs.
+ */
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { apiVersionOf } from '../../catalog/resources/resource.ts';
+import { recordOf } from '../../catalog/values/shown.ts';
+import type { ObjectRow } from '../../query/plan/plan.ts';
+import type { Operation } from '../operation/operation.ts';
+
+export class ObjectSource {
+  readonly operation: Operation;
+  readonly kind: CatalogKind;
+  readonly row: ObjectRow;
+
+  constructor(operation: Operation, kind: CatalogKind, row: ObjectRow) {
+    this.operation = operation;
+    this.kind = kind;
+    this.row = row;
+  }
+
+  /** The body as an object; empty where the body is not one. */
+  get body(): Readonly<Record<string, unknown>> {
+    return recordOf(this.row.body) ?? {};
+  }
+
+  get metadata(): Readonly<Record<string, unknown>> {
+    return recordOf(this.body['metadata']) ?? {};
+  }
+
+  get apiVersion(): string {
+    const stored = this.body['apiVersion'];
+    return typeof stored === 'string' ? stored : apiVersionOf(this.kind.resource);
+  }
+
+  /** The object as Kubernetes would print it: apiVersion and kind first. Needs the whole body. */
+  whole(): Record<string, unknown> {
+    const { apiVersion: _version, kind: _kind, ...rest } = this.body;
+    return { apiVersion: this.apiVersion, kind: this.kind.resource.kind, ...rest };
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * From a filter argument to a query filter. Null or {} at the top means everything; below the top both are refused with the path,
+ * because an absent variable inside a filter would otherwise match everything in silence.
+ */
+import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
+import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
+import type { FieldTree } from '../../catalog/tree/field-tree.ts';
+import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import { checkFilter } from '../../query/plan/check-filter.ts';
+import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
+import { everything, type Filter } from '../../query/plan/filter.ts';
+import { parseLabelSelector } from '../../query/plan/label-selector.ts';
+import { decodeObjectId } from '../../query/plan/object-id.ts';
+import { fieldConditions } from './field-conditions.ts';
+import type { InputRole } from './filter-inputs.ts';
+import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
+import { leafConditions } from './leaf-conditions.ts';
+import { conditionLeaves } from './leaf-filters.ts';
+import { pathConditions } from './path-conditions.ts';
+
+/** What a filter is read against. */
+export interface FilterContext {
+  /** Of the kinds that are asked. */
+  readonly trees: readonly FieldTree[];
+  /** What `search` looks at beside names and labels. */
+  readonly searchPaths: readonly Path[];
+}
+
+/**
+ * The filter that an input of `type` stands for.
+ * @throws PortolanError BAD_USER_INPUT with the place in the message; QUERY_TOO_COSTLY for a filter that is too large.
+ */
+export function filterFrom(type: GraphQLInputObjectType, value: unknown, context: FilterContext): Filter {
+  if (value === null || value === undefined || Object.keys(value).length === 0) return everything;
+  const filter = new FilterReader(context).fields(type, value, 'filter', []);
+  checkFilter(filter);
+  return filter;
+}
+
+class FilterReader {
+  readonly #context: FilterContext;
+
+  constructor(context: FilterContext) {
+    this.#context = context;
+  }
+
+  /** `base` is where the fields of `type` stand, relative to the object or to the element of a list. */
+  fields(type: GraphQLInputObjectType, value: unknown, place: string, base: readonly PathStep[]): Filter {
+    return conjunction(
+      entriesOf(value, place).map(([name, item]) => {
+        const field = type.getFields()[name];
+        if (field === undefined) return refuse(`${place}.${name}`, 'is not a field of this filter');
+        return this.#field(type, field, item, `${place}.${name}`, base);
+      }),
+    );
+  }
+
+  #field(
+    self: GraphQLInputObjectType,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    base: readonly PathStep[],
+  ): Filter {
+    const meaning = field.extensions['portolan'] as InputRole | undefined;
+    if (meaning === undefined) return refuse(place, 'cannot be used here');
+    switch (meaning.role) {
+      case 'namespaces':
+      case 'clusters':
+        return { kind: meaning.role, in: listOf(value, place) as readonly string[] };
+      case 'ids':
+        return { kind: 'ids', in: listOf(value, place).map((id) => decodeObjectId(String(id))) };
+      case 'labelSelector':
+        return { kind: 'labels', requirements: parseLabelSelector(text(value, place)) };
+      case 'fieldSelector':
+        return fieldConditions(text(value, place), place, this.#context.trees);
+      case 'search':
+        return search(text(value, place), place, this.#context.searchPaths);
+      case 'conditions':
+        return this.#each(value, place, (item, here) => this.#condition(item, here));
+      case 'paths':
+        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.trees));
+      case 'and':
+      case 'or':
+        return {
+          kind: meaning.role,
+          of: listOf(value, place).map((item, index) => this.fields(self, item, `${place}[${index}]`, base)),
+        };
+      case 'not':
+        return negation(this.fields(self, value, place, base));
+      default:
+        return this.#data(meaning, field, value, place, [...base, { kind: 'field', name: meaning.name }]);
+    }
+  }
+
+  #data(
+    meaning: Extract<InputRole, { readonly name: string }>,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    steps: readonly PathStep[],
+  ): Filter {
+    switch (meaning.role) {
+      case 'leaf':
+        return leafConditions(meaning.type, value, place, pathOf(steps));
+      case 'object':
+        return this.fields(inputOf(field), value, place, steps);
+      case 'leafList':
+      case 'objectList':
+        return this.#quantified(meaning, field, value, place, steps);
+      case 'leafMap':
+        return this.#each(value, place, (item, here) => {
+          const { key, rest } = keyed(item, here, 'key');
+          return leafConditions(meaning.type, rest, here, pathOf([...steps, { kind: 'key', key }]));
+        });
+      case 'objectMap':
+        return this.#each(value, place, (item, here) => {
+          const { key, rest } = keyed(item, here, 'key');
+          return this.#entry(inputOf(field), rest, here, [...steps, { kind: 'key', key }]);
+        });
+    }
+  }
+
+  /** All of the list hold. */
+  #each(value: unknown, place: string, one: (item: unknown, place: string) => Filter): Filter {
+    const items = listOf(value, place);
+    if (items.length === 0) return refuse(place, nothingGiven);
+    return conjunction(items.map((item, index) => one(item, `${place}[${index}]`)));
+  }
+
+  /** The object under one key of a map. */
+  #entry(type: GraphQLInputObjectType, value: FilterValues, place: string, steps: readonly PathStep[]): Filter {
+    return conjunction(
+      entriesOf(value, place).map(([name, item]) =>
+        name === 'exists'
+          ? presence(steps, item, `${place}.exists`)
+          : this.fields(inputOf(type.getFields()['value']), item, `${place}.value`, steps),
+      ),
+    );
+  }
+
+  #condition(value: unknown, place: string): Filter {
+    const { key, rest } = keyed(value, place, 'type');
+    const steps: readonly PathStep[] = [
+      { kind: 'field', name: 'status' },
+      { kind: 'field', name: 'conditions' },
+      { kind: 'where', field: 'type', value: key },
+    ];
+    return conjunction(
+      entriesOf(rest, place).map(([name, item]) => {
+        if (name === 'exists') return presence(steps, item, `${place}.exists`);
+        const path = pathOf([...steps, { kind: 'field', name }]);
+        return leafConditions(conditionLeaves[name as keyof typeof conditionLeaves], item, `${place}.${name}`, path);
+      }),
+    );
+  }
+
+  #quantified(
+    meaning: Extract<InputRole, { role: 'leafList' | 'objectList' }>,
+    field: GraphQLInputField,
+    value: unknown,
+    place: string,
+    steps: readonly PathStep[],
+  ): Filter {
+    const path = pathOf(steps);
+    const inner = (item: unknown, quantifier: string): Filter => {
+      const here = `${place}.${quantifier}`;
+      if (meaning.role === 'leafList') return leafConditions(meaning.type, item, here, pathOf([]));
+      return this.fields(inputOf(inputOf(field).getFields()['some']), item, here, []);
+    };
+    return conjunction(
+      entriesOf(value, place).map(([quantifier, item]): Filter => {
+        switch (quantifier) {
+          case 'exists':
+            return presence(steps, item, `${place}.exists`);
+          case 'some':
+            return { kind: 'some', path, of: inner(item, quantifier) };
+          case 'none':
+            return negation({ kind: 'some', path, of: inner(item, quantifier) });
+          default:
+            return negation({ kind: 'some', path, of: negation(inner(item, quantifier)) });
+        }
+      }),
+    );
+  }
+}
+
+function search(written: string, place: string, paths: readonly Path[]): Filter {
+  const terms = searchTerms(written);
+  if (terms.length > mostTerms) refuse(place, `has ${terms.length} words; at most ${mostTerms} are searched`);
+  return terms.length === 0 ? everything : { kind: 'search', terms, paths };
+}
+
+function presence(steps: readonly PathStep[], value: unknown, place: string): Filter {
+  return truth(value, place) ? existence(pathOf(steps)) : negation(existence(pathOf(steps)));
+}
+
+/** An entry with the member that names it, and the rest, which must say something. */
+function keyed(value: unknown, place: string, name: string): { key: string; rest: FilterValues } {
+  const { [name]: key, ...rest } = Object.fromEntries(entriesOf(value, place));
+  entriesOf(rest, place);
+  return { key: text(key, `${place}.${name}`), rest };
+}
+
+function text(value: unknown, place: string): string {
+  return typeof value === 'string' ? value : refuse(place, absent);
+}
+
+function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
+  const type = field === undefined ? undefined : getNamedType(field.type);
+  if (!isInputObjectType(type)) throw new Error(`invariant broken: ${field?.name} is an input object`);
+  return type;
+}
+
+/** The clusters that a filter restricts itself to at its top, null when it names none. */
+export function clustersOf(filter: Filter): readonly string[] | null {
+  if (filter.kind === 'clusters') return filter.in;
+  if (filter.kind !== 'and') return null;
+  return filter.of.reduce<readonly string[] | null>((found, part) => found ?? clustersOf(part), null);
+}

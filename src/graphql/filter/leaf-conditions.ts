@@ -1,0 +1,42 @@
+/** Conditions on one value: the operators of a leaf's filter as a query filter. */
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import { checkPattern } from '../../catalog/values/pattern.ts';
+import { checkValue } from '../../catalog/values/values.ts';
+import { comparison, conjunction, existence, negation } from '../../query/plan/comparison.ts';
+import { type CompareOperator, type Filter, isTextOperator } from '../../query/plan/filter.ts';
+import { entriesOf, listOf, refuse, truth } from './filter-values.ts';
+
+const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
+
+/**
+ * What the operators in `value` say of the leaf at `path`; through a list, of some element.
+ * @throws PortolanError BAD_USER_INPUT with the place, for what is null, empty, or not of the leaf's type.
+ */
+export function leafConditions(type: LeafType, value: unknown, place: string, path: Path): Filter {
+  const { ignoreCase, ...operators } = Object.fromEntries(entriesOf(value, place));
+  const fold = ignoreCase === true;
+  return conjunction(
+    entriesOf(operators, place).map(([operator, given]): Filter => {
+      const here = `${place}.${operator}`;
+      if (operator === 'exists') return truth(given, here) ? existence(path) : negation(existence(path));
+      if (fold && withoutCase.has(operator)) refuse(here, 'cannot be combined with ignoreCase');
+      if (given === null || given === undefined) {
+        return refuse(here, 'is null; use exists, leave it out, or pass the whole filter as one variable');
+      }
+      const positive = (operator === 'ne' ? 'eq' : operator === 'notIn' ? 'in' : operator) as CompareOperator;
+      const values = positive === 'in' ? listOf(given, here) : [given];
+      for (const item of values) {
+        const problem = isTextOperator(positive) ? checkText(positive, item) : checkValue(type, item);
+        if (problem !== null) refuse(here, problem);
+      }
+      const compare = comparison(path, type, positive, values, fold);
+      return positive === operator ? compare : negation(compare);
+    }),
+  );
+}
+
+function checkText(operator: CompareOperator, value: unknown): string | null {
+  if (typeof value !== 'string') return `${JSON.stringify(value)} is not a string`;
+  return operator === 'matches' ? checkPattern(value) : null;
+}

@@ -1,0 +1,131 @@
+/**
+ * Filter inputs of single values, of lists and maps of them, of conditions, and of values by path. The same in every kind.
+ */
+import {
+  GraphQLBoolean,
+  type GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLString,
+} from 'graphql';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { textOperators } from '../../query/plan/filter.ts';
+import { inputList, required } from '../types/wrap.ts';
+
+export type InputFields = Record<string, GraphQLInputFieldConfig>;
+
+const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
+const exists = { type: GraphQLBoolean, description: 'Is there a value that is not null?' };
+const ignoreCase = {
+  type: GraphQLBoolean,
+  description: 'Folds ASCII letters in eq, ne, in, notIn, startsWith, endsWith and contains; in matches, as RE2 does.',
+};
+const matches = 'A pattern in RE2 syntax, found anywhere in the text; ^ and $ hold it to the ends.';
+
+function equality(scalar: GraphQLInputType): InputFields {
+  return {
+    eq: { type: scalar },
+    ne: { type: scalar, description: 'Also matches where there is no value, as label selectors do.' },
+  };
+}
+
+function comparisons(scalar: GraphQLInputType): InputFields {
+  const list = inputList(scalar);
+  return {
+    ...equality(scalar),
+    in: { type: list },
+    notIn: { type: list, description: 'Also matches where there is no value.' },
+    ...Object.fromEntries(ordered.map((operator) => [operator, { type: scalar }])),
+  };
+}
+
+function textual(): InputFields {
+  return Object.fromEntries(
+    textOperators.map((operator) => [
+      operator,
+      { type: GraphQLString, ...(operator === 'matches' ? { description: matches } : {}) },
+    ]),
+  );
+}
+
+/** The operators that a leaf type allows. */
+function operators(type: LeafType, scalar: GraphQLInputType): InputFields {
+  if (type === 'JSON') return { exists };
+  if (type === 'Boolean') return { exists, ...equality(scalar) };
+  return {
+    exists,
+    ...comparisons(scalar),
+    ...(type === 'String' || type === 'IP' ? textual() : {}),
+    ...(type === 'String' ? { ignoreCase } : {}),
+  };
+}
+
+/** `StringFilter` and its like. */
+export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
+  const description = `Conditions on a ${type}.`;
+  return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
+}
+
+/** Conditions on the elements of a list. */
+export function listFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name,
+    fields: { some: { type: of }, none: { type: of }, every: { type: of }, exists: { type: GraphQLBoolean } },
+  });
+}
+
+const key = { type: required(GraphQLString), description: 'The key, as it stands in the map.' };
+
+/** Conditions on the value under one key of a map of leaves. */
+export function leafMapFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
+  const description = 'Conditions on what stands under one key.';
+  return new GraphQLInputObjectType({
+    name: `${type}MapFilter`,
+    description,
+    fields: { key, ...operators(type, scalar) },
+  });
+}
+
+/** Conditions on the object under one key of a map of objects. */
+export function objectMapFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({ name, fields: { key, exists, value: { type: of } } });
+}
+
+/** What can be asked of a condition, beside its type. */
+export const conditionLeaves = {
+  status: 'String',
+  reason: 'String',
+  message: 'String',
+  lastTransitionTime: 'DateTime',
+  observedGeneration: 'Int64',
+} as const satisfies Record<string, LeafType>;
+
+/** Conditions on one of the object's conditions. */
+export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: 'ConditionFilter',
+    description:
+      'What is said of the condition of this type in status.conditions. Without it, its fields have no value.',
+    fields: {
+      type: { type: required(GraphQLString) },
+      exists: { type: GraphQLBoolean, description: 'Is there such a condition?' },
+      ...Object.fromEntries(Object.entries(conditionLeaves).map(([name, type]) => [name, { type: leaf(type) }])),
+    },
+  });
+}
+
+/** Conditions on what stands at a path. */
+export function pathFilter(scalar: (name: string) => GraphQLInputType): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: 'PathFilter',
+    description:
+      'Conditions on what stands at a path, typed or free JSON. Through [] one value is enough; ne and notIn say that there is none. Values are written as the leaf takes them.',
+    fields: {
+      path: { type: required(scalar('Path')) },
+      exists,
+      ...comparisons(scalar('JSON')),
+      ...textual(),
+      ignoreCase,
+    },
+  });
+}

@@ -1,0 +1,30 @@
+/** Conditions by path: what the typed tree does not reach, free JSON above all. */
+import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
+import { conjunction } from '../../query/plan/comparison.ts';
+import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
+import { entriesOf, refuse } from './filter-values.ts';
+import { leafIn, pathIn } from './kinds-path.ts';
+import { leafConditions } from './leaf-conditions.ts';
+
+const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
+
+/**
+ * What one PathFilter says, on kinds with these trees. Of a list or an object only `exists` can be asked.
+ * @throws PortolanError BAD_USER_INPUT
+ */
+export function pathConditions(value: unknown, place: string, trees: readonly FieldTree[]): Filter {
+  const { path: written, ...operators } = Object.fromEntries(entriesOf(value, place));
+  const found = pathIn(trees, String(written), 'some');
+  const entries = entriesOf(operators, place);
+  if (entries.every(([name]) => name === 'exists')) {
+    return conjunction(entries.map(([name, item]) => leafConditions('JSON', { [name]: item }, place, found.path)));
+  }
+  leafIn(`${place} compares; that`, found);
+  const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
+  for (const [operator] of entries) {
+    if (isTextOperator(operator) && !withText.has(type)) {
+      refuse(`${place}.${operator}`, `looks at text, and ${found.path.text} is ${type}`);
+    }
+  }
+  return leafConditions(type, operators, place, found.path);
+}

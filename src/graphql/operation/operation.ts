@@ -1,0 +1,265 @@
+/**
+ * One operation's hold on the store: which generation it runs on, the read lease its statements share, its loaders.
+ *
+ * Owns: the lease of a query, opened at the first read and ended once when the execution is over, so that everything a query
+ * answers is true at one revision. A subscription's events are `detached`: each read takes a short lease of its own, because
+ * nobody says when an event's payload has been executed, and a lease held by a slow client would pin the WAL.
+ *
+ *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
+ */
+import type { Caller } from '../../access/caller.ts';
+import { PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import type { ChangeFeed } from '../../live/change-feed.ts';
+import type { LiveStart } from '../../live/live-list.ts';
+import { NotAfforded, ScanBudget } from '../../query/plan/scan-budget.ts';
+import { readLayouts } from '../../store/read/layout.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease, LeaseOptions, Reader } from '../../store/types/lease.ts';
+import type { Row } from '../../store/types/statement.ts';
+import type { FilterContext } from '../filter/filter-input.ts';
+import { type CostLimits, OperationCost } from '../selection/cost.ts';
+import type { Generation } from './generation.ts';
+import { OperationTrace, type Place } from './operation-trace.ts';
+import type { PathWishes } from './path-wishes.ts';
+import type { SlowQueries } from './slow-queries.ts';
+
+/** What operations are made from: the parts of a running gateway. */
+export interface OperationSource {
+  /** The current generation; CACHE_NOT_READY while there is none. */
+  generation(): Generation;
+  readonly reader: Reader;
+  readonly feed: ChangeFeed;
+  readonly limits: OperationLimits;
+  /** What `search` looks at beside names and labels; the same as the writer's. */
+  readonly searchPaths: readonly Path[];
+  readonly wishes: PathWishes;
+  readonly diagnosis: Diagnosis;
+  readonly slowQueries: SlowQueries;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds of a steady clock. */
+  monotonic(): number;
+  readonly log: Logger;
+}
+
+/** What is told of queries to those who tune them. */
+export interface Diagnosis {
+  /** May a caller ask how an operation is carried out? */
+  readonly explain: boolean;
+  /** `resource=path`: what the configuration promotes. */
+  readonly promote: readonly string[];
+}
+
+export interface OperationLimits extends CostLimits {
+  /** The most objects on one page. */
+  readonly maxPageSize: number;
+  /** Objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */
+  readonly scanRows: number;
+}
+
+export type Layouts = ReadonlyMap<string, KindLayout>;
+
+/** A collection that could not take part in an answer because it has not been synced yet. */
+export interface Missing {
+  readonly cluster: string;
+  readonly key: string;
+}
+
+type OpenLease = Lease & { end(): void };
+
+interface OperationBegin {
+  readonly detached: boolean;
+  readonly liveStart: LiveStart | null;
+  readonly explain?: boolean;
+}
+
+export class Operation {
+  readonly source: OperationSource;
+  readonly generation: Generation;
+  readonly caller: Caller;
+  readonly signal: AbortSignal | undefined;
+  /** Where a subscription that comes from another generation begins; null when its arguments say. */
+  readonly liveStart: LiveStart | null;
+  readonly cost: OperationCost;
+  /** What its counts and aggregates may look at, in all. */
+  readonly scans: ScanBudget;
+  readonly trace: OperationTrace;
+  readonly #detached: boolean;
+  readonly #loaders = new Map<string, unknown>();
+  readonly #missing = new Map<string, Missing>();
+  readonly #notAfforded: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
+  #opening: Promise<{ lease: OpenLease; layouts: Layouts }> | null = null;
+  #revision: number | null = null;
+  #ended = false;
+
+  constructor(
+    source: OperationSource,
+    generation: Generation,
+    caller: Caller,
+    signal: AbortSignal | undefined,
+    { detached, liveStart, explain = false }: OperationBegin,
+  ) {
+    this.source = source;
+    this.generation = generation;
+    this.caller = caller;
+    this.signal = signal;
+    this.liveStart = liveStart;
+    this.cost = new OperationCost(source.limits);
+    this.#detached = detached;
+    this.scans = new ScanBudget(source.limits.scanRows);
+    this.trace = new OperationTrace(source.wishes, () => source.monotonic(), explain);
+  }
+
+  /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own), for the field at `place`. */
+  async read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>, place: Place = []): Promise<T> {
+    const options = this.signal === undefined ? {} : { signal: this.signal };
+    if (this.#detached) {
+      return this.source.reader.lease(async (lease) => {
+        const layouts = await readLayouts(lease);
+        return this.trace.follow(borrowed(lease), place, (followed) => work(followed, layouts));
+      }, options);
+    }
+    if (this.#ended) throw overError();
+    this.#opening ??= this.#open(options);
+    const { lease, layouts } = await this.#opening;
+    return this.trace.follow(lease, place, (followed) => work(followed, layouts));
+  }
+
+  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; layouts: Layouts }> {
+    const lease = await this.source.reader.open(options);
+    try {
+      if (this.#ended) throw overError();
+      this.#revision = lease.revision;
+      return { lease: this.#metered(lease), layouts: await readLayouts(lease) };
+    } catch (error) {
+      lease.end();
+      throw error;
+    }
+  }
+
+  /** The same lease, which counts what is read. */
+  #metered(lease: OpenLease): OpenLease {
+    const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
+      const found = await rows;
+      this.cost.read(found);
+      this.trace.rows += found.length;
+      return found;
+    };
+    return {
+      revision: lease.revision,
+      epoch: lease.epoch,
+      all: (statement) => counted(lease.all(statement)),
+      fill: (statements, limit) => counted(lease.fill(statements, limit)),
+      end: () => lease.end(),
+    };
+  }
+
+  /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
+  detached(): Operation {
+    const { source, generation, caller, signal } = this;
+    return new Operation(source, generation, caller, signal, { detached: true, liveStart: null });
+  }
+
+  /** The same subscription on the current generation, beginning where it left off on this one. */
+  movedOn(liveStart: LiveStart): Operation {
+    const { source, caller, signal } = this;
+    return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
+  }
+
+  /** What a filter on these kinds is read against. */
+  filterContext(kinds: readonly CatalogKind[]): FilterContext {
+    return { trees: kinds.map(({ tree }) => tree), searchPaths: this.source.searchPaths };
+  }
+
+  /** The loader of that name, made once in an operation. */
+  loader<T>(name: string, make: () => T): T {
+    const known = this.#loaders.get(name);
+    if (known !== undefined) return known as T;
+    const made = make();
+    this.#loaders.set(name, made);
+    return made;
+  }
+
+  /** Notes that part of an answer is missing; told to the caller in `extensions.portolan.notReady`. */
+  noteMissing(missing: readonly Missing[]): void {
+    for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
+  }
+
+  /**
+   * The answer of the field at `path`; null where it was not afforded, which the caller is told in
+   * `extensions.portolan.notAfforded`.
+   */
+  afforded<T>(answer: T | NotAfforded, path: readonly (string | number)[]): T | null {
+    if (!(answer instanceof NotAfforded)) return answer;
+    this.#notAfforded.push({ path, rows: answer.rows, allowed: answer.allowed });
+    return null;
+  }
+
+  /** What goes into `extensions.portolan` of the answer. */
+  extensions(): Record<string, unknown> {
+    return {
+      ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
+      ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
+      ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
+    };
+  }
+
+  /** Gives the lease back. Idempotent. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#opening?.then(
+      ({ lease }) => lease.end(),
+      () => {},
+    );
+  }
+}
+
+/** What every answer says of itself; `revision` is null where nothing was read. */
+export function answerExtensions(
+  generation: Generation,
+  { asked, allowed, spent }: Pick<OperationCost, 'asked' | 'allowed' | 'spent'>,
+  revision: number | null,
+  missing: readonly Missing[],
+): Record<string, unknown> {
+  return {
+    generation: generation.id,
+    ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
+    ...(revision === null ? {} : { revision }),
+    ...(missing.length === 0 ? {} : { notReady: missing }),
+  };
+}
+
+/**
+ * Begins an operation on the current generation. The caller ends it.
+ * @param asked `explain`: the answer is to say how it came about. @throws PortolanError FORBIDDEN where that is not allowed.
+ */
+export function beginOperation(
+  source: OperationSource,
+  caller: Caller,
+  signal?: AbortSignal,
+  { explain = false }: { readonly explain?: boolean } = {},
+): Operation {
+  if (explain && !source.diagnosis.explain) {
+    throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
+  }
+  return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null, explain });
+}
+
+/** A lease whose methods are its own, so that it can be spread. */
+function borrowed(lease: Lease): Lease {
+  const { revision, epoch } = lease;
+  return { revision, epoch, all: (asked) => lease.all(asked), fill: (asked, limit) => lease.fill(asked, limit) };
+}
+
+function overError(): PortolanError {
+  return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
+}
+
+/** What resolvers find as GraphQL's context. */
+export interface OperationContext {
+  readonly portolan: Operation;
+}

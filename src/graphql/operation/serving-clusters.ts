@@ -1,0 +1,22 @@
+/** Which clusters an answer about a kind depends on. */
+import { PortolanError } from '../../base/errors.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Filter } from '../../query/plan/filter.ts';
+import { clustersOf } from '../filter/filter-input.ts';
+import type { Generation } from './generation.ts';
+
+/**
+ * The clusters that serve the kind, of those that the filter restricts itself to at its top; empty when none of them does, and then
+ * there is nothing to wait for.
+ * @throws PortolanError BAD_USER_INPUT for a cluster that serves nothing at all: waiting for it would be in vain.
+ */
+export function servingClusters(generation: Generation, kind: CatalogKind, filter: Filter): readonly string[] {
+  const asked = clustersOf(filter);
+  if (asked === null) return kind.clusters;
+  const unknown = asked.find((cluster) => !generation.clusters.has(cluster));
+  if (unknown === undefined) return kind.clusters.filter((cluster) => asked.includes(cluster));
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    `There is no cluster ${JSON.stringify(unknown)}; there is ${[...generation.clusters].join(', ')}.`,
+  );
+}

@@ -1,0 +1,473 @@
+/**
+ * From a query to a plan whose answer the store's readers write as text: the operation's selection, walked once for a document and
+ * its variables, becomes page templates (src/store/pages/page-template.ts) and the texts around them.
+ *
+ * Only a closed world is planned: lists of kinds, with nodes, edges, pageInfo and changesCursor, whose objects' fields say by
+ * plain-field.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
+ * as in the executor (listPlan, filterFrom), so what is refused there is refused here.
+ */
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLIncludeDirective,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  GraphQLSkipDirective,
+  getArgumentValues,
+  getDirectiveValues,
+  getNamedType,
+  getVariableValues,
+  isAbstractType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { apiVersionOf } from '../../catalog/resources/resource.ts';
+import type { FieldType } from '../../catalog/tree/field-tree.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import { objectIdParts } from '../../query/plan/object-id.ts';
+import { firstKeyColumn, textColumns } from '../../query/plan/text-columns.ts';
+import { readinessStatement } from '../../query/read/readiness.ts';
+import { rowCursor, type TextList, templateText, textList } from '../../query/read/text-page.ts';
+import { findSearch } from '../../query/sql/search.ts';
+import type { TextProjection } from '../../query/sql/sql-list.ts';
+import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
+import type { Statement } from '../../store/types/statement.ts';
+import { filterFrom } from '../filter/filter-input.ts';
+import type { Generation } from '../operation/generation.ts';
+import { type ListArguments, listPlan } from '../schema/list-field.ts';
+import { costOf } from '../selection/cost.ts';
+import { documentFragments } from '../selection/document-fragments.ts';
+import { costOfNodes } from '../selection/list-selection.ts';
+import { type PlainField, plainOf } from '../selection/plain-field.ts';
+import { NotPlain, RowTemplate } from './row-template.ts';
+
+/** Text of the answer, or what the page says at this place. */
+export type AnswerPiece = string | { readonly list: number } | 'next' | 'previous' | 'start' | 'end' | 'changes';
+
+export interface PlannedList {
+  readonly kind: CatalogKind;
+  readonly list: TextList;
+  readonly projection: TextProjection;
+  readonly template: string;
+  readonly pieces: readonly AnswerPiece[];
+  /** Values that are asked of each object of the page; 0 where the page is not looked at. */
+  readonly objectCost: number;
+}
+
+export interface AnswerPlan {
+  /** The value of `data`: texts, and lists where they stand. */
+  readonly data: readonly (string | PlannedList)[];
+  readonly lists: readonly PlannedList[];
+  /** What is asked along with the lists: whether their kinds can be read (src/query/read/readiness.ts). */
+  readonly readiness: Statement;
+  /** Values that the operation could give; within what is allowed. */
+  readonly asked: number;
+}
+
+export interface PlanOptions {
+  readonly maxPageSize: number;
+  readonly maxCost: number;
+  readonly searchPaths: readonly Path[];
+}
+
+export interface PlannedDocument {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+/**
+ * The plan for these variables; null when the executor must answer. The document has been validated against the generation.
+ * @throws PortolanError BAD_USER_INPUT for arguments that cannot be used.
+ */
+export function planAnswer(
+  generation: Generation,
+  { document, operation }: PlannedDocument,
+  variables: Readonly<Record<string, unknown>>,
+  options: PlanOptions,
+): AnswerPlan | null {
+  const { schema } = generation;
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (variableValues === undefined) return null;
+  try {
+    return new Planner(generation, document, variableValues, options).plan(operation);
+  } catch (error) {
+    if (error instanceof NotPlain) return null;
+    throw error;
+  }
+}
+
+type Variables = NonNullable<ReturnType<typeof getVariableValues>['variableValues']>;
+type Fields = ReadonlyMap<string, readonly [FieldNode, ...FieldNode[]]>;
+type Names = readonly string[];
+
+class Planner {
+  readonly #generation: Generation;
+  readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly #variables: Variables;
+  readonly #options: PlanOptions;
+
+  constructor(generation: Generation, document: DocumentNode, variables: Variables, options: PlanOptions) {
+    this.#generation = generation;
+    this.#variables = variables;
+    this.#options = options;
+    this.#fragments = documentFragments(document);
+  }
+
+  plan(operation: OperationDefinitionNode): AnswerPlan {
+    const query = this.#generation.schema.getQueryType();
+    if (operation.operation !== 'query' || query === null || query === undefined) throw new NotPlain();
+    const { maxPageSize, maxCost } = this.#options;
+    const { schema } = this.#generation;
+    const costed = { schema, fragments: this.#fragments, variableValues: this.#variables, maxPageSize };
+    const asked = costOf(costed, operation);
+    if (asked > maxCost) throw new NotPlain();
+    const data: (string | PlannedList)[] = [];
+    const lists: PlannedList[] = [];
+    let before = '{';
+    for (const [key, nodes] of this.#fields(query, [operation.selectionSet])) {
+      before += `${JSON.stringify(key)}:`;
+      if (nodes[0].name.value === '__typename') {
+        before += JSON.stringify(query.name);
+      } else {
+        const list = this.#list(query, nodes);
+        lists.push(list);
+        data.push(before, list);
+        before = '';
+      }
+      before += ',';
+    }
+    if (lists.length === 0) throw new NotPlain();
+    data.push(`${before.replace(/,$/, '')}}`);
+    return { data, lists, readiness: readinessStatement(lists.map(({ kind }) => kind.key)), asked };
+  }
+
+  #list(query: GraphQLObjectType, nodes: readonly [FieldNode, ...FieldNode[]]): PlannedList {
+    const { field, plain, type } = this.#field(query, nodes[0]);
+    if (plain.is !== 'list' || !isObjectType(type)) throw new NotPlain();
+    const { kind } = plain;
+    const args = getArgumentValues(field, nodes[0], this.#variables);
+    const filter = filterFrom(plain.filter, args['filter'], {
+      trees: [kind.tree],
+      searchPaths: this.#options.searchPaths,
+    });
+    // Whether the index of searches is there is another question to the store.
+    if (findSearch(filter) !== null) throw new NotPlain();
+    const list = textList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.maxPageSize));
+    const rows = new RowTemplate();
+    const cursor = rowCursor(list);
+    const pieces: AnswerPiece[] = [];
+    const lists: (readonly RowPart[])[] = [];
+    const ends = new Set<string>();
+    let looked = false;
+    writeObject(this.#fields(type, setsOf(nodes)), pieces, (name, inner) => {
+      looked ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
+      switch (name) {
+        case '__typename':
+          return [JSON.stringify(type.name)];
+        case 'nodes':
+          lists.push(this.#node(kind, namedType(type, name), setsOf(inner), rows));
+          return [{ list: lists.length - 1 }];
+        case 'edges':
+          lists.push(this.#edge(kind, namedType(type, name), setsOf(inner), rows, cursor));
+          return [{ list: lists.length - 1 }];
+        case 'pageInfo': {
+          const info: AnswerPiece[] = [];
+          const infoType = namedType(type, name);
+          writeObject(this.#fields(infoType, setsOf(inner)), info, (of) => {
+            ends.add(of);
+            return [pageInfoPiece(of, infoType)];
+          });
+          return info;
+        }
+        case 'changesCursor':
+          return ['changes'];
+        default:
+          throw new NotPlain();
+      }
+    });
+    const { values, objects, versions } = rows;
+    const template = {
+      lists,
+      first: ends.has('startCursor') ? cursor : null,
+      last: ends.has('endCursor') ? cursor : null,
+      columns: firstKeyColumn + list.plan.orderBy.length,
+      values,
+      objects,
+    };
+    const selection = {
+      schema: this.#generation.schema,
+      fragments: this.#fragments,
+      variableValues: this.#variables,
+      fieldNodes: nodes,
+      returnType: field.type,
+    };
+    return {
+      kind,
+      list,
+      pieces,
+      projection: { values, objects, versions },
+      template: templateText(template),
+      objectCost: looked ? costOfNodes(selection, this.#options.maxPageSize) : 0,
+    };
+  }
+
+  #edge(
+    kind: CatalogKind,
+    type: GraphQLObjectType,
+    sets: readonly SelectionSetNode[],
+    rows: RowTemplate,
+    cursor: readonly RowPart[],
+  ): readonly RowPart[] {
+    const parts: RowPart[] = [];
+    writeRow(this.#fields(type, sets), parts, (name, inner) => {
+      switch (name) {
+        case '__typename':
+          return [constant(type.name)];
+        case 'cursor':
+          return cursor;
+        case 'node':
+          return this.#node(kind, namedType(type, name), setsOf(inner), rows);
+        default:
+          throw new NotPlain();
+      }
+    });
+    return parts;
+  }
+
+  /** The parts that write an object of the kind. */
+  #node(
+    kind: CatalogKind,
+    type: GraphQLObjectType,
+    sets: readonly SelectionSetNode[],
+    rows: RowTemplate,
+  ): readonly RowPart[] {
+    return this.#object({ kind, rows, path: [], place: 'object' }, type, sets);
+  }
+
+  /** The parts that write what is selected of the object at `place.path`. */
+  #object(place: Place, type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly RowPart[] {
+    const parts: RowPart[] = [];
+    writeRow(this.#fields(type, sets), parts, (name, nodes) => {
+      if (name === '__typename') return [constant(type.name)];
+      const { plain, type: below } = this.#field(type, nodes[0]);
+      const { kind, rows, path } = place;
+      if (plain.is === 'member') {
+        if (plain.type.kind !== 'object' || !isObjectType(below)) {
+          return [rows.value([...path, plain.name], this.#shape(plain.type, below, setsOf(nodes)))];
+        }
+        const inner = [...path, plain.name];
+        return [rows.object(inner, this.#object({ kind, rows, path: inner, place: 'shape' }, below, setsOf(nodes)))];
+      }
+      if (plain.is === 'flag') return [rows.value([...path, plain.name], { is: 'flag' })];
+      // What follows stands on objects of kinds and on their metadata only.
+      if (place.place === 'shape') throw new NotPlain();
+      switch (plain.is) {
+        case 'identity':
+          return identityParts(kind, plain.of, rows);
+        case 'kind':
+          return [constant(kind.resource.kind)];
+        case 'apiVersion': {
+          const otherwise = JSON.stringify(apiVersionOf(kind.resource));
+          return [rows.value(['apiVersion'], { is: 'leaf', type: 'String', otherwise })];
+        }
+        case 'withheld':
+          return [constant(kind.withheld)];
+        case 'metadata':
+          if (!isObjectType(below)) throw new NotPlain();
+          return this.#object({ kind, rows, path: ['metadata'], place: 'metadata' }, below, setsOf(nodes));
+        case 'entry': {
+          const key = this.#textArgument(type, nodes[0], 'key');
+          return [rows.value([...path, plain.of], { is: 'entry', name: key, of: { is: 'leaf', type: 'String' } })];
+        }
+        case 'condition': {
+          const equal = this.#textArgument(type, nodes[0], 'type');
+          const of = this.#shape({ kind: 'object', shape: '' }, below, setsOf(nodes));
+          return [rows.value(['status', 'conditions'], { is: 'first', name: 'type', equal, of })];
+        }
+        default:
+          throw new NotPlain();
+      }
+    });
+    return parts;
+  }
+
+  /** How a value is written of which `sets` are selected. */
+  #shape(type: FieldType, named: GraphQLNamedType, sets: readonly SelectionSetNode[]): ValueShape {
+    switch (type.kind) {
+      case 'leaf':
+        return { is: 'leaf', type: type.type };
+      case 'stringMap':
+        return { is: 'record' };
+      case 'map':
+        return { is: 'any' };
+      case 'list':
+        return { is: 'list', of: this.#shape(type.of, named, sets) };
+      case 'object': {
+        // An object without fields is free JSON.
+        if (!isObjectType(named)) return { is: 'record' };
+        const members: ObjectMember[] = [];
+        for (const [response, nodes] of this.#fields(named, sets)) {
+          members.push(this.#member(JSON.stringify(response), named, nodes));
+        }
+        return { is: 'object', members };
+      }
+    }
+  }
+
+  #member(key: string, parent: GraphQLObjectType, nodes: readonly [FieldNode, ...FieldNode[]]): ObjectMember {
+    if (nodes[0].name.value === '__typename') return { key, name: null, value: JSON.stringify(parent.name) };
+    const { plain, type } = this.#field(parent, nodes[0]);
+    if (plain.is === 'flag') return { key, name: plain.name, value: { is: 'flag' } };
+    if (plain.is !== 'member') throw new NotPlain();
+    return { key, name: plain.name, value: this.#shape(plain.type, type, setsOf(nodes)) };
+  }
+
+  #field(parent: GraphQLObjectType, node: FieldNode) {
+    const field = parent.getFields()[node.name.value];
+    const plain: PlainField | null = field === undefined ? null : plainOf(field);
+    if (field === undefined || plain === null) throw new NotPlain();
+    return { field, plain, type: getNamedType(field.type) };
+  }
+
+  #textArgument(parent: GraphQLObjectType, node: FieldNode, name: string): string {
+    const { field } = this.#field(parent, node);
+    const value = getArgumentValues(field, node, this.#variables)[name];
+    if (typeof value !== 'string') throw new NotPlain();
+    return value;
+  }
+
+  /** The fields selected of `type`, by response key, in the order of the answer (GraphQL, CollectFields). */
+  #fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Fields {
+    const found = new Map<string, [FieldNode, ...FieldNode[]]>();
+    const visited = new Set<string>();
+    const visit = (set: SelectionSetNode): void => {
+      for (const node of set.selections) {
+        if (!this.#isIncluded(node)) continue;
+        if (node.kind === Kind.FIELD) {
+          const key = node.alias?.value ?? node.name.value;
+          const known = found.get(key);
+          if (known === undefined) found.set(key, [node]);
+          else known.push(node);
+          continue;
+        }
+        if (node.kind === Kind.FRAGMENT_SPREAD) {
+          if (visited.has(node.name.value)) continue;
+          visited.add(node.name.value);
+        }
+        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : this.#fragments[node.name.value];
+        if (fragment !== undefined && this.#applies(fragment.typeCondition?.name.value, type))
+          visit(fragment.selectionSet);
+      }
+    };
+    for (const set of sets) visit(set);
+    return found;
+  }
+
+  #isIncluded(node: SelectionSetNode['selections'][number]): boolean {
+    if (node.directives === undefined || node.directives.length === 0) return true;
+    if (getDirectiveValues(GraphQLSkipDirective, node, this.#variables)?.['if'] === true) return false;
+    return getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)?.['if'] !== false;
+  }
+
+  #applies(condition: string | undefined, type: GraphQLObjectType): boolean {
+    if (condition === undefined || condition === type.name) return true;
+    const { schema } = this.#generation;
+    const named = schema.getType(condition);
+    return isAbstractType(named) && schema.isSubType(named, type);
+  }
+}
+
+interface Place {
+  readonly kind: CatalogKind;
+  readonly rows: RowTemplate;
+  readonly path: Names;
+  /** Which fields can stand here: an object of a kind, its metadata, or a plain shape below. */
+  readonly place: 'object' | 'metadata' | 'shape';
+}
+
+function identityParts(
+  kind: CatalogKind,
+  of: Extract<PlainField, { is: 'identity' }>['of'],
+  rows: RowTemplate,
+): readonly RowPart[] {
+  switch (of) {
+    case 'id':
+      return objectIdParts(kind.key);
+    case 'uid':
+      rows.versions = true;
+      return [{ is: 'uid', at: textColumns.uid }];
+    case 'resourceVersion':
+      rows.versions = true;
+      return [{ is: 'version', at: textColumns.resourceVersion }];
+    case 'namespace':
+      return [{ is: 'column', at: textColumns.namespace, otherwise: 'null' }];
+    case 'cluster':
+    case 'name':
+      return [{ is: 'column', at: textColumns[of], otherwise: '""' }];
+  }
+}
+
+function constant(value: unknown): RowPart {
+  return { is: 'text', text: JSON.stringify(value) };
+}
+
+function pageInfoPiece(name: string, type: GraphQLObjectType): AnswerPiece {
+  switch (name) {
+    case '__typename':
+      return JSON.stringify(type.name);
+    case 'hasNextPage':
+      return 'next';
+    case 'hasPreviousPage':
+      return 'previous';
+    case 'startCursor':
+      return 'start';
+    case 'endCursor':
+      return 'end';
+    default:
+      throw new NotPlain();
+  }
+}
+
+function setsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
+  return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
+}
+
+function namedType(parent: GraphQLObjectType, name: string): GraphQLObjectType {
+  const field = parent.getFields()[name];
+  const type = field === undefined ? undefined : getNamedType(field.type);
+  if (!isObjectType(type)) throw new NotPlain();
+  return type;
+}
+
+type Write<T> = (name: string, nodes: readonly [FieldNode, ...FieldNode[]]) => readonly T[];
+
+/** `{"key":…,…}` around what `write` says of each field. */
+function writeObject(fields: Fields, pieces: AnswerPiece[], write: Write<AnswerPiece>): void {
+  let before = '{';
+  for (const [key, nodes] of fields) {
+    pieces.push(`${before}${JSON.stringify(key)}:`, ...write(nodes[0].name.value, nodes));
+    before = ',';
+  }
+  pieces.push(fields.size === 0 ? '{}' : '}');
+}
+
+function writeRow(fields: Fields, parts: RowPart[], write: Write<RowPart>): void {
+  let before = '{';
+  for (const [key, nodes] of fields) {
+    append(parts, { is: 'text', text: `${before}${JSON.stringify(key)}:` });
+    for (const part of write(nodes[0].name.value, nodes)) append(parts, part);
+    before = ',';
+  }
+  append(parts, { is: 'text', text: fields.size === 0 ? '{}' : '}' });
+}
+
+/** Neighbouring texts are one. */
+function append(parts: RowPart[], part: RowPart): void {
+  const last = parts.at(-1);
+  if (part.is === 'text' && last?.is === 'text') parts[parts.length - 1] = { is: 'text', text: last.text + part.text };
+  else parts.push(part);
+}

@@ -1,0 +1,152 @@
+/** The types of aggregates and facets, one set for all kinds: what they measure is named by paths, so no kind needs types of its own. */
+import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
+import type { Measure } from '../connection/aggregate-paths.ts';
+import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Builder } from './builder.ts';
+
+interface FacetValueSource {
+  readonly value: unknown;
+  readonly count: number;
+}
+
+/** The answer of this field, or null with a word in `extensions.portolan` where it was not afforded. */
+export function afforded<T>(operation: Operation, answer: T | NotAfforded, info: GraphQLResolveInfo): T | null {
+  return operation.afforded(answer, responsePathAsArray(info.path));
+}
+
+export function addAggregates(builder: Builder): void {
+  const num = builder.objectRef<NumSource>('Num').implement({
+    description: 'A number that was computed, exactly.',
+    fields: (t) => ({
+      number: t.exposeFloat('number', { description: 'The nearest double; null beyond its range.' }),
+      text: t.exposeString('text', {
+        nullable: false,
+        description: 'All digits, without an exponent. Durations are in seconds.',
+      }),
+    }),
+  });
+  const groupValue = builder.enumType('GroupValue', {
+    description: 'What groups are ordered by.',
+    values: groupValues,
+  });
+  const groupOrder = builder.inputType('GroupOrder', {
+    description:
+      'One term of an order of groups. Groups without the value stand last; ties are broken by the keys, ascending.',
+    fields: (t) => ({
+      by: t.field({ type: groupValue, required: true, defaultValue: 'COUNT' }),
+      path: t.field({
+        type: 'Path',
+        description: 'The values that are added up or compared; for KEY, which of the keys.',
+      }),
+      direction: t.field({ type: 'Direction' as never, defaultValue: 'DESC' as never }),
+    }),
+  });
+
+  const groupAggregate = builder.objectRef<AggregateSource>('GroupAggregate');
+  type Fields = NonNullable<Parameters<typeof groupAggregate.implement>[0]['fields']>;
+  const measures = (t: Parameters<Fields>[0]) => {
+    const number = (measure: Measure, description: string) =>
+      t.field({
+        type: num,
+        description,
+        args: { path: t.arg({ type: 'Path', required: true }) },
+        resolve: async (source, { path }, { portolan }, info) =>
+          afforded(portolan, (await source.value(measure, path)) as NumSource | NotAfforded | null, info),
+      });
+    const end = (measure: Measure, description: string) =>
+      t.field({
+        type: 'JSON',
+        description,
+        args: { path: t.arg({ type: 'Path', required: true }) },
+        resolve: async (source, { path }, { portolan }, info) =>
+          afforded(portolan, await source.value(measure, path), info),
+      });
+    return {
+      count: t.int({
+        description: 'Objects.',
+        resolve: async (source, _args, { portolan }, info) => afforded(portolan, await source.count(), info),
+      }),
+      sum: number(
+        'sum',
+        'The exact sum of all values at the path; through lists, of every element. Null without values.',
+      ),
+      avg: number('avg', 'The mean of all values at the path, to 20 significant digits.'),
+      min: end('min', 'The least value at the path, in the canonical form of its type.'),
+      max: end('max', 'The greatest value at the path.'),
+    };
+  };
+  groupAggregate.implement({ description: 'What is counted and added up of a group.', fields: measures });
+
+  const group = builder.objectRef<GroupSource>('Group').implement({
+    description: 'Objects that share these values.',
+    fields: (t) => ({
+      keys: t.field({
+        type: ['JSON'],
+        nullable: { list: false, items: true },
+        description: 'One for each path of `by`, in the canonical form of its type; null for objects without a value.',
+        resolve: ({ keys }) => [...keys],
+      }),
+      cursor: t.exposeString('cursor', { nullable: false }),
+      aggregate: t.field({ type: groupAggregate, nullable: false, resolve: (source) => source.aggregate }),
+    }),
+  });
+
+  builder.objectType('Aggregate', {
+    description:
+      'What is counted and added up of a list: of all its objects, not of a page. A field that would look at more rows than ' +
+      'are allowed is null, and `extensions.portolan.notAfforded` says so.',
+    fields: (t) => ({
+      ...measures(t),
+      groups: t.field({
+        type: [group],
+        nullable: { list: true, items: false },
+        description:
+          'Objects by the values at these paths. An object with several values at a path through lists is in several groups.',
+        args: {
+          by: t.arg({ type: ['Path'], required: true }),
+          orderBy: t.arg({ type: [groupOrder], description: 'The largest groups first when not given.' }),
+          first: t.arg.int({ description: 'Groups on a page; 100 when not given.' }),
+          after: t.arg.string({ description: 'The cursor of the last group before the page.' }),
+        },
+        resolve: async (source, args, { portolan }, info) => {
+          const groups = afforded(portolan, await readGroups(source.aggregated, args, info), info);
+          return groups === null ? null : [...groups];
+        },
+      }),
+    }),
+  });
+
+  const facetValue = builder.objectRef<FacetValueSource>('FacetValue').implement({
+    description: 'A value, and how many objects have it.',
+    fields: (t) => ({
+      value: t.field({ type: 'JSON', description: 'Null for objects without one.', resolve: ({ value }) => value }),
+      count: t.exposeInt('count', { nullable: false }),
+    }),
+  });
+  builder.objectType('Facet', {
+    description: 'The choices that a filter menu offers for one path, whatever the filter says of that path itself.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: ({ path }) => path }),
+      values: t.field({
+        type: [facetValue],
+        nullable: { list: true, items: false },
+        description: 'The most frequent first. Null where it was not affordable.',
+        resolve: async (source, _args, { portolan }, info) => {
+          const found = afforded(portolan, await source.read(), info);
+          return found === null ? null : found.values.map(({ key, count }) => ({ value: source.shown(key), count }));
+        },
+      }),
+      more: t.boolean({
+        nullable: false,
+        description: 'Are there values beyond these?',
+        resolve: async (source) => {
+          const found = await source.read();
+          return 'more' in found ? found.more : true;
+        },
+      }),
+    }),
+  });
+}

@@ -1,0 +1,39 @@
+/** The Pothos builder of the static schema, and the types that it knows. */
+
+import type SchemaBuilder from '@pothos/core';
+import type { AggregateSource } from '../connection/aggregate-source.ts';
+import type { ConnectionSource, EdgeSource, PageInfoSource } from '../connection/connection-source.ts';
+import type { FacetSource } from '../connection/facet-source.ts';
+import type { ObjectSource } from '../connection/object-source.ts';
+import type { OperationContext } from '../operation/operation.ts';
+import type { ResourceSource } from './resource-source.ts';
+
+export type Passed<T> = { Input: T; Output: T };
+
+export interface StaticTypes {
+  Context: OperationContext;
+  DefaultFieldNullability: true;
+  Scalars: {
+    ID: Passed<string>;
+    DateTime: Passed<string>;
+    Duration: Passed<string>;
+    Quantity: Passed<string | number>;
+    IntOrString: Passed<string | number>;
+    Int64: Passed<unknown>;
+    Path: Passed<string>;
+    JSON: Passed<unknown>;
+    StringMap: Passed<unknown>;
+  };
+  Interfaces: { KubernetesObject: ObjectSource };
+  Objects: {
+    PageInfo: PageInfoSource;
+    KubernetesObjectConnection: ConnectionSource;
+    KubernetesObjectEdge: EdgeSource;
+    ObjectMeta: ObjectSource;
+    Resource: ResourceSource;
+    Aggregate: AggregateSource;
+    Facet: FacetSource;
+  };
+}
+
+export type Builder = InstanceType<typeof SchemaBuilder<StaticTypes>>;

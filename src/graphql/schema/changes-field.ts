@@ -1,0 +1,205 @@
+/** The subscription root of a kind: a live list (src/live/live-list.ts) as GraphQL shows it. */
+import {
+  type FragmentDefinitionNode,
+  GraphQLBoolean,
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  type GraphQLInputObjectType,
+  GraphQLInt,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  GraphQLString,
+} from 'graphql';
+import { endingGenerator } from '../../base/ending-generator.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { servedUid } from '../../catalog/resources/made-up.ts';
+import { decodeLiveCursor } from '../../live/live-cursor.ts';
+import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
+import { encodeObjectId } from '../../query/plan/object-id.ts';
+import type { Projection } from '../../query/plan/plan.ts';
+import { ObjectSource } from '../connection/object-source.ts';
+import { filterFrom } from '../filter/filter-input.ts';
+import { GenerationMoved } from '../operation/generation-moved.ts';
+import type { Operation, OperationContext } from '../operation/operation.ts';
+import { servingClusters } from '../operation/serving-clusters.ts';
+import { projectionOf, selectionsAt } from '../selection/needs.ts';
+import { listOf, nonNull } from '../types/wrap.ts';
+import type { FieldConfig } from './shape-types.ts';
+
+interface ChangesSource {
+  readonly operation: Operation;
+  readonly kind: CatalogKind;
+  readonly message: LiveMessage;
+}
+
+interface ChangeSource {
+  readonly operation: Operation;
+  readonly kind: CatalogKind;
+  readonly change: LiveChange;
+}
+
+/** Objects in one SNAPSHOT message. */
+const snapshotChunk = 100;
+
+interface Types {
+  readonly type: (name: string) => GraphQLNamedType;
+}
+
+/** Fields of `PodChanges`. */
+export function changesFields(
+  change: GraphQLObjectType,
+  { type }: Types,
+): GraphQLFieldConfigMap<ChangesSource, OperationContext> {
+  return {
+    phase: { type: nonNull(type('ChangePhase')), resolve: ({ message }) => message.phase },
+    reset: {
+      type: nonNull(GraphQLBoolean),
+      description: 'Drop what you hold first.',
+      resolve: ({ message }) => message.reset,
+    },
+    cursor: {
+      type: nonNull(GraphQLString),
+      description: 'Where to go on, as `since`.',
+      resolve: ({ message }) => message.cursor,
+    },
+    totalCount: {
+      type: GraphQLInt,
+      description: 'Matches after this message; null when the subscription began at a cursor.',
+      resolve: ({ message }) => message.totalCount,
+    },
+    removedIds: {
+      type: nonNull(listOf(nonNull(GraphQLID))),
+      description: 'Ids of the changes that are REMOVED.',
+      resolve: ({ message }) =>
+        message.changes.filter(({ type }) => type === 'REMOVED').map(({ identity }) => encodeObjectId(identity)),
+    },
+    changes: {
+      type: nonNull(listOf(nonNull(change))),
+      description: 'At most one for each object.',
+      resolve: ({ message, operation, kind }) =>
+        message.changes.map((item): ChangeSource => ({ operation, kind, change: item })),
+    },
+  };
+}
+
+/** Fields of `PodChange`. */
+export function changeFields(
+  object: GraphQLObjectType,
+  { type }: Types,
+): GraphQLFieldConfigMap<ChangeSource, OperationContext> {
+  return {
+    type: { type: nonNull(type('ChangeType')), resolve: ({ change }) => change.type },
+    id: { type: nonNull(GraphQLID), resolve: ({ change }) => encodeObjectId(change.identity) },
+    uid: { type: GraphQLString, resolve: ({ change }) => servedUid(change.uid) },
+    object: {
+      type: object,
+      description: 'Null when REMOVED.',
+      resolve: ({ operation, kind, change }) =>
+        change.object === null ? null : new ObjectSource(operation, kind, change.object),
+    },
+    reason: { type: type('RemovalReason') as GraphQLOutputType, resolve: ({ change }) => change.reason },
+    changedPaths: {
+      type: listOf(nonNull(type('Path'))),
+      description: 'Which places differ; null unless MODIFIED.',
+      resolve: ({ change }) => change.changedPaths(),
+    },
+    at: { type: nonNull(type('DateTime')), resolve: ({ change }) => new Date(change.at).toISOString() },
+  };
+}
+
+/** `podChanges(filter:, since:, snapshot:)`. */
+export function changesRoot(
+  kind: CatalogKind,
+  changes: GraphQLObjectType,
+  object: GraphQLObjectType,
+  filter: GraphQLInputObjectType,
+): FieldConfig {
+  return {
+    type: nonNull(changes),
+    description: 'What matches, and then every change of it.',
+    args: {
+      filter: { type: filter },
+      since: { type: GraphQLString, description: "A list's changesCursor or a message's cursor: go on from there." },
+      snapshot: {
+        type: GraphQLBoolean,
+        defaultValue: true,
+        description: 'Without `since`: begin with what matches now.',
+      },
+    },
+    subscribe: (_root, args, { portolan }, info) => {
+      const asked = filterFrom(filter, args['filter'], portolan.filterContext([kind]));
+      return messages(portolan, kind, {
+        kind: { key: kind.key, tree: kind.tree },
+        filter: asked,
+        clusters: servingClusters(portolan.generation, kind, asked),
+        start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
+        projection: projectionOfChanges(info, object),
+      });
+    },
+    resolve: (source) => source,
+  };
+}
+
+/** Throws BAD_USER_INPUT for a malformed cursor. */
+function startOf(since: unknown, snapshot: unknown): LiveStart {
+  if (typeof since === 'string') return { at: 'cursor', cursor: decodeLiveCursor(since) };
+  return { at: snapshot === false ? 'now' : 'snapshot' };
+}
+
+function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType): Projection {
+  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  const roots = info.fieldNodes.map((node) => node.selectionSet);
+  const sets = selectionsAt(fragments, roots, ['changes', 'object']);
+  return projectionOf({ schema: info.schema, fragments }, sets, object);
+}
+
+/** The live list as what the subscription resolves. */
+function messages(
+  operation: Operation,
+  kind: CatalogKind,
+  asked: Pick<LiveRequest, 'kind' | 'filter' | 'clusters' | 'start' | 'projection'>,
+): AsyncGenerator<ChangesSource, void, undefined> {
+  const { source, signal } = operation;
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  const inner = liveList(source.feed, {
+    ...asked,
+    signal: stop.signal,
+    chunk: snapshotChunk,
+    now: () => source.now(),
+    check: (successor) => leaveOldGeneration(operation, kind, successor),
+  });
+  const finish = (): void => {
+    signal?.removeEventListener('abort', abort);
+    stop.abort();
+  };
+  const end = async (): Promise<void> => {
+    finish();
+    await inner.return();
+  };
+  return endingGenerator<ChangesSource>(async () => {
+    try {
+      const step = await inner.next();
+      if (step.done !== true) {
+        return { done: false, value: { operation: operation.detached(), kind, message: step.value } };
+      }
+      await end();
+      return { done: true, value: undefined };
+    } catch (error) {
+      finish();
+      throw error;
+    }
+  }, end);
+}
+
+/** Ends a list that runs on a generation that is no longer the current one; src/graphql/operation/subscribe.ts begins it on the next one. */
+function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind, successor: LiveStart): void {
+  const current = source.generation();
+  if (current === generation) return;
+  const changed = current.kind(kind.key)?.hash !== kind.hash;
+  throw new GenerationMoved(kind, successor.at === 'place' ? { ...successor, changed } : successor);
+}

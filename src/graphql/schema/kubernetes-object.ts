@@ -1,0 +1,315 @@
+/**
+ * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
+ */
+import { stringify } from 'yaml';
+import { resolvePath } from '../../catalog/paths/resolve-path.ts';
+import { valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import { servedUid, servedVersion } from '../../catalog/resources/made-up.ts';
+import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
+import { recordOf } from '../../catalog/values/shown.ts';
+import { orderKey } from '../../catalog/values/values.ts';
+import { encodeObjectId } from '../../query/plan/object-id.ts';
+import type { ObjectSource } from '../connection/object-source.ts';
+import { loadOwned, loadOwners } from '../connection/owner-relation.ts';
+import { at, below, needing, nothing, wholeBody } from '../selection/needs.ts';
+import { type PlainField, plainly } from '../selection/plain-field.ts';
+import type { Builder } from './builder.ts';
+import { cellOf } from './printer-cells.ts';
+
+/** Columns, conditions and owner references as GraphQL shows them. */
+interface Cell {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string | null;
+  readonly priority: number;
+  readonly value: unknown;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function addKubernetesObject(builder: Builder): void {
+  const ownerReference = builder.objectRef<Json>('OwnerReference').implement({
+    description: 'A reference to the object that owns this one.',
+    fields: (t) => ({
+      apiVersion: t.string({ extensions: member('apiVersion'), resolve: (source) => text(source['apiVersion']) }),
+      kind: t.string({ extensions: member('kind'), resolve: (source) => text(source['kind']) }),
+      name: t.string({ extensions: member('name'), resolve: (source) => text(source['name']) }),
+      uid: t.string({ extensions: member('uid'), resolve: (source) => text(source['uid']) }),
+      controller: t.boolean({ extensions: flag('controller'), resolve: (source) => source['controller'] === true }),
+      blockOwnerDeletion: t.boolean({
+        extensions: flag('blockOwnerDeletion'),
+        resolve: (source) => source['blockOwnerDeletion'] === true,
+      }),
+    }),
+  });
+
+  builder.objectType('ObjectMeta', {
+    description: 'Standard metadata of an object.',
+    fields: (t) => {
+      const meta = (name: string) => (source: ObjectSource) => text(source.metadata[name]);
+      const map = (source: ObjectSource, name: string): Json => recordOf(source.metadata[name]) ?? {};
+      return {
+        name: t.string({ nullable: false, extensions: identity('name'), resolve: (source) => source.row.name }),
+        namespace: t.string({ extensions: identity('namespace'), resolve: (source) => source.row.namespace }),
+        uid: t.string({ extensions: identity('uid'), resolve: (source) => servedUid(source.row.uid) }),
+        resourceVersion: t.string({
+          extensions: identity('resourceVersion'),
+          resolve: (source) => servedVersion(source.row.resourceVersion),
+        }),
+        generateName: t.string({ extensions: member('generateName'), resolve: meta('generateName') }),
+        generation: t.field({
+          type: 'Int64',
+          extensions: member('generation', 'Int64'),
+          resolve: (source) => integer(source.metadata['generation']),
+        }),
+        creationTimestamp: t.field({
+          type: 'DateTime',
+          extensions: member('creationTimestamp', 'DateTime'),
+          resolve: meta('creationTimestamp'),
+        }),
+        deletionTimestamp: t.field({
+          type: 'DateTime',
+          extensions: member('deletionTimestamp', 'DateTime'),
+          resolve: meta('deletionTimestamp'),
+        }),
+        deletionGracePeriodSeconds: t.field({
+          type: 'Int64',
+          extensions: member('deletionGracePeriodSeconds', 'Int64'),
+          resolve: (source) => integer(source.metadata['deletionGracePeriodSeconds']),
+        }),
+        labels: t.field({
+          type: 'StringMap',
+          extensions: plainly(at('labels'), { is: 'member', name: 'labels', type: { kind: 'stringMap' } }),
+          resolve: (source) => recordOf(source.metadata['labels']),
+        }),
+        annotations: t.field({
+          type: 'StringMap',
+          description: 'Without kubectl.kubernetes.io/last-applied-configuration.',
+          extensions: plainly(at('annotations'), { is: 'member', name: 'annotations', type: { kind: 'stringMap' } }),
+          resolve: (source) => recordOf(source.metadata['annotations']),
+        }),
+        label: t.string({
+          description: 'The value of one label.',
+          args: { key: t.arg.string({ required: true }) },
+          extensions: plainly(at('labels'), { is: 'entry', of: 'labels' }),
+          resolve: (source, { key }) => text(own(map(source, 'labels'), key)),
+        }),
+        annotation: t.string({
+          description: 'The value of one annotation.',
+          args: { key: t.arg.string({ required: true }) },
+          extensions: plainly(at('annotations'), { is: 'entry', of: 'annotations' }),
+          resolve: (source, { key }) => text(own(map(source, 'annotations'), key)),
+        }),
+        finalizers: t.stringList({
+          nullable: { list: true, items: false },
+          extensions: plainly(at('finalizers'), {
+            is: 'member',
+            name: 'finalizers',
+            type: listed({ kind: 'leaf', type: 'String' }),
+          }),
+          resolve: (source) => strings(source.metadata['finalizers']),
+        }),
+        ownerReferences: t.field({
+          type: [ownerReference],
+          nullable: { list: true, items: false },
+          extensions: plainly(at('ownerReferences'), {
+            is: 'member',
+            name: 'ownerReferences',
+            type: listed({ kind: 'object', shape: '' }),
+          }),
+          resolve: (source) => records(source.metadata['ownerReferences']),
+        }),
+      };
+    },
+  });
+
+  const column = builder.objectRef<Cell>('Column').implement({
+    description:
+      "One cell of what `kubectl get` shows of an object: a CRD's printer columns, or Portolan's own for built-in kinds.",
+    fields: (t) => ({
+      name: t.exposeString('name', { nullable: false }),
+      type: t.exposeString('type', { nullable: false, description: 'string, integer, number, boolean or date.' }),
+      format: t.exposeString('format', {}),
+      priority: t.exposeInt('priority', { nullable: false, description: '0 is shown always, more only with -o wide.' }),
+      value: t.field({ type: 'JSON', resolve: (cell) => cell.value }),
+    }),
+  });
+
+  const condition = builder.objectRef<Json>('Condition').implement({
+    description: 'One condition of a status.',
+    fields: (t) => ({
+      type: t.string({ extensions: member('type'), resolve: (source) => text(source['type']) }),
+      status: t.string({
+        description: 'True, False or Unknown.',
+        extensions: member('status'),
+        resolve: (source) => text(source['status']),
+      }),
+      reason: t.string({ extensions: member('reason'), resolve: (source) => text(source['reason']) }),
+      message: t.string({ extensions: member('message'), resolve: (source) => text(source['message']) }),
+      lastTransitionTime: t.field({
+        type: 'DateTime',
+        extensions: member('lastTransitionTime', 'DateTime'),
+        resolve: (source) => text(source['lastTransitionTime']),
+      }),
+      observedGeneration: t.field({
+        type: 'Int64',
+        extensions: member('observedGeneration', 'Int64'),
+        resolve: (source) => integer(source['observedGeneration']),
+      }),
+    }),
+  });
+
+  builder.interfaceType('KubernetesObject', {
+    description: 'What every object of every kind has.',
+    resolveType: (source) => source.kind.names.type,
+    fields: (t) => ({
+      id: t.id({
+        nullable: false,
+        description:
+          'Opaque and stable: made from cluster, kind, namespace and name. A recreated object has the same id and another uid.',
+        extensions: identity('id'),
+        resolve: ({ row }) => encodeObjectId(row),
+      }),
+      cluster: t.string({ nullable: false, extensions: identity('cluster'), resolve: ({ row }) => row.cluster }),
+      apiVersion: t.string({
+        nullable: false,
+        extensions: plainly(at('apiVersion'), { is: 'apiVersion' }),
+        resolve: (source) => source.apiVersion,
+      }),
+      kind: t.string({
+        nullable: false,
+        extensions: plainly(nothing, { is: 'kind' }),
+        resolve: ({ kind }) => kind.resource.kind,
+      }),
+      metadata: t.field({
+        type: 'ObjectMeta',
+        nullable: false,
+        extensions: plainly(below('metadata'), { is: 'metadata' }),
+        resolve: (source) => source,
+      }),
+      raw: t.field({
+        type: 'JSON',
+        description: 'The whole object as it is stored: without managedFields and withheld data.',
+        extensions: needing(wholeBody),
+        resolve: (source) => source.whole(),
+      }),
+      yaml: t.string({
+        description: 'The same as YAML.',
+        extensions: needing(wholeBody),
+        resolve: (source) => stringify(plain(source.whole()), { lineWidth: 0 }),
+      }),
+      columns: t.field({
+        type: [column],
+        description: 'What kubectl get shows.',
+        nullable: { list: true, items: false },
+        extensions: needing(wholeBody),
+        resolve: ({ kind, body }) =>
+          kind.printerColumns.map((printer) => ({
+            name: printer.name,
+            type: printer.type,
+            format: printer.format ?? null,
+            priority: printer.priority,
+            value: cellOf(printer, body),
+          })),
+      }),
+      condition: t.field({
+        type: condition,
+        description: 'The condition of this type in status.conditions.',
+        args: { type: t.arg.string({ required: true }) },
+        extensions: plainly(at('status', 'conditions'), { is: 'condition' }),
+        resolve: ({ body }, { type }) =>
+          records(recordOf(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
+      }),
+      value: t.field({
+        type: 'JSON',
+        description: 'Whatever stands at a path; a list where the path goes through every element.',
+        args: { path: t.arg({ type: 'Path', required: true }) },
+        extensions: needing(wholeBody),
+        resolve: ({ kind, body }, args) => {
+          const path = parsePath(args.path);
+          const { many } = resolvePath(kind.tree, path);
+          return many ? valuesAt(body, path) : (valueAt(body, path) ?? null);
+        },
+      }),
+      redacted: t.field({
+        type: ['Path'],
+        description: 'Paths whose values Portolan withholds and never stores.',
+        nullable: { list: true, items: false },
+        extensions: plainly(nothing, { is: 'withheld' }),
+        resolve: ({ kind }) => [...kind.withheld],
+      }),
+      owners: t.field({
+        type: 'KubernetesObjectConnection',
+        description: 'The objects named in metadata.ownerReferences that are there.',
+        extensions: needing(nothing),
+        resolve: (source, _args, _context, info) => loadOwners(source, info),
+      }),
+      owned: t.field({
+        type: 'KubernetesObjectConnection',
+        description: 'The objects whose metadata.ownerReferences name this one.',
+        args: {
+          kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
+          first: t.arg.int({ description: 'Objects on a page; 50 when not given.' }),
+          after: t.arg.string({}),
+        },
+        extensions: needing(nothing),
+        resolve: (source, args, _context, info) => {
+          const { kinds, first, after } = args;
+          return loadOwned(source, { kinds: kinds ?? null, first: first ?? null, after: after ?? null }, info);
+        },
+      }),
+    }),
+  });
+}
+
+function member(name: string, type: LeafType = 'String'): ReturnType<typeof plainly> {
+  return plainly(at(name), { is: 'member', name, type: { kind: 'leaf', type } });
+}
+
+function flag(name: string): ReturnType<typeof plainly> {
+  return plainly(at(name), { is: 'flag', name });
+}
+
+function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof plainly> {
+  return plainly(nothing, { is: 'identity', of });
+}
+
+function listed(of: FieldType): FieldType {
+  return { kind: 'list', of };
+}
+
+function own(map: Json, key: string): unknown {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function integer(value: unknown): unknown {
+  return orderKey('Int64', value) === null ? null : value;
+}
+
+function strings(value: unknown): string[] | null {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
+}
+
+function records(value: unknown): Json[] | null {
+  if (!Array.isArray(value)) return null;
+  return value.flatMap((item) => {
+    const found = recordOf(item);
+    return found === null ? [] : [found];
+  });
+}
+
+/** Exact integers become bigint, which the YAML writer knows. */
+function plain(value: unknown): unknown {
+  if (isRawJson(value)) return BigInt(rawJsonText(value));
+  if (Array.isArray(value)) return value.map(plain);
+  const record = recordOf(value);
+  return record === null
+    ? value
+    : Object.fromEntries(Object.entries(record).map(([name, item]) => [name, plain(item)]));
+}

@@ -1,0 +1,155 @@
+/**
+ * The root field of a kind's list: arguments and selection become a ListPlan, the plan becomes a connection.
+ */
+
+import {
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLInt,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  GraphQLString,
+} from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import { checkPage } from '../../query/plan/check-page.ts';
+import type { Filter } from '../../query/plan/filter.ts';
+import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
+import { searchesIn } from '../../query/sql/search.ts';
+import { ListConnection } from '../connection/connection-source.ts';
+import { filterFrom } from '../filter/filter-input.ts';
+import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Place } from '../operation/operation-trace.ts';
+import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
+import { nothing } from '../selection/needs.ts';
+import { plainly } from '../selection/plain-field.ts';
+import { inputList } from '../types/wrap.ts';
+import type { FieldConfig } from './shape-types.ts';
+
+export interface OrderArgument {
+  readonly path: string;
+  readonly direction?: 'ASC' | 'DESC' | null;
+  readonly nulls?: 'FIRST' | 'LAST' | null;
+  readonly natural?: boolean | null;
+}
+
+export interface ListArguments {
+  readonly filter?: unknown;
+  readonly orderBy?: readonly OrderArgument[] | null;
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+}
+
+/** Arguments that every list takes besides its filter. */
+export function pageArguments(
+  order: GraphQLNamedType,
+): Record<string, { type: GraphQLInputType; description?: string }> {
+  return {
+    orderBy: { type: inputList(order) },
+    first: {
+      type: GraphQLInt,
+      description: 'Objects on a page, going forward; 50 when neither first nor last is given.',
+    },
+    after: { type: GraphQLString },
+    last: { type: GraphQLInt, description: 'Objects on a page, going backward. The order of the page is the same.' },
+    before: { type: GraphQLString },
+  };
+}
+
+/** `pods(filter:, orderBy:, first:, after:, last:, before:)`. */
+export function listRoot(
+  kind: CatalogKind,
+  connection: GraphQLObjectType,
+  filter: GraphQLInputObjectType,
+  shared: { readonly type: (name: string) => GraphQLNamedType },
+): FieldConfig {
+  return {
+    type: connection,
+    description: `All ${kind.resource.kind} objects.`,
+    args: { filter: { type: filter }, ...pageArguments(shared.type('Order')) },
+    extensions: plainly(nothing, { is: 'list', kind, filter }),
+    resolve: (_root, args, { portolan }, info) =>
+      list(
+        portolan,
+        [kind],
+        filterFrom(filter, args['filter'], portolan.filterContext([kind])),
+        args as ListArguments,
+        info,
+      ),
+  };
+}
+
+/**
+ * A connection over one or several kinds, refused when one of them has not been synced; `optional` ones (keys) may be missing as long
+ * as there are others.
+ */
+export function list(
+  operation: Operation,
+  kinds: readonly CatalogKind[],
+  filter: Filter,
+  args: ListArguments,
+  info: GraphQLResolveInfo,
+  optional: ReadonlySet<string> = new Set(),
+): Promise<ListConnection> {
+  const { maxPageSize } = operation.source.limits;
+  const plan = { ...listPlan(kinds, filter, args, maxPageSize), projection: projectionOfNodes(info) };
+  const settings = { objectCost: costOfNodes(info, maxPageSize), optional, place: placeOf(info) };
+  return new ListConnection(operation, plan, kinds, settings).ready();
+}
+
+/** The plan of a list, but for what is read of its objects. Throws BAD_USER_INPUT for arguments that cannot be used. */
+export function listPlan(
+  kinds: readonly CatalogKind[],
+  filter: Filter,
+  args: ListArguments,
+  maxPageSize: number,
+): Omit<ListPlan, 'projection'> {
+  return {
+    kinds: kinds.map(({ key, tree }) => ({ key, tree })),
+    filter,
+    orderBy: ordersOf(kinds, filter, args.orderBy ?? []),
+    page: checkPage(args, { maximum: maxPageSize }),
+  };
+}
+
+/** What the caller says; a search without an order is ranked. */
+function ordersOf(kinds: readonly CatalogKind[], filter: Filter, given: readonly OrderArgument[]): OrderTerm[] {
+  const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
+  if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));
+  return [{ path: parsePath('metadata.name'), type: 'Int', direction: 'ASC', nulls: 'LAST', rank: terms }];
+}
+
+function orderTerm(
+  kinds: readonly CatalogKind[],
+  { path: written, direction, nulls, natural }: OrderArgument,
+): OrderTerm {
+  const found = pathIn(
+    kinds.map(({ tree }) => tree),
+    written,
+    'every',
+  );
+  const path = leafIn('An order', found);
+  const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
+  if (natural === true && type !== 'String') {
+    throw new PortolanError('BAD_USER_INPUT', `natural orders texts, and ${path.text} is ${type}; leave it out.`);
+  }
+  return {
+    path,
+    type,
+    direction: direction ?? 'ASC',
+    nulls: nulls ?? 'LAST',
+    ...(natural === true ? { natural } : {}),
+  };
+}
+
+/** The response keys down to a field. */
+function placeOf({ path }: GraphQLResolveInfo): Place {
+  const keys: (string | number)[] = [];
+  for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.unshift(at.key);
+  return keys;
+}

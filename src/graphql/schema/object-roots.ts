@@ -1,0 +1,61 @@
+/** Roots over kinds: `object(id)`, `objectsById(ids)` and `objects(kinds, …)`. */
+import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
+import { decodeObjectId } from '../../query/plan/object-id.ts';
+import { filterFrom } from '../filter/filter-input.ts';
+import type { OperationContext } from '../operation/operation.ts';
+import { inputList, listOf, nonNull, required } from '../types/wrap.ts';
+import type { Shared } from './kind-types.ts';
+import { type ListArguments, list, pageArguments } from './list-field.ts';
+import { projectionOfObject, readObject, readObjects } from './one-field.ts';
+
+/** `objectsById` takes as many ids as a page may have objects. */
+export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
+  return {
+    object: {
+      type: shared.object,
+      description: 'One object by its id; null when it is gone.',
+      args: { id: { type: required(GraphQLID) } },
+      resolve: (_root, { id }, { portolan }, info) =>
+        readObject(portolan, decodeObjectId(id), projectionOfObject(info, shared.object)),
+    },
+    objectsById: {
+      type: nonNull(listOf(shared.object)),
+      description: 'Objects by their ids, in the order of the ids, null where one is gone.',
+      args: { ids: { type: required(inputList(GraphQLID)) } },
+      resolve: async (_root, args, { portolan }, info) => {
+        const ids = args['ids'] as readonly string[];
+        const maximum = portolan.source.limits.maxPageSize;
+        if (ids.length > maximum) {
+          throw new PortolanError(
+            'BAD_USER_INPUT',
+            `objectsById takes at most ${maximum} ids; these are ${ids.length}.`,
+          );
+        }
+        return readObjects(portolan, ids.map(decodeObjectId), projectionOfObject(info, shared.object));
+      },
+    },
+    objects: {
+      type: shared.type('KubernetesObjectConnection') as GraphQLOutputType,
+      description: 'One list over several kinds, ordered and paged as one.',
+      args: {
+        kinds: {
+          type: required(inputList(GraphQLString)),
+          description:
+            'Each by its type (Pod), its list (pods) or plural.group (deployments.apps); * stands for any text. Kinds that only a * names may be missing while they are not synced.',
+        },
+        filter: { type: shared.filters.object },
+        ...pageArguments(shared.type('Order')),
+      },
+      resolve: (_root, args, { portolan }, info) => {
+        const words = args['kinds'] as readonly string[];
+        const kinds = [...new Set(portolan.generation.kinds(words))];
+        const named = portolan.generation.kinds(words.filter((word) => !word.includes('*')));
+        const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
+        if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
+        const filter = filterFrom(shared.filters.object, args['filter'], portolan.filterContext(kinds));
+        return list(portolan, kinds, filter, args as ListArguments, info, optional);
+      },
+    },
+  };
+}

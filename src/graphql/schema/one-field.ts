@@ -1,0 +1,113 @@
+/** The root field that reads one object of a kind by name, and the reading of objects by identity that `object(id)` shares. */
+import {
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  GraphQLString,
+  getNamedType,
+} from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Identity } from '../../query/plan/filter.ts';
+import type { Projection } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
+import { readiness } from '../../query/read/readiness.ts';
+import { ObjectSource } from '../connection/object-source.ts';
+import type { Operation } from '../operation/operation.ts';
+import { projectionOf } from '../selection/needs.ts';
+import type { FieldConfig } from './shape-types.ts';
+
+/** `pod(namespace:, name:, cluster:)`; null when there is no such object. */
+export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConfig {
+  const text = new GraphQLNonNull(GraphQLString);
+  return {
+    type: object,
+    description: `One ${kind.resource.kind} by name; null when there is none.`,
+    args: {
+      ...(kind.resource.namespaced ? { namespace: { type: text } } : {}),
+      name: { type: text },
+      cluster: { type: GraphQLString, description: 'Needed when several clusters serve this kind.' },
+    },
+    resolve: (_root, args, { portolan }, info) => {
+      const identity: Identity = {
+        cluster: clusterFor(kind, args['cluster']),
+        key: kind.key,
+        namespace: kind.resource.namespaced ? String(args['namespace']) : null,
+        name: String(args['name']),
+      };
+      return readObject(portolan, identity, projectionOfObject(info, getNamedType(info.returnType)));
+    },
+  };
+}
+
+function clusterFor(kind: CatalogKind, asked: unknown): string {
+  if (typeof asked === 'string') {
+    if (kind.clusters.includes(asked)) return asked;
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `No cluster ${JSON.stringify(asked)} serves ${kind.key}; there is ${kind.clusters.join(', ')}.`,
+    );
+  }
+  const [only] = kind.clusters;
+  if (only !== undefined && kind.clusters.length === 1) return only;
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    `Several clusters serve ${kind.key}; say which one with \`cluster\`: ${kind.clusters.join(', ')}.`,
+  );
+}
+
+/** What an object selected by this field needs of its body. */
+export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedType): Projection {
+  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  const sets = info.fieldNodes.flatMap((node) => (node.selectionSet === undefined ? [] : [node.selectionSet]));
+  return projectionOf({ schema: info.schema, fragments }, sets, type);
+}
+
+/**
+ * Objects by identity, in the order asked: null where there is none, or where its kind or cluster is not served any more; an error
+ * CACHE_NOT_READY where that cannot be said yet, so that one kind does not take the others with it.
+ */
+export async function readObjects(
+  operation: Operation,
+  identities: readonly Identity[],
+  projection: Projection,
+): Promise<readonly (ObjectSource | PortolanError | null)[]> {
+  const served = identities.map(({ key, cluster }) => {
+    const kind = operation.generation.kind(key);
+    return kind?.clusters.includes(cluster) === true ? kind : null;
+  });
+  const keys = [...new Set(served.flatMap((kind) => kind?.key ?? []))];
+  if (keys.length === 0) return identities.map(() => null);
+  return operation.read(async (lease, layouts) => {
+    const states = await readiness(lease, keys);
+    const rows = await fetchObjects(lease, layouts, identities, projection);
+    return identities.map(({ key, cluster }, index) => {
+      const kind = served[index] ?? null;
+      if (kind === null) return null;
+      if (!states.some((state) => state.synced && state.key === key && state.cluster === cluster)) {
+        return notReady(key, cluster);
+      }
+      const row = rows[index] ?? null;
+      return row === null ? null : new ObjectSource(operation, kind, row);
+    });
+  });
+}
+
+/** The same for one object. Throws CACHE_NOT_READY. */
+export async function readObject(
+  operation: Operation,
+  identity: Identity,
+  projection: Projection,
+): Promise<ObjectSource | null> {
+  const [found = null] = await readObjects(operation, [identity], projection);
+  if (found instanceof PortolanError) throw found;
+  return found;
+}
+
+function notReady(key: string, cluster: string): PortolanError {
+  return new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet in ${cluster}; try again in a moment.`, {
+    details: { resources: [key] },
+  });
+}

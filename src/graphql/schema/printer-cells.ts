@@ -1,0 +1,22 @@
+/** The value of a printer column for one object. */
+
+import { valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import type { PrinterColumn } from '../../catalog/resources/catalog.ts';
+import { type Path, parsePath } from '../../catalog/tree/path.ts';
+
+const parsed = new WeakMap<PrinterColumn, Path>();
+
+/** What stands at the column's path; several values are joined as kubectl joins them. Null when there is none. */
+export function cellOf(column: PrinterColumn, body: unknown): unknown {
+  if (column.path === null) return null;
+  let path = parsed.get(column);
+  if (path === undefined) {
+    path = parsePath(column.path);
+    parsed.set(column, path);
+  }
+  if (!path.steps.some((step) => step.kind === 'each')) return valueAt(body, path) ?? null;
+  const values = valuesAt(body, path);
+  return values.length === 0
+    ? null
+    : values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(',');
+}

@@ -1,0 +1,259 @@
+/**
+ * `resources`: the catalog as data, with how ingest stands. What a console needs to build a menu, a table or a form without
+ * introspection, and what an operator looks at first.
+ *
+ * Descriptions are large (the field trees of all kinds) and read only when a field asks for them, once in an operation: how ingest
+ * stands is known from small rows.
+ */
+
+import { must } from '../../base/must.ts';
+import { configuredPaths } from '../../catalog/paths/configured-paths.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { resourceKey } from '../../catalog/resources/resource.ts';
+import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
+import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import { readDescribed } from '../../store/read/catalog-rows.ts';
+import { readLayouts } from '../../store/read/layout.ts';
+import { readResourceProgress } from '../../store/read/resource-progress.ts';
+import type { PromotedSlot } from '../../store/types/kind-layout.ts';
+import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Builder } from './builder.ts';
+import type { ResourceSource } from './resource-source.ts';
+
+interface PathEntry {
+  readonly path: string;
+  readonly type: string;
+}
+
+interface Restart {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Deeper than this a recursive shape says nothing new. */
+const maxDepth = 12;
+
+export function addResources(builder: Builder): void {
+  const field = builder.objectRef<PathEntry>('ResourceField').implement({
+    description: 'A place that a kind has, with the type of its value.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (entry) => entry.path }),
+      type: t.exposeString('type', { nullable: false }),
+    }),
+  });
+  const promoted = builder.objectRef<PromotedSlot>('PromotedPath').implement({
+    description: 'A path that has an indexed column, so that filters and orders on it are fast.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (slot) => slot.path }),
+      type: t.exposeString('type', { nullable: false }),
+      ready: t.exposeBoolean('ready', {
+        nullable: false,
+        description: 'False while the column is being filled from objects that were there before it.',
+      }),
+      reason: t.exposeString('reason', {
+        nullable: false,
+        description:
+          'PRINTER_COLUMN and SELECTABLE: the kind declares it; CONFIGURED: --promote names it; QUERIES: it is filtered or ordered by.',
+      }),
+    }),
+  });
+  const restart = builder.objectRef<Restart>('ResourceRestart').implement({
+    description: 'How often a list or watch had to begin again, and why.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', { nullable: false }),
+      count: t.exposeInt('count', { nullable: false }),
+    }),
+  });
+  const dateTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  const collection = builder.objectRef<CollectionProgress>('ResourceCollection').implement({
+    description: 'One of the lists and watches by which a resource is ingested.',
+    fields: (t) => ({
+      namespace: t.string({
+        description: 'Null where one covers all of the resource.',
+        resolve: ({ handle }) => (handle.namespace === '' ? null : handle.namespace),
+      }),
+      synced: t.exposeBoolean('synced', { nullable: false }),
+      phase: t.string({ nullable: false, resolve: ({ status }) => status.phase }),
+      objects: t.exposeInt('objects', { nullable: false }),
+      resourceVersion: t.string({ resolve: ({ lastResourceVersion }) => lastResourceVersion }),
+      lastEventAt: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.lastEventAt) }),
+      staleSince: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.staleSince) }),
+      error: t.string({ resolve: ({ status }) => status.error }),
+    }),
+  });
+  const described = async (source: ResourceSource) => (await source.described()).resource;
+
+  builder.objectType('Resource', {
+    description: 'A resource of one cluster: what it is, the names it has here, and how ingest stands with it.',
+    fields: (t) => ({
+      key: t.string({
+        nullable: false,
+        description: 'plural.group, as kubectl takes it.',
+        resolve: ({ state }) => state.key,
+      }),
+      cluster: t.string({ nullable: false, resolve: ({ state }) => state.cluster }),
+      group: t.string({ nullable: false, resolve: async (source) => (await described(source)).group }),
+      version: t.string({ nullable: false, resolve: async (source) => (await described(source)).version }),
+      plural: t.string({ nullable: false, resolve: async (source) => (await described(source)).plural }),
+      kind: t.string({ nullable: false, resolve: async (source) => (await described(source)).kind }),
+      namespaced: t.boolean({ nullable: false, resolve: async (source) => (await described(source)).namespaced }),
+      shortNames: t.stringList({
+        nullable: { list: false, items: false },
+        resolve: async (source) => [...(await described(source)).shortNames],
+      }),
+      verbs: t.stringList({
+        nullable: { list: false, items: false },
+        resolve: async (source) => [...(await described(source)).verbs],
+      }),
+      type: t.string({
+        description: 'The GraphQL type; null when the kind is not in the schema.',
+        resolve: ({ kind }) => kind?.names.type ?? null,
+      }),
+      list: t.string({ description: 'The root field of the list.', resolve: ({ kind }) => kind?.names.list ?? null }),
+      one: t.string({ description: 'The root field of one object.', resolve: ({ kind }) => kind?.names.one ?? null }),
+      subscription: t.string({
+        description: 'The root field of the subscription.',
+        resolve: ({ kind }) => kind?.names.subscription ?? null,
+      }),
+      synced: t.boolean({
+        nullable: false,
+        description: 'Has the resource been listed completely once, in every namespace that is ingested?',
+        resolve: ({ state }) => state.synced,
+      }),
+      phase: t.string({
+        nullable: false,
+        description:
+          'IDLE, LISTING, WATCHING, POLLING, BACKOFF, PARKED or STOPPED; of several collections, that of the one which is worst off.',
+        resolve: ({ state }) => state.status.phase,
+      }),
+      objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
+      resourceVersion: t.string({
+        description: 'Up to which the objects here are those of the server; null where there are several collections.',
+        resolve: ({ state }) => state.lastResourceVersion,
+      }),
+      lastEventAt: t.field({
+        type: 'DateTime',
+        description: 'When the last event of a watch was taken.',
+        resolve: ({ state }) => dateTime(state.status.lastEventAt),
+      }),
+      lastSignAt: t.field({
+        type: 'DateTime',
+        description:
+          'When the server last showed that there was nothing else: an event, a bookmark, a whole list, the opening of a watch.',
+        resolve: ({ state }) => dateTime(state.status.lastSignAt),
+      }),
+      staleSince: t.field({
+        type: 'DateTime',
+        description:
+          'Since when the objects here may lack what the server has; null while a watch is open, and before the first whole list.',
+        resolve: ({ state }) => dateTime(state.status.staleSince),
+      }),
+      collections: t.field({
+        type: [collection],
+        nullable: { list: false, items: false },
+        description: 'By which it is ingested: one, or one for each namespace where namespaces were named.',
+        resolve: ({ state }) => state.collections,
+      }),
+      error: t.string({ resolve: ({ state }) => state.status.error }),
+      restarts: t.field({
+        type: [restart],
+        nullable: { list: false, items: false },
+        resolve: ({ state }) => Object.entries(state.status.restarts).map(([reason, count]) => ({ reason, count })),
+      }),
+      fields: t.field({
+        type: [field],
+        nullable: { list: false, items: false },
+        description: 'Every leaf of the kind, for orders, columns and value(path:).',
+        resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
+      }),
+      promoted: t.field({
+        type: [promoted],
+        nullable: { list: false, items: false },
+        description: 'Paths that are typed, indexed columns.',
+        resolve: ({ layout }) => [...(layout?.slots ?? [])],
+      }),
+      diagnostics: t.stringList({
+        nullable: { list: false, items: false },
+        description:
+          'What in the schema of this resource could not be taken as it stands, and in the configuration about it.',
+        resolve: async (source, _args, { portolan }) => {
+          const { diagnostics, resource, tree } = await source.described();
+          const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
+          return [...diagnostics.map(({ message }) => message), ...problems];
+        },
+      }),
+    }),
+  });
+
+  builder.queryField('resources', (t) =>
+    t.field({
+      type: ['Resource'],
+      nullable: { list: false, items: false },
+      description: 'The resources of all clusters.',
+      args: {
+        kinds: t.arg.stringList({ description: 'As in `objects(kinds:)`.' }),
+        clusters: t.arg.stringList({}),
+      },
+      resolve: async (_root, { kinds, clusters }, { portolan }) => {
+        const { generation } = portolan;
+        const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
+        const { states, layouts } = await portolan.read(async (lease) => ({
+          states: await readResourceProgress(lease),
+          layouts: await readLayouts(lease),
+        }));
+        return states
+          .filter(({ key }) => wanted === null || wanted.has(key))
+          .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
+          .map((state) => ({
+            state,
+            described: () => describedOf(portolan, state),
+            kind: generation.kind(state.key),
+            layout: layouts.get(state.key),
+          }));
+      },
+    }),
+  );
+}
+
+/** The description of a resource, read with all others at the first call in an operation. */
+async function describedOf(operation: Operation, { cluster, key }: ResourceProgress): Promise<DescribedResource> {
+  const reading = operation.loader('described resources', () =>
+    operation.read(async (lease) => {
+      const { described } = await readDescribed(lease);
+      return new Map(described.map((one) => [`${one.cluster} ${resourceKey(one.resource)}`, one]));
+    }),
+  );
+  return must((await reading).get(`${cluster} ${key}`), `a description of ${key}`);
+}
+
+/** Every leaf of a tree with its path; a recursive shape is followed once. */
+export function leavesOf(tree: FieldTree): PathEntry[] {
+  const found: PathEntry[] = [];
+  const visit = (type: FieldType, steps: readonly PathStep[], above: readonly string[]): void => {
+    if (steps.length > maxDepth) return;
+    switch (type.kind) {
+      case 'leaf':
+        found.push({ path: pathOf(steps).text, type: type.type });
+        return;
+      case 'stringMap':
+        found.push({ path: pathOf(steps).text, type: 'StringMap' });
+        return;
+      case 'map':
+        found.push({ path: pathOf(steps).text, type: 'JSON' });
+        return;
+      case 'list':
+        visit(type.of, [...steps, { kind: 'each' }], above);
+        return;
+      case 'object': {
+        const shape = tree.shapes[type.shape];
+        if (shape === undefined || above.includes(shape.key)) return;
+        for (const field of shape.fields) {
+          visit(field.type, [...steps, { kind: 'field', name: field.name }], [...above, shape.key]);
+        }
+      }
+    }
+  };
+  visit({ kind: 'object', shape: tree.root }, [], []);
+  return found;
+}

@@ -1,0 +1,133 @@
+/**
+ * The part of the schema that is the same for every cluster, written with Pothos: scalars, the interface of all objects, paging,
+ * orders, live phases, the catalog's own types. The kinds' types (src/graphql/schema/kind-types.ts) are plain graphql-js objects that refer
+ * to these by name, because a cluster may serve a thousand kinds and Pothos takes several times as long for a type.
+ */
+
+import SchemaBuilder from '@pothos/core';
+import type { GraphQLSchema } from 'graphql';
+import type { FoldedChange, RemovalReason } from '../../live/fold.ts';
+import { aggregateOf } from '../connection/aggregate-source.ts';
+import { facetsOf } from '../connection/facet-source.ts';
+import { scalars } from '../types/scalars.ts';
+import { addAggregates, afforded } from './aggregate-types.ts';
+import type { Builder, StaticTypes } from './builder.ts';
+import { addKubernetesObject } from './kubernetes-object.ts';
+import { addResources } from './resources.ts';
+
+/** A schema of the static types alone; its Query has the roots that need no kind. */
+export function buildStaticSchema(): GraphQLSchema {
+  const builder: Builder = new SchemaBuilder<StaticTypes>({});
+  for (const scalar of scalars) builder.addScalarType(scalar.name as keyof StaticTypes['Scalars'], scalar);
+  addEnums(builder);
+  addAggregates(builder);
+  addPaging(builder);
+  addKubernetesObject(builder);
+  builder.queryType({});
+  addResources(builder);
+  return builder.toSchema({ sortSchema: false });
+}
+
+function addEnums(builder: Builder): void {
+  builder.enumType('Direction', { description: 'Which way an order goes.', values: ['ASC', 'DESC'] as const });
+  builder.enumType('Nulls', {
+    description: 'Where objects without a value stand in an order.',
+    values: ['FIRST', 'LAST'] as const,
+  });
+  const phases = {
+    SNAPSHOT: { description: 'Part of what matches now.' },
+    SYNCED: { description: 'The snapshot is complete: what you hold is true at the cursor.' },
+    LIVE: { description: 'Changes since.' },
+    GAP: { description: 'Changes were lost to you; a new snapshot with `reset` follows.' },
+  } as const;
+  builder.enumType('ChangePhase', { description: 'What a message of a subscription is.', values: phases });
+  const types: Record<FoldedChange['type'], { description: string }> = {
+    ADDED: { description: 'Now matches.' },
+    MODIFIED: { description: 'Matched before and still does.' },
+    REMOVED: { description: 'No longer matches, deleted, or no longer yours.' },
+  };
+  builder.enumType('ChangeType', { description: 'What a change means for this filter.', values: types });
+  const reasons: Record<RemovalReason, { description: string }> = {
+    DELETED: { description: 'The object is gone.' },
+    NO_LONGER_MATCHES: { description: 'The object is there, but the filter no longer holds.' },
+  };
+  builder.enumType('RemovalReason', { description: 'Why a change is REMOVED.', values: reasons });
+  builder.inputType('Order', {
+    description: 'One term of an order. Ties are broken by cluster, namespace and name.',
+    fields: (t) => ({
+      path: t.field({
+        type: 'Path',
+        required: true,
+        description: 'Where the value stands. Through [] it is the least value for ASC, the greatest for DESC.',
+      }),
+      direction: t.field({ type: 'Direction' as never, defaultValue: 'ASC' as never }),
+      nulls: t.field({ type: 'Nulls' as never, defaultValue: 'LAST' as never }),
+      natural: t.boolean({
+        defaultValue: false,
+        description: 'Takes digits in texts by their value: web-2 before web-10.',
+      }),
+    }),
+  });
+}
+
+function addPaging(builder: Builder): void {
+  builder.objectType('PageInfo', {
+    description: 'Where a page stands in its list (Relay cursor connections).',
+    fields: (t) => ({
+      hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false }),
+      startCursor: t.exposeString('startCursor', {}),
+      endCursor: t.exposeString('endCursor', {}),
+    }),
+  });
+  builder.objectType('KubernetesObjectEdge', {
+    description: 'An object in a list, with its cursor.',
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { nullable: false }),
+      node: t.field({ type: 'KubernetesObject', nullable: false, resolve: (edge) => edge.node }),
+    }),
+  });
+  builder.objectType('KubernetesObjectConnection', {
+    description: 'A list over one or several kinds.',
+    fields: (t) => ({
+      edges: t.field({
+        type: ['KubernetesObjectEdge'],
+        nullable: { list: false, items: false },
+        resolve: async (source) => [...(await source.edges())],
+      }),
+      nodes: t.field({
+        type: ['KubernetesObject'],
+        nullable: { list: false, items: false },
+        resolve: async (source) => (await source.edges()).map((edge) => edge.node),
+      }),
+      pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: (source) => source.pageInfo() }),
+      totalCount: t.int({
+        args: { limit: t.arg.int({ description: 'Stop counting here; equal to the limit means "at least".' }) },
+        description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
+        resolve: async (source, { limit }, { portolan }, info) =>
+          afforded(portolan, await source.totalCount(limit ?? null), info),
+      }),
+      aggregate: t.field({
+        type: 'Aggregate',
+        description: 'Counts, sums and groups of all objects of the list.',
+        resolve: (source, _args, _context, info) => aggregateOf(source.aggregated, info),
+      }),
+      facets: t.field({
+        type: ['Facet'],
+        nullable: { list: true, items: false },
+        description: 'For filter menus and completion: the values at each path with how many objects have them.',
+        args: {
+          paths: t.arg({ type: ['Path'], required: true }),
+          first: t.arg.int({ description: 'Values of each path; 20 when not given.' }),
+          contains: t.arg.string({ description: 'Only values that contain this text, upper or lower case.' }),
+        },
+        resolve: (source, args) => [...facetsOf(source.aggregated, args)],
+      }),
+      changesCursor: t.string({
+        nullable: false,
+        description: 'Pass it to a subscription as `since` to go on from exactly what this list shows.',
+        resolve: (source) => source.changesCursor(),
+      }),
+    }),
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * The scalars of the schema. Values travel as Kubernetes writes them; what a filter may be given is checked where the
+ * filter is built (src/graphql/filter/filter-input.ts), because only there the path is known for the message.
+ */
+import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { shownInt64, shownQuantity } from '../../catalog/values/shown.ts';
+
+function literal(node: ConstValueNode): unknown {
+  switch (node.kind) {
+    case Kind.NULL:
+      return null;
+    case Kind.INT: {
+      const number = Number(node.value);
+      return Number.isSafeInteger(number) ? number : node.value;
+    }
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+    case Kind.ENUM:
+      return node.value;
+    case Kind.LIST:
+      return node.values.map(literal);
+    case Kind.OBJECT:
+      return Object.fromEntries(node.fields.map((field) => [field.name.value, literal(field.value)]));
+  }
+}
+
+interface ScalarOptions {
+  readonly name: string;
+  readonly description: string;
+  readonly specifiedByURL?: string;
+  /** Types of input values that are let through. */
+  readonly accepts: readonly ('string' | 'number' | 'boolean' | 'object')[];
+  readonly output?: (value: unknown) => unknown;
+}
+
+function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOptions): GraphQLScalarType {
+  const input = (value: unknown): unknown => {
+    if (!(accepts as readonly string[]).includes(typeof value)) {
+      throw new GraphQLError(`${name} cannot be ${JSON.stringify(value)}; it takes ${accepts.join(' or ')}.`);
+    }
+    return value;
+  };
+  return new GraphQLScalarType({
+    name,
+    description,
+    specifiedByURL,
+    coerceOutputValue: output ?? ((value) => value),
+    coerceInputValue: input,
+    coerceInputLiteral: (node) => input(literal(node)),
+  });
+}
+
+function int64Output(value: unknown): unknown {
+  const shown = shownInt64(value);
+  if (shown === undefined) throw new GraphQLError(`Int64 cannot represent ${JSON.stringify(value)}.`);
+  return shown;
+}
+
+export const GraphQLDateTime = scalar({
+  name: 'DateTime',
+  description: 'A moment as RFC 3339 writes it, for instance 2026-01-31T08:15:00Z. Compared by instant.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
+  accepts: ['string'],
+});
+
+export const GraphQLDuration = scalar({
+  name: 'Duration',
+  description: 'A length of time as Go writes it, for instance 1h30m or 250ms. Compared by length.',
+  accepts: ['string'],
+});
+
+export const GraphQLQuantity = scalar({
+  name: 'Quantity',
+  description: 'A Kubernetes quantity, for instance 250m or 1Gi. Compared by exact value.',
+  specifiedByURL: 'https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/',
+  accepts: ['string', 'number'],
+  output: shownQuantity,
+});
+
+export const GraphQLIntOrString = scalar({
+  name: 'IntOrString',
+  description: 'An integer or a string, as ports have it. Numbers come before strings.',
+  accepts: ['string', 'number'],
+});
+
+export const GraphQLInt64 = scalar({
+  name: 'Int64',
+  description:
+    'A 64-bit integer: a number while that is exact (up to 2^53 - 1), otherwise its digits in a string. Takes both.',
+  accepts: ['string', 'number'],
+  output: int64Output,
+});
+
+export const GraphQLPath = scalar({
+  name: 'Path',
+  description: 'A place in an object: a.b, list[], conditions[type=Ready].status, labels["app.kubernetes.io/name"].',
+  accepts: ['string'],
+});
+
+export const GraphQLJSON = scalar({
+  name: 'JSON',
+  description: 'Any JSON value.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
+  accepts: ['string', 'number', 'boolean', 'object'],
+});
+
+export const GraphQLStringMap = scalar({
+  name: 'StringMap',
+  description: 'A JSON object whose values are strings, as labels are.',
+  accepts: ['object'],
+});
+
+export const scalars = [
+  GraphQLDateTime,
+  GraphQLDuration,
+  GraphQLQuantity,
+  GraphQLIntOrString,
+  GraphQLInt64,
+  GraphQLPath,
+  GraphQLJSON,
+  GraphQLStringMap,
+] as const;

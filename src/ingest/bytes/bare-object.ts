@@ -1,0 +1,41 @@
+/**
+ * Objects without a uid or resourceVersion: what some servers compute at each request (ComponentStatus, PodMetrics). They can only
+ * be listed. Their identity is their name, and their version is a digest of their text; the text itself stays as received.
+ */
+import { createHash } from 'node:crypto';
+import { madeUpUid, madeUpVersion } from '../../catalog/resources/made-up.ts';
+import type { IncomingObject } from '../../store/types/incoming-object.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The object with what it is known and compared by. One that has a uid and a resourceVersion, or is no object, is left as it is. */
+export function identified(text: string): IncomingObject {
+  const value = recordOf(parse(text));
+  const metadata = recordOf(value?.['metadata']);
+  if (value === null || metadata === null) return { text };
+  const { uid, resourceVersion, namespace, name } = metadata;
+  return {
+    text,
+    value,
+    ...(isText(uid) ? {} : { uid: madeUpUid(isText(namespace) ? namespace : '', isText(name) ? name : '') }),
+    ...(isText(resourceVersion)
+      ? {}
+      : { resourceVersion: madeUpVersion(createHash('sha256').update(text).digest('base64url').slice(0, 22)) }),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function recordOf(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,278 @@
+/**
+ * Slices the items of a LIST body while it streams, so that a collection of any size needs no more memory than its largest item.
+ *
+ * Strings, escapes and nesting are followed, in items by bracket-scan.ts; all marks are ASCII, which UTF-8 never has inside another
+ * character. Nothing here judges JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
+ *
+ *   chunk -> push -> each item that is complete ; end -> what stands beside the items
+ *
+ * Items are handed out exactly as received, but for metadata.managedFields (managed-fields.ts).
+ * `metadata` may stand before or after the items; `items: null` is an empty list.
+ */
+import type { IncomingObject } from '../../store/types/incoming-object.ts';
+import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
+import { withoutManagedFields } from './managed-fields.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+/** An object of a list. */
+export class ListItem implements IncomingObject {
+  /** As long as nobody writes over the chunk that it came in. */
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    return this.bytes.toString('utf8');
+  }
+}
+
+/** What a list says of itself. */
+export interface ListHead {
+  readonly kind: string;
+  /** The collection's resourceVersion; empty where the server gives none. */
+  readonly resourceVersion: string;
+  /** The token of the next page; empty on the last one. */
+  readonly continueToken: string;
+  readonly remaining: number | null;
+}
+
+/** 64 MiB: far over what etcd keeps of one object. */
+export const defaultMaxItemBytes = 64 * 1024 * 1024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
+
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** Where the scanner stands: before the list, between its members, inside a member's value, between items, in an item, behind. */
+type Place = 'start' | 'members' | 'value' | 'items' | 'item' | 'done';
+
+export class ListSlicer {
+  readonly #maxBytes: number;
+  readonly #members = new Map<string, string>();
+  #place: Place = 'start';
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** The piece that is being collected: a member's name, a member's value or an item. */
+  #parts: Buffer[] = [];
+  #collected = 0;
+  #from = -1;
+  #name: string | null = null;
+  #awaitsValue = false;
+  #sawItems = false;
+  /** In the item. */
+  #scanned: ScanState = openObject(0);
+
+  constructor(maxBytes: number = defaultMaxItemBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The items that this chunk completes. Lazy: take all of them before the next chunk. */
+  *push(bytes: Buffer): Generator<ListItem, void, undefined> {
+    // An object of its own, by which it is known that these bytes are loaded.
+    const chunk = bytes.subarray();
+    if (this.#collecting()) this.#from = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      if (this.#place === 'item') {
+        load(chunk);
+        at = scan(at, chunk.length, 0, this.#scanned);
+        if (at === -1) break;
+        this.#place = 'items';
+        yield this.#takeItem(chunk, at + 1);
+      } else if (this.#inString) at = this.#throughString(chunk, at);
+      else if (this.#place === 'items') this.#betweenItems(at, chunk[at] as number);
+      else this.#outside(chunk, at, chunk[at] as number);
+    }
+    if (this.#from === -1) return;
+    this.#keep(chunk.subarray(this.#from));
+    this.#from = -1;
+  }
+
+  /** The token of the next page, empty on the last one; null as long as it is not known, since metadata may stand behind the items. */
+  get nextToken(): string | null {
+    const metadata = this.#members.get('metadata');
+    return metadata === undefined ? null : textOf(recordOf(parse(metadata))['continue']);
+  }
+
+  /** What the list said of itself. Throws a ProtocolError when the body ended early or was no list. */
+  end(): ListHead {
+    if (this.#place !== 'done') {
+      throw new ProtocolError('truncated', 'The list from the API server ended in the middle: ask again.');
+    }
+    const kind = textOf(parse(this.#members.get('kind')));
+    if (!this.#sawItems) {
+      throw new ProtocolError(
+        'not a list',
+        `The API server sent ${kind === '' ? 'an object' : kind} instead of a list.`,
+      );
+    }
+    const metadata = recordOf(parse(this.#members.get('metadata')));
+    const remaining = metadata['remainingItemCount'];
+    return {
+      kind,
+      resourceVersion: textOf(metadata['resourceVersion']),
+      continueToken: textOf(metadata['continue']),
+      remaining: typeof remaining === 'number' ? remaining : null,
+    };
+  }
+
+  #collecting(): boolean {
+    return this.#place === 'item' || this.#place === 'value' || (this.#place === 'members' && this.#inString);
+  }
+
+  /** Goes to the end of a string, or of the chunk; returns the index that was looked at last. */
+  #throughString(chunk: Buffer, from: number): number {
+    let at = from;
+    while (at < chunk.length) {
+      if (this.#escaped) {
+        this.#escaped = false;
+        at += 1;
+        continue;
+      }
+      const byte = chunk[at] as number;
+      if (byte === backslash) this.#escaped = true;
+      else if (byte === quote) {
+        this.#inString = false;
+        if (this.#place === 'members') this.#name = textOf(parse(this.#take(chunk, at + 1).toString('utf8')));
+        return at;
+      }
+      at += 1;
+    }
+    return at;
+  }
+
+  #betweenItems(at: number, byte: number): void {
+    if (byte === comma || isSpace(byte)) return;
+    if (byte === closeBracket) {
+      this.#place = 'members';
+      this.#name = null;
+      return;
+    }
+    if (byte !== openBrace) throw notJson();
+    this.#place = 'item';
+    this.#scanned = openObject(1);
+    this.#from = at;
+  }
+
+  #outside(chunk: Buffer, at: number, byte: number): void {
+    if (this.#place === 'value') {
+      this.#inValue(chunk, at, byte);
+    } else if (isSpace(byte)) {
+      return;
+    } else if (this.#place === 'start') {
+      if (byte !== openBrace) throw notJson();
+      this.#place = 'members';
+    } else if (this.#place === 'done') {
+      throw notJson();
+    } else if (this.#awaitsValue) {
+      this.#awaitsValue = false;
+      this.#beginValue(at, byte);
+    } else if (byte === quote) {
+      if (this.#name !== null) throw notJson();
+      this.#inString = true;
+      this.#from = at;
+    } else if (byte === colon && this.#name !== null) {
+      this.#awaitsValue = true;
+    } else if (byte === closeBrace) {
+      this.#place = 'done';
+    } else if (byte !== comma) {
+      throw notJson();
+    }
+  }
+
+  #beginValue(at: number, byte: number): void {
+    if (this.#name === 'items' && byte === openBracket) {
+      this.#sawItems = true;
+      this.#place = 'items';
+      return;
+    }
+    this.#place = 'value';
+    this.#from = at;
+    this.#depth = byte === openBrace || byte === openBracket ? 1 : 0;
+    this.#inString = byte === quote;
+  }
+
+  /** A member's value ends with its bracket, or before the comma or brace that follows it. */
+  #inValue(chunk: Buffer, at: number, byte: number): void {
+    if (byte === quote) this.#inString = true;
+    else if (byte === openBrace || byte === openBracket) this.#depth += 1;
+    else if (this.#depth > 0) {
+      if (byte === closeBrace || byte === closeBracket) this.#depth -= 1;
+    } else if (byte === comma || byte === closeBrace) {
+      const text = this.#take(chunk, at).toString('utf8').trim();
+      this.#endValue(text);
+      if (byte === closeBrace) this.#place = 'done';
+    }
+  }
+
+  #endValue(text: string): void {
+    const name = this.#name ?? '';
+    if (name === 'items') {
+      if (text !== 'null') throw new ProtocolError('not a list', 'The API server sent a list whose items are no list.');
+      this.#sawItems = true;
+    }
+    this.#members.set(name, text);
+    this.#name = null;
+    this.#place = 'members';
+  }
+
+  #keep(part: Buffer): void {
+    this.#collected += part.length;
+    if (this.#collected > this.#maxBytes) {
+      throw new ProtocolError(
+        'item too long',
+        `The API server sent an object of more than ${this.#maxBytes} bytes: find the oversized object and make it smaller.`,
+      );
+    }
+    this.#parts.push(part);
+  }
+
+  #takeItem(chunk: Buffer, end: number): ListItem {
+    const from = this.#from;
+    const inOneChunk = this.#parts.length === 0;
+    const item = this.#take(chunk, end);
+    return new ListItem(inOneChunk ? withoutManagedFields(item, chunk, from) : withoutManagedFields(item));
+  }
+
+  #take(chunk: Buffer, end: number): Buffer {
+    this.#keep(chunk.subarray(this.#from, end));
+    const [first] = this.#parts;
+    const whole = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#collected = 0;
+    this.#from = -1;
+    return whole;
+  }
+}
+
+function notJson(): ProtocolError {
+  return new ProtocolError('bad json', 'The API server sent a list that is not JSON: check what stands before it.');
+}
+
+function parse(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,137 @@
+/**
+ * One line of a watch, read: an event with its object's text exactly as received (but for managedFields), a bookmark, or an error.
+ *
+ * Never: lets something pass that the store could not place. A line that is no JSON, an unknown type, an object of another kind, or
+ * one without name, uid or resourceVersion is a ProtocolError; the watch ends there, and its resourceVersion does not move past it.
+ */
+import { messageOf } from '../../base/errors.ts';
+import { apiVersionOf, type Resource } from '../../catalog/resources/resource.ts';
+import { type ApiError, apiErrorFromStatus } from '../../kube/http/api-error.ts';
+import type { IncomingEvent } from '../../store/types/incoming-object.ts';
+import { withoutManagedFields } from './managed-fields.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+export type WatchMessage =
+  | { readonly type: 'event'; readonly event: IncomingEvent; readonly resourceVersion: string }
+  /** `endsInitial`: all objects that were there at the beginning have been sent (streaming lists). */
+  | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly endsInitial: boolean }
+  | { readonly type: 'error'; readonly error: ApiError };
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** As the API server writes its lines; others are found by a scanner. */
+const usualLine = /^\{"type":"([A-Z]+)","object":/;
+/** Bytes in which that is told. */
+const usualBytes = 40;
+const closeBrace = 0x7d;
+
+/** The annotation of the bookmark behind the initial events of a streaming list. */
+const endOfInitial = 'k8s.io/initial-events-end';
+
+/** Reads a line. `what` names the request in messages. Throws ProtocolError. */
+export function readWatchLine(line: Buffer, resource: Resource, what: string): WatchMessage {
+  const { type, objectText, object } = split(line, what);
+  if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
+  if (type === 'BOOKMARK') {
+    const { resourceVersion, annotations } = recordOf(object['metadata']);
+    if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent a bookmark without a resourceVersion.`);
+    checkKind(object, resource, what);
+    return { type: 'bookmark', resourceVersion, endsInitial: recordOf(annotations)[endOfInitial] === 'true' };
+  }
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
+    throw bad('unknown event', `${what} sent an event of the unknown type ${JSON.stringify(type.slice(0, 40))}.`);
+  }
+  checkKind(object, resource, what);
+  const { name, uid, resourceVersion } = recordOf(object['metadata']);
+  if (!isText(name)) throw bad('no name', `${what} sent an object without a name.`);
+  if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent ${name} without a resourceVersion.`);
+  if (!isText(uid)) throw bad('no uid', `${what} sent ${name} without a uid.`);
+  return { type: 'event', event: { type, object: { text: objectText, value: object } }, resourceVersion };
+}
+
+function split(line: Buffer, what: string): { type: string; objectText: string; object: Json } {
+  const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
+  if (usual !== null && line.at(-1) === closeBrace) {
+    // If what is between the prefix and the last brace is one JSON value, the line is valid and has no other members.
+    const objectText = withoutManagedFields(line.subarray(usual[0].length, -1)).toString('utf8');
+    try {
+      return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+    }
+  }
+  const text = line.toString('utf8');
+  let whole: Json;
+  try {
+    whole = recordOf(JSON.parse(text));
+  } catch (error) {
+    throw bad('bad json', `${what} sent a line that is not JSON (${messageOf(error).slice(0, 60)}).`);
+  }
+  const { type } = whole;
+  if (typeof type !== 'string') throw bad('unknown event', `${what} sent a line that is no watch event.`);
+  return { type, objectText: memberText(text, 'object'), object: mustBeObject(whole['object'], what) };
+}
+
+/** The text of a member of an object whose text is valid JSON; of the last one where a name repeats, as JSON.parse has it. */
+function memberText(text: string, wanted: string): string {
+  let found = 'null';
+  let depth = 0;
+  let name: string | null = null;
+  let valueFrom = -1;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"') {
+      const end = stringEnd(text, at);
+      if (depth === 1 && valueFrom === -1) name = String(JSON.parse(text.slice(at, end)));
+      at = end - 1;
+    } else if (char === '{' || char === '[') {
+      depth += 1;
+    } else if (char === ':' && depth === 1) {
+      valueFrom = at + 1;
+    } else if (char === '}' || char === ']' || char === ',') {
+      if (depth === 1 && valueFrom !== -1) {
+        if (name === wanted) found = text.slice(valueFrom, at).trim();
+        valueFrom = -1;
+      }
+      if (char !== ',') depth -= 1;
+    }
+  }
+  return found;
+}
+
+/** The index behind the closing quote of the string that begins at `from`. */
+function stringEnd(text: string, from: number): number {
+  for (let at = from + 1; ; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+}
+
+/** An object of another kind means that something else answers; one that does not say its kind is given it by the store. */
+function checkKind(object: Json, resource: Resource, what: string): void {
+  const { kind, apiVersion } = object;
+  if (kind === undefined && apiVersion === undefined) return;
+  if (kind === resource.kind && apiVersion === apiVersionOf(resource)) return;
+  throw bad(
+    'wrong kind',
+    `${what} sent ${String(apiVersion)} ${String(kind)} where ${apiVersionOf(resource)} ${resource.kind} belongs.`,
+  );
+}
+
+function mustBeObject(value: unknown, what: string): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw bad('bad json', `${what} sent an event without an object.`);
+}
+
+function recordOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The finding as an error. */
+function bad(reason: string, message: string): ProtocolError {
+  return new ProtocolError(reason, message);
+}

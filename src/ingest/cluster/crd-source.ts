@@ -1,0 +1,86 @@
+/**
+ * Reads CustomResourceDefinitions, one at a time: they are large (up to a megabyte), and a cluster may have a thousand.
+ */
+
+import { PortolanError } from '../../base/errors.ts';
+import type { RestClient } from '../../kube/client/rest-client.ts';
+import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
+import { ListSlicer } from '../bytes/list-slicer.ts';
+
+/** The name of a CRD is that of its resource: `plural.group`. */
+export interface Crd {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly value: unknown;
+}
+
+export const crdKey = 'customresourcedefinitions.apiextensions.k8s.io';
+
+const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Definitions that are asked for by name; more are read as one list. */
+const fewest = 8;
+const pageSize = 50;
+
+/**
+ * Calls `visit` with each definition of `names` that the cluster has (and maybe others). A cluster that has no CRDs, or does not
+ * let us read them, has none to visit: OpenAPI describes their kinds too.
+ */
+export async function readCrds(
+  client: RestClient,
+  names: readonly string[],
+  visit: (crd: Crd) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (names.length === 0) return;
+  if (names.length > fewest) return readAll(client, visit, signal);
+  for (const name of names) {
+    const value = await orNothing(client.get(`${path}/${encodeURIComponent(name)}`, { signal }));
+    if (value !== undefined) visit(crdOf(value));
+  }
+}
+
+/** What is read of a definition without its schema. */
+export function crdOf(value: unknown): Crd {
+  const metadata = recordOf(recordOf(value)['metadata']);
+  const text = (member: string): string => {
+    const found = metadata[member];
+    return typeof found === 'string' ? found : '';
+  };
+  return { name: text('name'), uid: text('uid'), resourceVersion: text('resourceVersion'), value };
+}
+
+async function readAll(client: RestClient, visit: (crd: Crd) => void, signal: AbortSignal | undefined): Promise<void> {
+  let token: string | undefined;
+  do {
+    const query = { limit: pageSize, continue: token };
+    const answer = await orNothing(client.stream(path, query, { signal, bodyTimeoutMs: 60_000 }));
+    if (answer === undefined) return;
+    const slicer = new ListSlicer();
+    try {
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        for (const item of slicer.push(chunk)) visit(crdOf(JSON.parse(item.text)));
+      }
+    } catch (error) {
+      if (signal?.aborted === true || error instanceof PortolanError) throw error;
+      throw apiErrorFromNetwork(error, `GET ${path}`);
+    }
+    token = slicer.end().continueToken;
+  } while (token !== '');
+}
+
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && (error.httpStatus === 403 || error.httpStatus === 404)) return undefined;
+    throw error;
+  }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}

@@ -1,0 +1,208 @@
+/**
+ * STREAM_INIT and REPLACE: a whole collection as the beginning of a watch (KEP-3157), published in one step; the same stream then
+ * goes on as the watch.
+ *
+ *   watch with sendInitialEvents -> ADDED: staged · MODIFIED, DELETED: change what is staged
+ *     -> the bookmark that says that all was sent: commit at its resourceVersion -> the rest of the stream is handed on
+ *
+ * Never: takes a resourceVersion from an initial event (they come in any order); publishes a set whose end was not marked. A server
+ * that does not know the parameter never marks an end, so what counts as a sign of life is an object, not a byte: bookmarks and
+ * changes may come for ever. Which servers are asked this way is the matter of streaming-lists.ts.
+ */
+
+import type { Query } from '../../kube/client/rest-client.ts';
+import { ApiError } from '../../kube/http/api-error.ts';
+import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
+import type { ApplySummary, Replace } from '../../store/types/writer.ts';
+import { ProtocolError } from '../bytes/protocol-error.ts';
+import { readWatchLine } from '../bytes/watch-events.ts';
+import type { ReflectorContext } from '../context/reflector-context.ts';
+import { failureOf, inStore, storeError } from '../flow/failure.ts';
+import { Turns } from '../flow/turns.ts';
+import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch/opened-watch.ts';
+
+/** Objects, and characters of them, that are handed to the store at once. */
+const putObjects = 64;
+const putCharacters = 256 * 1024;
+
+export interface StreamRequest {
+  /** The set must not be older; null when nothing is known, or the server cannot serve it. */
+  readonly notOlderThan: string | null;
+  readonly signal: AbortSignal;
+  /** Hears that the server has accepted the request. */
+  readonly opened: () => void;
+}
+
+export interface StreamResult {
+  readonly resourceVersion: string;
+  readonly summary: ApplySummary;
+  /** The stream, behind its initial events. Whoever gets it reads or releases it. */
+  readonly watch: OpenedWatch;
+}
+
+/** Streams and replaces. Rejects with what failed; then nothing was published, and the connection is gone. */
+export async function streamCollection(context: ReflectorContext, request: StreamRequest): Promise<StreamResult> {
+  const { notOlderThan, signal } = request;
+  try {
+    return await stream(context, notOlderThan ?? '', request);
+  } catch (error) {
+    const { kind } = failureOf(error);
+    if (signal.aborted || notOlderThan === null || (kind !== 'expired' && kind !== 'too new')) throw error;
+    context.log.debug({ kind }, 'the list is streamed without a version');
+    return await stream(context, '', request);
+  }
+}
+
+async function stream(context: ReflectorContext, from: string, request: StreamRequest): Promise<StreamResult> {
+  const { signal: stop, opened } = request;
+  const query: Query = { resourceVersion: from, resourceVersionMatch: 'NotOlderThan', sendInitialEvents: true };
+  const watch = await openWatch(context, query, stop);
+  opened();
+  let done = false;
+  try {
+    const replace = inStore(() => context.writer.replace(context.handle, from === '' ? 'compare' : 'trust'));
+    try {
+      const { resourceVersion, lines, chunks } = await new InitialEvents(context, watch, stop).read(replace);
+      stop.throwIfAborted();
+      const summary = await replace.commit(resourceVersion).catch((error: unknown) => {
+        throw storeError(error);
+      });
+      done = true;
+      return { resourceVersion, summary, watch: { ...watch, lines, chunks } };
+    } finally {
+      if (!done) replace.abort();
+    }
+  } finally {
+    if (!done) watch.release();
+  }
+}
+
+/** Where the initial events ended: what of the stream is left. */
+interface End {
+  readonly resourceVersion: string;
+  readonly lines: Iterable<Buffer>;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+class InitialEvents {
+  readonly #context: ReflectorContext;
+  readonly #watch: OpenedWatch;
+  readonly #stop: AbortSignal;
+  readonly #turns: Turns;
+  readonly #over = new AbortController();
+  #batch: IncomingObject[] = [];
+  #characters = 0;
+  #lastObjectAt: number;
+
+  constructor(context: ReflectorContext, watch: OpenedWatch, stop: AbortSignal) {
+    this.#context = context;
+    this.#watch = watch;
+    this.#stop = stop;
+    this.#turns = new Turns(context.clock);
+    this.#lastObjectAt = watch.openedAt;
+  }
+
+  async read(replace: Replace): Promise<End> {
+    const { framer, what } = this.#watch;
+    void this.#guard();
+    // Iterators by hand: leaving a loop over them would end the stream, and the watch goes on with it.
+    const chunks = this.#watch.chunks[Symbol.asyncIterator]();
+    try {
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+        const lines = framer.push(next.value);
+        const resourceVersion = await this.#take(lines, replace);
+        if (resourceVersion === null) continue;
+        return { resourceVersion, lines: { [Symbol.iterator]: () => lines }, chunks: again(chunks) };
+      }
+    } catch (error) {
+      throw readFailure(error, this.#watch, this.#stop);
+    } finally {
+      this.#over.abort();
+    }
+    // A connection that this side has cut may end like one that has come to its end.
+    this.#watch.cut.signal.throwIfAborted();
+    throw new ProtocolError('truncated', `${what} ended before all objects had been sent.`);
+  }
+
+  /** The resourceVersion of the end mark, once it has come. */
+  async #take(lines: Iterator<Buffer>, replace: Replace): Promise<string | null> {
+    const { clock, resource } = this.#context;
+    for (let line = lines.next(); line.done !== true; line = lines.next()) {
+      const message = readWatchLine(line.value, resource, this.#watch.what);
+      if (message.type === 'error') throw message.error;
+      if (message.type === 'bookmark') {
+        if (!message.endsInitial) continue;
+        this.#put(replace);
+        return message.resourceVersion;
+      }
+      if (message.event.type === 'ADDED') this.#lastObjectAt = clock.monotonic();
+      this.#stage(message.event, replace);
+      if (this.#batch.length < putObjects && this.#characters < putCharacters) continue;
+      this.#put(replace);
+      await this.#turns.after(putObjects);
+      await replace.room();
+      this.#watch.cut.signal.throwIfAborted();
+    }
+    return null;
+  }
+
+  #stage({ type, object }: IncomingEvent, replace: Replace): void {
+    if (type !== 'DELETED') {
+      this.#batch.push(object);
+      this.#characters += object.text.length;
+      return;
+    }
+    this.#put(replace);
+    const { namespace, name } = identityOf(object.value);
+    inStore(() => replace.remove(namespace, name));
+    this.#context.seen?.([{ object, deleted: true }]);
+  }
+
+  #put(replace: Replace): void {
+    const objects = this.#batch;
+    this.#batch = [];
+    this.#characters = 0;
+    if (objects.length === 0) return;
+    inStore(() => replace.put(objects));
+    this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
+  }
+
+  /** Cuts a stream whose end does not come. Monotonic time only: wall clocks jump. */
+  async #guard(): Promise<void> {
+    const { clock, settings } = this.#context;
+    const { cut, openedAt, what } = this.#watch;
+    const { signal } = this.#over;
+    const last = openedAt + settings.streamTotalMs;
+    let suspectedAt = -1;
+    while (!signal.aborted) {
+      const now = clock.monotonic();
+      const silentAt = this.#lastObjectAt + settings.streamSilenceMs;
+      let wait = Math.min(last, silentAt) - now;
+      if (now >= last || (now >= silentAt && suspectedAt === this.#lastObjectAt)) return cut.abort(unmarked(what));
+      if (now >= silentAt) {
+        suspectedAt = this.#lastObjectAt;
+        wait = secondLookMs;
+      }
+      await clock.sleep(Math.max(1, wait), signal).catch(() => {});
+    }
+  }
+}
+
+/** An iterator that was begun, for a loop that goes on with it. */
+function again(chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
+  return { [Symbol.asyncIterator]: () => chunks };
+}
+
+function identityOf(value: unknown): { namespace: string; name: string } {
+  const { metadata } = value as { metadata: { namespace?: unknown; name: unknown } };
+  return { namespace: typeof metadata.namespace === 'string' ? metadata.namespace : '', name: String(metadata.name) };
+}
+
+function unmarked(what: string): ApiError {
+  return new ApiError({
+    code: 'UPSTREAM_UNAVAILABLE',
+    httpStatus: 0,
+    reason: 'no end mark',
+    message: `${what} did not say in time that all objects were sent: the server seems not to know streaming lists.`,
+  });
+}

@@ -1,0 +1,285 @@
+/**
+ * The reflectors of one cluster with what they were declared as.
+ *
+ * A resource is ingested as one collection, or, where namespaces are named and it is namespaced, as one in each of them: each has its
+ * own reflector, version and state, and what befalls one is nothing to the others.
+ *
+ * Invariant: a collection has at most one reflector; another takes over only when the former has ended. A resource whose bodies may
+ * mean something else now (schema, version, scope, withheld paths) is listed anew, one whose texts alone changed goes on.
+ */
+import type { Clock, Random } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import type { ResourceHandle } from '../../store/types/progress.ts';
+import type { Writer } from '../../store/types/writer.ts';
+import type { FailingResource } from '../context/progress.ts';
+import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/reflector-context.ts';
+import { collectionsOf } from '../context/selection.ts';
+import { StreamingLists } from '../context/streaming-lists.ts';
+import { fairShares } from '../flow/fair-shares.ts';
+import { Gate } from '../flow/gate.ts';
+import { RequestBudget } from '../flow/request-budget.ts';
+import type { ParseThread } from '../parse/parse-thread.ts';
+import { Auditor } from './auditor.ts';
+import { Reflector } from './reflector.ts';
+
+/** Lists, and watches being opened, that run at a time in a cluster. */
+const listsAtOnce = 4;
+const openingsAtOnce = 16;
+
+export interface ReflectorSetContext {
+  readonly client: StreamingClient;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly settings: ReflectorSettings;
+  /** Namespaced resources are read in these alone; empty: in all at once. */
+  readonly namespaces: readonly string[];
+  readonly parser?: ParseThread | undefined;
+  readonly changed: () => void;
+  readonly missing: () => void;
+  /** Who wants to see the objects of this resource pass, if anybody. */
+  readonly seen: (key: string) => ((objects: readonly SeenObject[]) => void) | undefined;
+}
+
+export interface SetProgress {
+  readonly done: number;
+  readonly total: number;
+  readonly objects: number;
+  readonly failing: readonly Omit<FailingResource, 'cluster'>[];
+}
+
+interface Collection {
+  readonly handle: ResourceHandle;
+  readonly reflector: Reflector;
+}
+
+interface Running {
+  readonly described: DescribedResource;
+  readonly collections: readonly Collection[];
+}
+
+export class ReflectorSet {
+  readonly #context: ReflectorSetContext;
+  /** By resourceKey. */
+  readonly #running = new Map<string, Running>();
+  readonly #lists = new Gate(listsAtOnce);
+  readonly #openings = new Gate(openingsAtOnce);
+  readonly #budget: RequestBudget;
+  readonly #streaming: StreamingLists;
+  readonly #auditor: Auditor | null;
+  #stopped = false;
+
+  constructor(context: ReflectorSetContext) {
+    this.#context = context;
+    this.#budget = new RequestBudget(context.clock, context.settings.requests);
+    this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
+    const { clock, random, settings } = context;
+    const audits = () => this.#audits();
+    this.#auditor =
+      settings.auditMs === 0 ? null : new Auditor({ clock, random, intervalMs: settings.auditMs, audits });
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** True when something waits for rights, or for a collection to come back. */
+  get parked(): boolean {
+    return this.#collections().some(({ reflector }) => reflector.phase === 'PARKED');
+  }
+
+  keys(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  described(key: string): DescribedResource | undefined {
+    return this.#running.get(key)?.described;
+  }
+
+  /** The namespaces of its collections: the empty one stands for all. */
+  namespacesOf({ namespaced }: Resource): readonly string[] {
+    return collectionsOf({ namespaced }, this.#context.namespaces);
+  }
+
+  /** Declares a resource and starts its reflectors. A collection that the store refuses costs itself alone. */
+  declare(described: DescribedResource, how: 'resume' | 'list'): void {
+    const { log } = this.#context;
+    const key = resourceKey(described.resource);
+    if (this.#stopped) return;
+    const collections: Collection[] = [];
+    for (const namespace of this.namespacesOf(described.resource)) {
+      try {
+        const handle = this.#context.writer.declare(described, namespace);
+        collections.push({ handle, reflector: this.#reflectorOf(described.resource, handle, how) });
+      } catch (error) {
+        log.error(
+          { resource: key, namespace, error: messageOf(error) },
+          'a resource could not be declared in the store',
+        );
+      }
+    }
+    if (collections.length === 0) return;
+    this.#running.set(key, { described, collections });
+    for (const { reflector } of collections) reflector.start();
+  }
+
+  #reflectorOf(resource: Resource, handle: ResourceHandle, how: 'resume' | 'list'): Reflector {
+    const { log, seen, missing, changed, namespaces: _, ...rest } = this.#context;
+    const watcher = seen(handle.key);
+    const { key, namespace } = handle;
+    return new Reflector({
+      ...rest,
+      resource,
+      handle,
+      log: log.child(namespace === '' ? { resource: key } : { resource: key, namespace }),
+      lists: this.#lists,
+      openings: this.#openings,
+      budget: this.#budget,
+      streaming: this.#streaming,
+      resume: how === 'resume',
+      changed,
+      missing,
+      ...(watcher === undefined ? {} : { seen: watcher }),
+    });
+  }
+
+  /** Takes a description: new resources start, those that may mean something else are listed anew, others are only declared. */
+  async take(described: DescribedResource, recreated: boolean): Promise<void> {
+    const key = resourceKey(described.resource);
+    const current = this.#running.get(key);
+    if (current === undefined) {
+      this.declare(described, 'resume');
+    } else if (recreated || meaningOf(current.described) !== meaningOf(described)) {
+      await this.#end(key, current);
+      const namespaces = this.namespacesOf(described.resource);
+      this.declare(described, 'list');
+      for (const { handle } of current.collections) if (!namespaces.includes(handle.namespace)) this.discard(handle);
+    } else if (JSON.stringify(current.described) !== JSON.stringify(described)) {
+      for (const { handle } of current.collections) this.#context.writer.declare(described, handle.namespace);
+      this.#running.set(key, { ...current, described });
+    }
+  }
+
+  /** Ends a resource and drops what is stored of it. */
+  async remove(key: string): Promise<void> {
+    const current = this.#running.get(key);
+    if (current === undefined) return;
+    await this.#end(key, current);
+    for (const { handle } of current.collections) this.discard(handle);
+  }
+
+  /** Drops what is stored of a resource that nobody reflects, in the background. */
+  discard(handle: ResourceHandle): void {
+    const { log, writer } = this.#context;
+    writer.drop(handle).catch((error: unknown) => {
+      if (!this.#stopped) log.warn({ resource: handle.key, error: messageOf(error) }, 'a resource was not dropped');
+    });
+  }
+
+  /** Lets what is parked try again at once. */
+  probe(): void {
+    for (const { reflector } of this.#collections()) reflector.probe();
+  }
+
+  /** How far each resource has come that has a version; without those that are to be listed for having gone back. */
+  versions(): readonly KnownVersion[] {
+    return [...this.#running.values()].flatMap(({ described: { resource }, collections }) =>
+      collections
+        .filter(({ reflector }) => !reflector.rewinding && reflector.resourceVersion !== '')
+        .map(({ handle: { namespace }, reflector: { resourceVersion } }) => ({ resource, namespace, resourceVersion })),
+    );
+  }
+
+  /** Lists everything anew: what is known is of a future that the server has not. */
+  rewind(): void {
+    for (const { reflector } of this.#collections()) reflector.rewind();
+  }
+
+  /** Holds a resource to a bound; several collections share it, and none is cut below what the others leave it. */
+  retain(key: string, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): void {
+    const { log, writer } = this.#context;
+    const collections = (this.#running.get(key)?.collections ?? []).filter(({ reflector }) => reflector.synced);
+    const counts = collections.map(({ handle }) => this.#objects(handle));
+    const shares = fairShares(counts, bound.maxObjects);
+    for (const [index, { handle }] of collections.entries()) {
+      try {
+        const removed = writer.retain(handle, { ...bound, maxObjects: shares[index] ?? 0 });
+        if (removed > 0) log.debug({ resource: key, removed }, 'old objects were removed');
+      } catch (error) {
+        log.warn({ resource: key, error: messageOf(error) }, 'old objects were not removed');
+      }
+    }
+  }
+
+  progress(): SetProgress {
+    let [done, objects] = [0, 0];
+    const failing: Omit<FailingResource, 'cluster'>[] = [];
+    for (const [resource, { collections }] of this.#running) {
+      if (collections.every(({ reflector }) => reflector.synced || reflector.failing)) done += 1;
+      const failed = collections.filter(({ reflector }) => reflector.failing);
+      if (failed.length > 0) failing.push(failureOf(resource, failed));
+      for (const { handle } of collections) objects += this.#objects(handle);
+    }
+    return { done, total: this.#running.size, objects, failing };
+  }
+
+  /** Events are left out: they are held to a bound, and so never what the server has. */
+  #audits(): readonly ((stop: AbortSignal) => Promise<void>)[] {
+    return this.#collections()
+      .filter(({ handle, reflector }) => handle.key !== 'events' && reflector.phase === 'WATCHING')
+      .map(
+        ({ reflector }) =>
+          (stop) =>
+            reflector.audit(stop),
+      );
+  }
+
+  #collections(): readonly Collection[] {
+    return [...this.#running.values()].flatMap(({ collections }) => collections);
+  }
+
+  /** None of a resource that the store does not know (any more): it is about to go from here too. */
+  #objects(handle: ResourceHandle): number {
+    try {
+      return this.#context.writer.state(handle).objects;
+    } catch {
+      return 0;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#auditor?.stop();
+    await Promise.all([...this.#running].map(([key, running]) => this.#end(key, running)));
+  }
+
+  async #end(key: string, running: Running): Promise<void> {
+    await Promise.all(running.collections.map(({ reflector }) => reflector.stop()));
+    this.#running.delete(key);
+  }
+}
+
+/** A resource that fails, in one or several of its collections. */
+function failureOf(resource: string, failed: readonly Collection[]): Omit<FailingResource, 'cluster'> {
+  const namespaces = failed.map(({ handle }) => handle.namespace).filter((namespace) => namespace !== '');
+  const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
+  return { resource, error: errors.join('; '), ...(namespaces.length === 0 ? {} : { namespaces }) };
+}
+
+/** What bodies, and the requests for them, depend on. */
+function meaningOf({ resource, shapeHash, withheld }: DescribedResource): string {
+  const { version, kind, namespaced, verbs } = resource;
+  return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...withheld].sort()]);
+}
+
+/** How far the reflector of a resource has come. */
+export interface KnownVersion {
+  readonly resource: Resource;
+  /** Empty: over all of the resource. */
+  readonly namespace: string;
+  readonly resourceVersion: string;
+}

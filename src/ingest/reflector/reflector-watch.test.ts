@@ -1,0 +1,122 @@
+/**
+ * The state machine while it watches: how watches end, and what they may say.
+ */
+import { expect, test } from 'vitest';
+import {
+  bookmarkLine,
+  eventLine,
+  listText,
+  open,
+  reflectorBench,
+  settle,
+  whole,
+} from '../../../test/kit/reflector-bench.ts';
+import { a, asDoubt, asWatch, watching } from '../../../test/kit/two-pods.ts';
+
+test('F1: a connection that breaks in the middle of a line drops the half line and resumes', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.body.write(`${eventLine('MODIFIED', { ...a, rv: 11 })}{"type":"DELETED","object":{"kind":"Po`);
+  await bench.client.body.reset();
+  await settle();
+  expect(reflector).toMatchObject({ phase: 'BACKOFF', error: expect.stringContaining('ECONNRESET') });
+  expect(bench.version()).toBe('11');
+  bench.client.answer(open(eventLine('DELETED', { ...a, rv: 12 })));
+  await bench.clock.advance(400);
+  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('11')]);
+  expect(bench.pods()).toEqual(['b uid-b@2']);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
+});
+
+test('F1: a clean end in the middle of a line is a broken connection too', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.body.write('{"type":"DELETED"');
+  bench.client.body.end();
+  await settle();
+  expect(reflector).toMatchObject({ phase: 'BACKOFF', error: expect.stringContaining('middle of a line') });
+});
+
+test('F2: a clean end is followed by a watch at once, without a list', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.answer(open());
+  bench.client.body.write(eventLine('MODIFIED', { ...a, rv: 11 }));
+  bench.client.body.end();
+  await settle();
+  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('11')]);
+  expect(reflector.phase).toBe('WATCHING');
+});
+
+test('F3: watches that end at once are not opened again and again', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.answer(...Array.from({ length: 100 }, () => whole()));
+  bench.client.body.end();
+  await settle();
+  expect(bench.client.asked).toHaveLength(2);
+  expect(reflector.phase).toBe('BACKOFF');
+  await bench.clock.advance(60_000);
+  const asked = bench.client.asked.slice(2);
+  expect(asked.length).toBeGreaterThan(5);
+  expect(asked.length).toBeLessThan(11);
+  expect(asked.every(({ query }) => query['watch'] === true)).toBe(true);
+});
+
+test('F4: a half-open connection is noticed once bookmarks were seen, and not before', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  await bench.clock.advance(240_000);
+  expect(bench.client.asked).toHaveLength(2);
+  bench.client.body.write(bookmarkLine(11));
+  await settle();
+  await bench.clock.advance(179_000);
+  bench.client.body.write(bookmarkLine(12));
+  await settle();
+  bench.client.answer(open());
+  // This watch is handed over at 445 s; from here on only silence can end the next one.
+  await bench.clock.advance(61_000);
+  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('12')]);
+  await bench.clock.advance(140_000);
+  bench.client.body.write(bookmarkLine(13));
+  await settle();
+  await bench.clock.advance(179_000);
+  expect(bench.client.asked).toHaveLength(3);
+  bench.client.answer(whole(listText(13, [a])), open());
+  await bench.clock.advance(7000);
+  expect(bench.client.asked.slice(3)).toMatchObject([asDoubt('13'), asWatch('13')]);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
+  expect(bench.writer.state(bench.handle).status.restarts).toEqual({ idle: 1 });
+});
+
+test('F35: an old event that comes again behind a newer one does not take the version back', async () => {
+  const bench = reflectorBench();
+  await watching(bench);
+  const [newer, older] = [eventLine('MODIFIED', { name: 'a', rv: 13 }), eventLine('MODIFIED', { name: 'a', rv: 12 })];
+  bench.client.body.write(older + newer + older);
+  await settle();
+  expect(bench.version()).toBe('13');
+});
+
+test('F44: silence is believed at a second look: what waited in the socket while this thread was held up counts', async () => {
+  const bench = reflectorBench();
+  await watching(bench);
+  bench.client.body.write(bookmarkLine(11));
+  await settle();
+  await bench.clock.advance(182_000);
+  bench.client.body.write(bookmarkLine(12));
+  await settle();
+  await bench.clock.advance(100_000);
+  expect(bench.client.asked).toHaveLength(2);
+  expect(bench.version()).toBe('12');
+});
+
+test('R11: a server that ignores timeoutSeconds is left at a deadline of our own', async () => {
+  const bench = reflectorBench();
+  await watching(bench);
+  bench.client.answer(whole(listText(10, [a])), open());
+  await bench.clock.advance(479_000);
+  expect(bench.client.asked).toHaveLength(2);
+  await bench.clock.advance(1000);
+  expect(bench.client.asked.slice(2)).toMatchObject([asDoubt('10'), asWatch('10')]);
+});

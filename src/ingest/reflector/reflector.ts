@@ -1,0 +1,420 @@
+/**
+ * Keeps one collection of one cluster in the store (a resource, over all namespaces or in one): the state machine around listing, watching and waiting.
+ *
+ *            stored version            events: commit, stay
+ *   IDLE ──────────────────────▶ WATCH ◀──────────────┐
+ *     │ none                      │ ▲ │ 410           │ commit
+ *     └────────▶ LIST ────────────┼─┘ └────▶ LIST ────┘
+ *                 ▲ │ failure     │ failure
+ *                 │ ▼             ▼
+ *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405; nonsense, or a store that refuses, again and again)
+ *                   └────────────────────┴──▶ the same again
+ *
+ *   LIST, in either way:  STREAM_INIT ── end mark: commit, WATCH goes on with the same stream (stream-collection.ts)
+ *                             │ 400, 405, 406, 422, 403, a second break or missing end mark: at once, remembered (streaming-lists.ts)
+ *                             ▼
+ *                         pages ── last page: commit, WATCH (list-collection.ts)
+ *
+ * Invariants: one loop at a time; the version watched from is one that the server gave and the store has committed; what the server
+ * sends and the store cannot place never moves it; a failed watch is watched again before anything is listed, because lists are the
+ * dear part. Resources that cannot be watched are listed again and again (POLL), as a difference.
+ * After `stop` nothing is applied, and no timer, socket or staged row is left.
+ */
+import { messageOf } from '../../base/errors.ts';
+import { compareResourceVersions } from '../../store/objects/resource-version.ts';
+import type { IngestStatus } from '../../store/types/progress.ts';
+import { collectionPath } from '../context/collection-path.ts';
+import type { ReflectorContext } from '../context/reflector-context.ts';
+import { Backoff } from '../flow/backoff.ts';
+import { type Failure, failureOf } from '../flow/failure.ts';
+import { auditCollection } from '../list/audit-collection.ts';
+import { type ListResult, listCollection } from '../list/list-collection.ts';
+import { streamCollection } from '../list/stream-collection.ts';
+import type { BegunWatch } from '../watch/handover.ts';
+import { type WatchHooks, type WatchPosition, watchCollection } from '../watch/watch-collection.ts';
+import { ReflectorStatus } from './reflector-status.ts';
+
+type Step = 'list' | 'watch' | 'poll';
+
+/** Milliseconds below which a watch that brought nothing counts as a failure. */
+const shortWatchMs = 1000;
+/** Failures in a row after which a resource counts as failing. */
+const persistentFailures = 3;
+const unwatchable = new Set(['', '0']);
+
+export class Reflector {
+  readonly #context: ReflectorContext;
+  readonly #backoff: Backoff;
+  readonly #probes: Backoff;
+  readonly #stop = new AbortController();
+  /** Ends what is being done: by a stop, or because all begins anew. */
+  #turn = new AbortController();
+  /** What is known is not to be gone on from: the server went back in time, or the table was found to be wrong. */
+  #anew: 'rewind' | 'audit' | null = null;
+  readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
+  readonly #status: ReflectorStatus;
+  #loop: Promise<void> | null = null;
+  #synced: boolean;
+  #polls: boolean;
+  /** The next list must not ask for a version: the server could not serve the one we know. */
+  #versionUnavailable = false;
+  /** A list of this run was committed: what is stored is ours. */
+  #listed = false;
+  /** Nothing was applied since the last list: another 410 is not answered with a list at once. */
+  #freshlyListed = false;
+  #watchOpenedAt: number | null = null;
+  /** In a row, of any kind. */
+  #failures = 0;
+  #serverFailures = 0;
+  /** In a row: the store took nothing in between. */
+  #storeFailures = 0;
+  #protocolFaults = 0;
+  #wake: AbortController | null = null;
+  /** The last watch was silent: the version may be one that the server has not reached. */
+  #doubtful = false;
+  /** A stream to go on with: its initial events were the last list, or it takes over from the last watch. */
+  #begun: BegunWatch | null = null;
+
+  constructor(context: ReflectorContext) {
+    this.#context = context;
+    this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
+    this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
+    this.#status = new ReflectorStatus(context);
+    this.#synced = context.writer.state(context.handle).synced;
+    this.#polls = !context.resource.verbs.includes('watch');
+  }
+
+  /** True once the store has a whole set of this resource, from this run or an earlier one. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get phase(): IngestStatus['phase'] {
+    return this.#status.phase;
+  }
+
+  /** Why it waits, or null while all is well. */
+  get error(): string | null {
+    return this.#status.error;
+  }
+
+  /** True when it waits for something that will not pass by itself soon, and nobody should wait for it. */
+  get failing(): boolean {
+    return this.error !== null && (this.phase === 'PARKED' || this.#failures >= persistentFailures);
+  }
+
+  get resourceVersion(): string {
+    return this.#position.resourceVersion;
+  }
+
+  /** True while what is known is of no use and a list without a version is due. */
+  get rewinding(): boolean {
+    return this.#anew === 'rewind' || this.#versionUnavailable;
+  }
+
+  /** Starts the loop. A second call does nothing. */
+  start(): void {
+    if (this.#loop !== null || this.#stop.signal.aborted) return;
+    this.#loop = this.#run(this.#stop.signal);
+  }
+
+  /** Ends the loop; resolves when nothing of it is left. Any number of calls, also before `start`. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the reflector was stopped'));
+    await this.#loop;
+  }
+
+  /** Tries again at once what is parked: rights, definitions or services have changed. */
+  probe(): void {
+    this.#wake?.abort();
+  }
+
+  /** What is known is of a future that the server has not: lists anew, without a version, whatever it is doing now. */
+  rewind(): void {
+    if (this.#polls) return;
+    this.#anew = 'rewind';
+    this.#turn.abort(new Error('the API server went back in time'));
+  }
+
+  /** Compares the table with the server; lists anew, as a difference, where it is wrong. Never rejects. */
+  async audit(stop: AbortSignal): Promise<void> {
+    const { log } = this.#context;
+    if (this.phase !== 'WATCHING') return;
+    const turn = this.#turn.signal;
+    const signal = AbortSignal.any([stop, this.#stop.signal, turn]);
+    try {
+      const found = await auditCollection(this.#context, signal);
+      if (found === null || found.missing + found.different + found.surplus === 0) return;
+      log.error({ ...found }, 'the table is not what the server has; it is listed anew');
+      this.#status.count('audit');
+      // A list that has begun meanwhile repairs it too.
+      if (turn.aborted || this.phase !== 'WATCHING') return;
+      this.#anew = 'audit';
+      this.#turn.abort(new Error('the table was found to be wrong'));
+    } catch (error) {
+      this.#context.budget.hold(this.#context.handle.id, failureOf(error).retryAfterSeconds);
+      if (!signal.aborted) log.debug({ error: messageOf(error) }, 'the table could not be compared with the server');
+    }
+  }
+
+  async #run(stop: AbortSignal): Promise<void> {
+    const onStop = (): void => this.#turn.abort(stop.reason);
+    stop.addEventListener('abort', onStop, { once: true });
+    let step: Step | null = null;
+    while (!stop.aborted) {
+      if (this.#anew !== null) {
+        if (this.#anew === 'rewind') this.#versionUnavailable = true;
+        this.#anew = null;
+        this.#turn = new AbortController();
+        this.#release();
+        step = 'list';
+      }
+      const { signal } = this.#turn;
+      try {
+        step ??= this.#begin();
+        step = step === 'watch' ? await this.#watch(signal) : await this.#list(step, signal);
+      } catch (error) {
+        if (signal.aborted) continue;
+        // Nothing may end the loop but a stop, not even a defect of ours on the way to the next try.
+        step = await this.#recover(step ?? 'list', failureOf(error), signal).catch(() => null);
+      }
+    }
+    stop.removeEventListener('abort', onStop);
+    this.#release();
+    this.#status.lost();
+    this.#say('STOPPED', null);
+  }
+
+  /** Watches on from the stored version where there is one and the bodies are of the declared shape. Throws when the store does not know the resource any more. */
+  #begin(): Step {
+    const state = this.#context.writer.state(this.#context.handle);
+    this.#synced = state.synced;
+    if (!state.synced || state.lastResourceVersion === null) return 'list';
+    this.#position.resourceVersion = state.lastResourceVersion;
+    const resumable = !state.outdated && (this.#context.resume || this.#listed);
+    const goesOn = resumable && !this.#polls && !this.#versionUnavailable;
+    return goesOn && !unwatchable.has(state.lastResourceVersion) ? 'watch' : 'list';
+  }
+
+  async #list(step: Step, stop: AbortSignal): Promise<Step> {
+    const { clock, lists, log, random, settings } = this.#context;
+    if (step === 'poll') await clock.sleep(settings.pollMs * (0.8 + 0.4 * random()), stop);
+    const leave = await lists.enter(stop);
+    try {
+      if (this.error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
+      const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
+      const { resourceVersion, summary } = await this.#collect(unwatchable.has(known) ? null : known, stop);
+      this.#checkRewind(resourceVersion);
+      this.#position.resourceVersion = resourceVersion;
+      this.#versionUnavailable = false;
+      this.#doubtful = false;
+      this.#freshlyListed = true;
+      this.#storeFailures = 0;
+      this.#listed = true;
+      this.#synced = true;
+      this.#status.listed();
+      log.debug({ ...summary, resourceVersion }, 'listed');
+    } finally {
+      leave();
+    }
+    if (!this.#polls && unwatchable.has(this.#position.resourceVersion)) {
+      log.warn({}, 'the collection has no resourceVersion to watch from; it is listed again and again instead');
+      this.#polls = true;
+      this.#release();
+    }
+    this.#say(this.#polls ? 'POLLING' : 'WATCHING', null);
+    if (this.#polls) this.#protocolFaults = 0;
+    return this.#polls ? 'poll' : 'watch';
+  }
+
+  /** Replaces the set: streamed where the server is thought to be able to, otherwise listed. */
+  async #collect(notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
+    const { handle } = this.#context;
+    const turn = this.#polls ? null : this.#context.streaming.begin(`${handle.key} ${handle.namespace}`);
+    if (turn === null) return listCollection(this.#context, { notOlderThan, bare: this.#polls, signal: stop });
+    try {
+      const { watch, ...result } = await streamCollection(this.#context, {
+        notOlderThan,
+        signal: stop,
+        opened: turn.opened,
+      });
+      turn.worked();
+      this.#begun = { watch, applied: new Set() };
+      return result;
+    } catch (error) {
+      if (stop.aborted) turn.left();
+      if (stop.aborted || !turn.failed(error)) throw error;
+      this.#status.count('no stream');
+      this.#context.log.debug({ error: messageOf(error) }, 'the collection is listed, it could not be streamed');
+    }
+    return listCollection(this.#context, { notOlderThan, bare: false, signal: stop });
+  }
+
+  /** A consistent list below what was known: the server's storage went back in time. The list is the truth. */
+  #checkRewind(listed: string): void {
+    const known = this.#position.resourceVersion;
+    if (known === '' || this.#polls || (compareResourceVersions(listed, known) ?? 0) >= 0) return;
+    this.#status.count('rewind');
+    this.#context.log.warn({ known, listed }, 'the API server went back in time; its list is taken as it is');
+  }
+
+  async #watch(stop: AbortSignal): Promise<Step> {
+    const { clock, settings } = this.#context;
+    this.#watchOpenedAt = null;
+    if (this.#doubtful) await this.#doubtSilence(stop);
+    const begun = this.#begun;
+    this.#begun = null;
+    const hooks: WatchHooks = {
+      opened: () => {
+        this.#watchOpenedAt = clock.monotonic();
+        this.#serverFailures = 0;
+        this.#status.opened();
+        this.#say('WATCHING', null);
+      },
+      took: (events) => {
+        if (events > 0) {
+          this.#freshlyListed = false;
+          this.#storeFailures = 0;
+        }
+        this.#status.took(events);
+      },
+    };
+    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
+    this.#begun = end.next;
+    if (end.next === null) this.#status.lost();
+    if (end.lines === 0 && end.lastedMs < shortWatchMs) {
+      this.#status.count('short watch');
+      await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
+    }
+    if (end.lastedMs >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    this.#doubtful = end.lines === 0 && end.lastedMs >= settings.idleMs;
+    return 'watch';
+  }
+
+  /**
+   * A watch that brought nothing, not even a bookmark: a server whose storage was restored from a backup takes a version of the
+   * future without a word. A list of one object that must not be older tells: it fails with `too new`, and all is listed.
+   */
+  async #doubtSilence(stop: AbortSignal): Promise<void> {
+    const { budget, client, handle, resource, settings } = this.#context;
+    const { resourceVersion } = this.#position;
+    await budget.take(handle.id, stop);
+    const query = { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' };
+    const { body } = await client.stream(collectionPath(resource, handle), query, {
+      signal: stop,
+      bodyTimeoutMs: settings.listSilenceMs,
+    });
+    body.on('error', () => {});
+    body.destroy();
+    this.#doubtful = false;
+  }
+
+  /** Lets go of a stream that nobody will go on with. */
+  #release(): void {
+    this.#begun?.watch.release();
+    this.#begun = null;
+  }
+
+  async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
+    const { clock, settings } = this.#context;
+    this.#release();
+    this.#failures += 1;
+    this.#status.lost();
+    this.#status.count(failure.reason);
+    this.#logFailure(failure);
+    const opened = this.#watchOpenedAt;
+    this.#watchOpenedAt = null;
+    if (opened !== null && clock.monotonic() - opened >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    if (failure.reason === 'idle') this.#doubtful = true;
+    this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
+    const wait = (): Promise<void> => this.#pause(this.#backoff.next(failure.retryAfterSeconds), failure.message, stop);
+    const again: Step = step === 'poll' ? 'list' : step;
+    switch (failure.kind) {
+      case 'expired':
+      case 'too new':
+        if (step !== 'watch' || failure.kind === 'too new') this.#versionUnavailable = true;
+        if (step !== 'watch' || this.#freshlyListed) await wait();
+        return 'list';
+      case 'unauthorized':
+        await this.#park(Math.min(this.#probes.next(), settings.backoff.capMs), failure, stop);
+        return again;
+      case 'refused':
+        if (failure.status === 404) this.#context.missing?.();
+        this.#status.refused();
+        await this.#park(this.#probes.next(failure.retryAfterSeconds), this.#withHint(failure), stop);
+        return again;
+      case 'protocol':
+        return this.#afterNonsense(step, failure, stop);
+      case 'store':
+        this.#storeFailures += 1;
+        // Whoever has no room asks ever more seldom, and what it takes in vain on the way is given back meanwhile.
+        if (this.#storeFailures < persistentFailures) await wait();
+        else await this.#park(this.#probes.next(), failure, stop);
+        return this.#begin();
+      case 'server':
+        this.#serverFailures += 1;
+        await wait();
+        if (step !== 'watch' || this.#serverFailures < settings.serverErrorsBeforeList) return again;
+        this.#serverFailures = 0;
+        return 'list';
+      default:
+        await wait();
+        return again;
+    }
+  }
+
+  /** Nonsense is never skipped: the same is asked once more, then the collection is listed, then it waits for better days. */
+  async #afterNonsense(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
+    this.#protocolFaults += 1;
+    if (this.#protocolFaults < 3) {
+      await this.#pause(this.#backoff.next(), failure.message, stop);
+      return this.#protocolFaults === 1 && step === 'watch' ? 'watch' : 'list';
+    }
+    await this.#park(this.#probes.next(), failure, stop);
+    return 'list';
+  }
+
+  async #pause(ms: number, message: string, stop: AbortSignal): Promise<void> {
+    this.#say('BACKOFF', message);
+    await this.#context.clock.sleep(ms, stop);
+  }
+
+  /** Waits for the next probe; `probe` cuts it short. */
+  async #park(ms: number, failure: Failure, stop: AbortSignal): Promise<void> {
+    const wake = new AbortController();
+    const onStop = (): void => wake.abort();
+    stop.addEventListener('abort', onStop, { once: true });
+    this.#wake = wake;
+    this.#say('PARKED', failure.message);
+    try {
+      await this.#context.clock.sleep(ms, wake.signal).catch(() => {});
+      stop.throwIfAborted();
+    } finally {
+      this.#wake = null;
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  /** Who may not read all namespaces may be allowed some. */
+  #withHint(failure: Failure): Failure {
+    const { handle, resource } = this.#context;
+    if (failure.status !== 403 || !resource.namespaced || handle.namespace !== '') return failure;
+    return {
+      ...failure,
+      message: `${failure.message} (where only some namespaces may be read, name them with --namespaces)`,
+    };
+  }
+
+  /** The first failure of a row is worth a line; an outage of a thousand reflectors is not worth a thousand a second. */
+  #logFailure(failure: Failure): void {
+    const { log } = this.#context;
+    const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
+    if (this.error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
+    else log.debug(fields, 'ingest of a resource is interrupted');
+  }
+
+  #say(phase: IngestStatus['phase'], error: string | null): void {
+    if (error === null) this.#failures = 0;
+    this.#status.say(phase, error);
+  }
+}

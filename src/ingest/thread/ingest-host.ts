@@ -1,0 +1,226 @@
+/**
+ * What runs in the ingest thread: the writer with its housekeeping, a supervisor for each cluster, and what is told to the parent.
+ *
+ * Life: new -> start -> messages as things happen -> close: reflectors end, the writer writes what it holds and closes.
+ * Never: lets the parent wait for housekeeping, or posts more than one `wake` in a turn.
+ */
+import { availableParallelism } from 'node:os';
+import type { Clock, Random } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { StoreWriter } from '../../store/write/writer.ts';
+import { ClusterSupervisor, defaultSupervisorSettings } from '../cluster/supervisor.ts';
+import type { ClusterOptions } from '../context/cluster-options.ts';
+import { type IngestProgress, sumProgress } from '../context/progress.ts';
+import { defaultReflectorSettings } from '../context/reflector-context.ts';
+import { ParseThread } from '../parse/parse-thread.ts';
+import type { IngestMessage } from './ingest-messages.ts';
+import type { IngestOptions } from './ingest-options.ts';
+
+export interface IngestHostContext {
+  readonly options: IngestOptions;
+  readonly writer: StoreWriter;
+  readonly open: (options: ClusterOptions) => Promise<Connection>;
+  readonly post: (message: IngestMessage) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Milliseconds between two messages about progress. */
+const progressMs = 100;
+/** Milliseconds without a commit after which the writer is taken for idle. */
+const idleMs = 30;
+/** Milliseconds between two looks for housekeeping when there is none; busy writers are made to do a step as often. */
+const restMs = 1000;
+const defaultRetainMs = 10_000;
+/** Milliseconds that a close waits for reflectors. */
+const graceMs = 500;
+
+export class IngestHost {
+  readonly #context: IngestHostContext;
+  readonly #supervisors: readonly ClusterSupervisor[];
+  readonly #parser: ParseThread | null;
+  readonly #stop = new AbortController();
+  #revision: number;
+  #catalogVersion = -1;
+  #catalogMoved = false;
+  #turnPlanned = false;
+  #progressPlanned = false;
+  #told = '';
+  #catalogTold = false;
+  #wasReady = false;
+  #committedAt = Number.NEGATIVE_INFINITY;
+  #closing: Promise<void> | null = null;
+
+  constructor(context: IngestHostContext) {
+    this.#context = context;
+    const { options, writer, open, clock, random, log } = context;
+    this.#revision = writer.revision();
+    this.#parser = (options.parseThread ?? availableParallelism() > 1) ? new ParseThread(log, clock) : null;
+    const names = new Set<string>();
+    this.#supervisors = options.clusters.map(
+      (cluster) =>
+        new ClusterSupervisor({
+          cluster,
+          selection: { include: options.include, exclude: options.exclude },
+          namespaces: [...new Set(options.namespaces)],
+          events: options.events,
+          open,
+          writer,
+          clock,
+          random,
+          log,
+          settings: { ...defaultSupervisorSettings, ...options.supervisor },
+          reflector: { ...defaultReflectorSettings, ...options.reflector },
+          parser: this.#parser ?? undefined,
+          claimName: (name) => {
+            if (names.has(name)) return false;
+            names.add(name);
+            return true;
+          },
+          changed: () => this.#planProgress(),
+        }),
+    );
+  }
+
+  start(): void {
+    const { writer } = this.#context;
+    writer.onCommit(({ revision, catalogVersion }) => {
+      this.#committedAt = this.#context.clock.monotonic();
+      this.#revision = revision;
+      if (this.#catalogVersion !== catalogVersion) this.#catalogMoved = true;
+      this.#catalogVersion = catalogVersion;
+      this.#planTurn();
+      this.#planProgress();
+    });
+    for (const supervisor of this.#supervisors) supervisor.start();
+    void this.#keepHouse(this.#stop.signal);
+  }
+
+  progress(): IngestProgress {
+    const { writer } = this.#context;
+    return sumProgress(
+      this.#supervisors.map((supervisor) => supervisor.progress()),
+      writer.disk(),
+    );
+  }
+
+  /** Queries need a column for this path. Never throws: they are answered without one too. */
+  promote(use: PathUse): void {
+    const { log, writer } = this.#context;
+    if (this.#stop.signal.aborted) return;
+    try {
+      const outcome = writer.promote(use);
+      if (outcome === 'promoted') log.info({ ...use }, 'a path that queries need gets a column');
+      else log.debug({ ...use, outcome }, 'a path is used by queries');
+    } catch (error) {
+      log.warn({ ...use, error: messageOf(error) }, 'a path that queries need cannot get a column');
+    }
+  }
+
+  /** Ends everything within about a second. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { clock, log, writer } = this.#context;
+    this.#stop.abort();
+    const waited = new AbortController();
+    await Promise.race([
+      Promise.all([...this.#supervisors.map((supervisor) => supervisor.stop()), this.#parser?.close()]),
+      clock.sleep(graceMs, waited.signal).then(
+        () => log.warn({}, 'not all reflectors ended in time; the store is closed without them'),
+        () => {},
+      ),
+    ]);
+    waited.abort();
+    writer.close();
+  }
+
+  /** One wake for all commits of a turn. */
+  #planTurn(): void {
+    if (this.#turnPlanned) return;
+    this.#turnPlanned = true;
+    setImmediate(() => {
+      this.#turnPlanned = false;
+      if (this.#stop.signal.aborted) return;
+      this.#context.post({ type: 'wake', revision: this.#revision });
+      this.#tellCatalog();
+    });
+  }
+
+  /** While a cluster declares its kinds, each would be a catalog of its own: the parent hears of the last. */
+  #tellCatalog(): void {
+    if (!this.#catalogMoved || this.#supervisors.some(({ declaring }) => declaring)) return;
+    this.#catalogMoved = false;
+    this.#context.post({ type: 'catalog' });
+  }
+
+  #planProgress(): void {
+    if (this.#progressPlanned || this.#stop.signal.aborted) return;
+    this.#progressPlanned = true;
+    const tell = (): void => {
+      this.#progressPlanned = false;
+      this.#tellCatalog();
+      this.#tellProgress();
+    };
+    // A start waits to hear that there is a catalog, so that is said at once.
+    this.#context.clock
+      .sleep(this.#catalogTold ? progressMs : 0, this.#stop.signal)
+      .then(tell, () => {})
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: messageOf(error) }, 'progress could not be told');
+      });
+  }
+
+  #tellProgress(): void {
+    const progress = this.progress();
+    this.#catalogTold ||= progress.catalogKnown;
+    const text = JSON.stringify(progress);
+    if (text === this.#told) return;
+    this.#told = text;
+    const { log } = this.#context;
+    if (progress.ready && !this.#wasReady) {
+      const { resourcesTotal, objects } = progress;
+      log.info({ resources: resourcesTotal, objects, failing: progress.failing.length }, 'ingest is in step');
+    }
+    this.#wasReady = progress.ready;
+    this.#context.post({ type: 'progress', progress });
+  }
+
+  async #keepHouse(stop: AbortSignal): Promise<void> {
+    const { clock, log, options, writer } = this.#context;
+    const retainMs = options.retainEveryMs ?? defaultRetainMs;
+    let retainAt = clock.monotonic() + retainMs;
+    let restedAt = clock.monotonic();
+    while (!stop.aborted) {
+      try {
+        const now = clock.monotonic();
+        if (now >= retainAt) {
+          for (const supervisor of this.#supervisors) supervisor.retain();
+          retainAt = now + retainMs;
+        }
+        const idle = now - this.#committedAt >= idleMs;
+        let wait = idleMs;
+        // Where room is short, whoever fills it must not keep housekeeping from its turn.
+        if (idle || now - restedAt >= (writer.disk().tight ? idleMs : restMs)) {
+          const committed = this.#committedAt;
+          wait = writer.maintain() ? 1 : Math.min(restMs, retainMs);
+          restedAt = now;
+          // Its own commits are no sign of work.
+          this.#committedAt = committed;
+        }
+        await clock.sleep(wait, stop);
+      } catch (error) {
+        if (stop.aborted) return;
+        log.error({ error: messageOf(error) }, 'housekeeping failed; it is tried again');
+        await clock.sleep(restMs, stop).catch(() => {});
+      }
+    }
+  }
+}

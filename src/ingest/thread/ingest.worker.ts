@@ -1,0 +1,91 @@
+/**
+ * The ingest thread, which outlives a damaged store file. workerData is IngestOptions; what is said is in ingest-messages.ts. The
+ * thread ends by itself after `close`, or when the store could not be opened.
+ */
+import { statSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/create-logger.ts';
+import { codeOf, messageOf } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
+import type { ClusterOptions } from '../context/cluster-options.ts';
+import { Backoff } from '../flow/backoff.ts';
+import { IngestHost } from './ingest-host.ts';
+import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
+import type { IngestOptions } from './ingest-options.ts';
+
+const port = must(parentPort, 'a parent thread');
+const options = workerData as IngestOptions;
+const post = (message: IngestMessage): void => port.postMessage(message);
+// What reads kubeconfigs takes longer to load than all the rest: the store is open, and can be read, before it is there.
+const open = async (cluster: ClusterOptions): Promise<Connection> =>
+  (await import('../../kube/client/connection.ts')).connect(cluster);
+
+const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
+const rebuilds = new Backoff(systemClock, Math.random);
+let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
+let closing = false;
+
+/** Opens the store, with all of ingest over it. */
+function opened(): IngestHost {
+  const writer = openWriter(options.file, {
+    log,
+    clock: systemClock,
+    maxDiskBytes: options.maxDiskBytes ?? null,
+    searchPaths: options.searchPaths ?? [],
+    promote: options.promote ?? [],
+  });
+  const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
+  writer.onDamage(() => void rebuild());
+  running = { host, writer };
+  return host;
+}
+
+/** The file is damaged: everything ends, the next opening makes it anew, and everything begins again. */
+async function rebuild(): Promise<void> {
+  const damaged = running;
+  running = null;
+  try {
+    await damaged?.host.close();
+    await systemClock.sleep(rebuilds.next());
+    if (closing) return;
+    opened().start();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function fail(error: unknown): void {
+  post({ type: 'failed', code: codeOf(error), error: messageOf(error) });
+  port.close();
+}
+
+async function close(): Promise<void> {
+  closing = true;
+  try {
+    await running?.host.close();
+  } catch (error) {
+    log.error({ error: messageOf(error) }, 'ingest did not close in order');
+  } finally {
+    port.close();
+  }
+}
+
+port.on('message', (message: ParentMessage) => {
+  if (message.type === 'close') void close();
+  else if (message.type === 'promote') running?.host.promote(message.use);
+  // Of a file that has been made anew since, this is no news.
+  else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {
+    running?.writer.reportDamage(message.reason);
+  }
+});
+
+try {
+  const host = opened();
+  post({ type: 'opened' });
+  host.start();
+} catch (error) {
+  fail(error);
+}

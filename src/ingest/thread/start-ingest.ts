@@ -1,0 +1,156 @@
+/**
+ * Starts the ingest thread and hands out what it says.
+ *
+ *   startIngest -> the store is open -> wake, progress, catalog -> close: at most `closeMs`, then the thread is terminated
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { FileDamage } from '../../store/read/reader-messages.ts';
+import type { PathUse } from '../../store/types/kind-layout.ts';
+import { type IngestProgress, sumProgress } from '../context/progress.ts';
+import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
+import type { IngestOptions } from './ingest-options.ts';
+
+export interface IngestHandle {
+  /** Hears that something was committed; may be merged, so count nothing by it. Gives back what ends it. */
+  onWake(listener: () => void): () => void;
+  onProgress(listener: (progress: IngestProgress) => void): () => void;
+  /** Hears that what is declared has changed. */
+  onCatalog(listener: () => void): () => void;
+  progress(): IngestProgress;
+  /** Resolves when what there is of a catalog can be read: each cluster is known, or was tried in vain. */
+  readonly catalogKnown: Promise<void>;
+  /** Resolves when every started resource has synced or is reported as failing. */
+  readonly synced: Promise<void>;
+  /** Rejects when the thread is lost; otherwise stays pending. */
+  readonly failed: Promise<never>;
+  /** Resolves when the thread has ended, in whatever way. */
+  readonly exited: Promise<void>;
+  /** Ends the thread, the store closed in order, within 1.5 s. Idempotent. */
+  close(): Promise<void>;
+  /** Says that a reader found the store's file damaged: it is made anew, and everything is listed again. */
+  reportDamage(damage: FileDamage): void;
+  /** Says that queries need a column for this path, or use the one that it has. */
+  promote(use: PathUse): void;
+}
+
+/** Milliseconds that the thread is given to end by itself. */
+const closeMs = 1300;
+
+/** Resolves when the store is open; rejects with why it cannot be opened. */
+export async function startIngest(options: IngestOptions): Promise<IngestHandle> {
+  const worker = new Worker(new URL('./ingest.worker.ts', import.meta.url), { workerData: options, name: 'ingest' });
+  const handle = new WorkerHandle(worker);
+  await handle.opened;
+  return handle;
+}
+
+class WorkerHandle implements IngestHandle {
+  readonly opened: Promise<void>;
+  readonly catalogKnown: Promise<void>;
+  readonly synced: Promise<void>;
+  readonly failed: Promise<never>;
+  readonly exited: Promise<void>;
+  readonly #worker: Worker;
+  readonly #wake = new Set<() => void>();
+  readonly #progressed = new Set<(progress: IngestProgress) => void>();
+  readonly #catalog = new Set<() => void>();
+  #progress: IngestProgress = { ...sumProgress([]), catalogKnown: false };
+  #closing: Promise<void> | null = null;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    const opened = Promise.withResolvers<void>();
+    const catalogKnown = Promise.withResolvers<void>();
+    const synced = Promise.withResolvers<void>();
+    const failed = Promise.withResolvers<never>();
+    const exited = Promise.withResolvers<void>();
+    this.opened = opened.promise;
+    this.catalogKnown = catalogKnown.promise;
+    this.synced = synced.promise;
+    this.failed = failed.promise;
+    this.exited = exited.promise;
+    const fail = (error: PortolanError): void => {
+      opened.reject(error);
+      if (this.#closing === null) failed.reject(error);
+    };
+    // Nobody has to listen to it.
+    failed.promise.catch(() => {});
+
+    worker.on('message', (message: IngestMessage) => {
+      switch (message.type) {
+        case 'opened':
+          return opened.resolve();
+        case 'failed':
+          return fail(new PortolanError(message.code, message.error));
+        case 'wake':
+          for (const listener of this.#wake) listener();
+          return;
+        case 'catalog':
+          for (const listener of this.#catalog) listener();
+          return;
+        case 'progress':
+          this.#progress = message.progress;
+          if (message.progress.catalogKnown) catalogKnown.resolve();
+          if (message.progress.ready) synced.resolve();
+          for (const listener of this.#progressed) listener(message.progress);
+      }
+    });
+    worker.on('error', (error) => fail(lost(messageOf(error))));
+    worker.on('exit', (code) => {
+      fail(lost(`it ended with code ${code}`));
+      exited.resolve();
+    });
+  }
+
+  onWake(listener: () => void): () => void {
+    return added(this.#wake, listener);
+  }
+
+  onProgress(listener: (progress: IngestProgress) => void): () => void {
+    return added(this.#progressed, listener);
+  }
+
+  onCatalog(listener: () => void): () => void {
+    return added(this.#catalog, listener);
+  }
+
+  progress(): IngestProgress {
+    return this.#progress;
+  }
+
+  reportDamage(damage: FileDamage): void {
+    this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
+  }
+
+  promote(use: PathUse): void {
+    this.#worker.postMessage({ type: 'promote', use } satisfies ParentMessage);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#worker.postMessage({ type: 'close' } satisfies ParentMessage);
+    const late = new AbortController();
+    const timer = sleep(closeMs, undefined, { signal: late.signal }).then(
+      () => this.#worker.terminate(),
+      () => {},
+    );
+    await this.exited;
+    late.abort();
+    await timer;
+  }
+}
+
+function added<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function lost(why: string): PortolanError {
+  return new PortolanError('INTERNAL_SERVER_ERROR', `The ingest thread was lost (${why}); restart Portolan.`);
+}

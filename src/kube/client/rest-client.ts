@@ -1,0 +1,245 @@
+/**
+ * The REST verbs of an API server: JSON in and out, and streams as they come.
+ *
+ * Owns: what is accepted as an answer. A status that is no success, a page where JSON belongs, a body in an encoding
+ * nobody asked for, and a body that breaks off are each an ApiError.
+ * Never: retries (the caller knows what it may repeat), and never reads a stream ahead of its consumer.
+ *
+ * An aborted request rejects with the signal's own reason, so that a caller tells its own stop from a failure.
+ */
+import type { Readable } from 'node:stream';
+import { PortolanError } from '../../base/errors.ts';
+import { ApiError, apiErrorFromAnswer, apiErrorFromNetwork, apiErrorFromNonsense } from '../http/api-error.ts';
+import type { Connection, ConnectionAnswer, HttpMethod } from './connection.ts';
+
+/** Query parameters; a list repeats the parameter, undefined leaves it out. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export interface RequestOptions {
+  readonly query?: Query;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** What to accept; `application/json` without it. */
+  readonly accept?: string;
+  /** Milliseconds until the answer's headers; the client's own limit without it. */
+  readonly headersTimeoutMs?: number;
+  /** Milliseconds between two pieces of the body, 0 for no limit; the client's own limit without it. */
+  readonly bodyTimeoutMs?: number;
+}
+
+/** An answer that was read whole. */
+export interface TextAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** An answer in the making. The body errors when it breaks off; read it to its end or destroy it. */
+export interface StreamAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+/** The content types of PATCH bodies. A JSON text is also a YAML one, so `apply` takes JSON. */
+export const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+export type PatchType = keyof typeof patchTypes;
+
+export interface RestClientOptions {
+  readonly headersTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number;
+  readonly userAgent?: string;
+  /** The longest body that is read whole, in bytes. Streams have no limit. */
+  readonly maxBodyBytes?: number;
+}
+
+const errorBodyLimit = 256 * 1024;
+
+export class RestClient {
+  readonly connection: Connection;
+  readonly #headersTimeoutMs: number;
+  readonly #bodyTimeoutMs: number;
+  readonly #userAgent: string;
+  readonly #maxBodyBytes: number;
+
+  constructor(connection: Connection, options: RestClientOptions = {}) {
+    this.connection = connection;
+    this.#headersTimeoutMs = options.headersTimeoutMs ?? 60_000;
+    this.#bodyTimeoutMs = options.bodyTimeoutMs ?? 60_000;
+    this.#userAgent = options.userAgent ?? 'portolan';
+    this.#maxBodyBytes = options.maxBodyBytes ?? 256 * 1024 * 1024;
+  }
+
+  /** The JSON at `path`. Numbers beyond 2^53 are rounded: read objects that are kept with `text` or `stream`. */
+  async get<T = unknown>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>('GET', path, undefined, options);
+  }
+
+  /** The body at `path`, as it was sent. */
+  async text(path: string, options: RequestOptions = {}): Promise<string> {
+    return (await this.send('GET', path, undefined, options)).text;
+  }
+
+  /** A body as it comes: a large list, a watch, a log. Silence is not limited unless `bodyTimeoutMs` says so. */
+  async stream(path: string, query: Query = {}, options: Omit<RequestOptions, 'query'> = {}): Promise<StreamAnswer> {
+    const answer = await this.#request('GET', path, undefined, { bodyTimeoutMs: 0, ...options, query });
+    return { status: answer.status, headers: answer.headers, body: answer.body };
+  }
+
+  async post<T = unknown>(path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>('POST', path, jsonBody(body), options);
+  }
+
+  async put<T = unknown>(path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>('PUT', path, jsonBody(body), options);
+  }
+
+  /** Server-side apply wants `fieldManager`, and `force` where it is meant, in the query. */
+  async patch<T = unknown>(path: string, type: PatchType, body: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>('PATCH', path, { text: toText(body), contentType: patchTypes[type] }, options);
+  }
+
+  /** `body` is a DeleteOptions object, when there is one. */
+  async delete<T = unknown>(path: string, body?: unknown, options: RequestOptions = {}): Promise<T> {
+    return this.#json<T>('DELETE', path, body === undefined ? undefined : jsonBody(body), options);
+  }
+
+  /**
+   * Any verb, read whole, with status and headers: for answers whose bytes matter, and for conditional requests, which
+   * alone may be answered 304.
+   */
+  async send(
+    method: HttpMethod,
+    path: string,
+    body: { readonly text: string; readonly contentType: string } | undefined,
+    options: RequestOptions = {},
+  ): Promise<TextAnswer> {
+    const answer = await this.#request(method, path, body, options);
+    const text = await this.#read(answer, `${method} ${path}`, this.#maxBodyBytes, options.signal);
+    return { status: answer.status, headers: answer.headers, text };
+  }
+
+  async #json<T>(
+    method: HttpMethod,
+    path: string,
+    body: { readonly text: string; readonly contentType: string } | undefined,
+    options: RequestOptions,
+  ): Promise<T> {
+    const answer = await this.send(method, path, body, options);
+    try {
+      return JSON.parse(answer.text) as T;
+    } catch {
+      throw apiErrorFromNonsense(`${method} ${path}`, answer.status, 'a body that is not JSON');
+    }
+  }
+
+  async #request(
+    method: HttpMethod,
+    path: string,
+    body: { readonly text: string; readonly contentType: string } | undefined,
+    options: RequestOptions,
+  ): Promise<ConnectionAnswer> {
+    const what = `${method} ${path}`;
+    const accept = options.accept ?? 'application/json';
+    const headers: Record<string, string | string[]> = { accept, 'user-agent': this.#userAgent, ...options.headers };
+    if (body !== undefined) headers['content-type'] = body.contentType;
+    let answer: ConnectionAnswer;
+    try {
+      answer = await this.connection.request({
+        method,
+        path: path + queryText(options.query),
+        headers,
+        body: body?.text,
+        signal: options.signal,
+        headersTimeoutMs: options.headersTimeoutMs ?? this.#headersTimeoutMs,
+        bodyTimeoutMs: options.bodyTimeoutMs ?? this.#bodyTimeoutMs,
+      });
+    } catch (error) {
+      throw failure(error, what, options.signal);
+    }
+    const conditional = answer.status === 304 && 'if-none-match' in (options.headers ?? {});
+    if ((answer.status < 200 || answer.status > 299) && !conditional) {
+      const text = await this.#read(answer, what, errorBodyLimit, options.signal, 'cut');
+      throw apiErrorFromAnswer({ what, httpStatus: answer.status, headers: answer.headers, text });
+    }
+    const nonsense = unexpected(answer, accept);
+    if (nonsense !== undefined) {
+      discard(answer.body);
+      throw apiErrorFromNonsense(what, answer.status, nonsense);
+    }
+    return answer;
+  }
+
+  async #read(
+    answer: ConnectionAnswer,
+    what: string,
+    limit: number,
+    signal: AbortSignal | undefined,
+    beyond: 'cut' | 'refuse' = 'refuse',
+  ): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= limit) continue;
+        if (beyond === 'cut') break;
+        throw new ApiError({
+          code: 'UPSTREAM_UNAVAILABLE',
+          httpStatus: answer.status,
+          reason: 'BodyTooLarge',
+          message: `${what} was answered with more than ${limit} bytes: ask for less at a time.`,
+        });
+      }
+    } catch (error) {
+      throw failure(error, what, signal);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+}
+
+/** What a rejected request means: our own stop, an error that already speaks for itself, or the network. */
+function failure(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason;
+  return error instanceof PortolanError ? error : apiErrorFromNetwork(error, what);
+}
+
+function unexpected(answer: ConnectionAnswer, accept: string): string | undefined {
+  const encoding = answer.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') return `a body encoded as ${String(encoding)}`;
+  const type = String(answer.headers['content-type'] ?? '').toLowerCase();
+  if (type.startsWith('text/html') && !accept.includes('text/html')) return 'an HTML page';
+  return undefined;
+}
+
+function discard(body: Readable): void {
+  body.on('error', () => {});
+  body.destroy();
+}
+
+function jsonBody(body: unknown): { text: string; contentType: string } {
+  return { text: toText(body), contentType: 'application/json' };
+}
+
+/** A text is taken as JSON already written, so that numbers beyond 2^53 survive. */
+function toText(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function queryText(query: Query | undefined): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined) continue;
+    if (typeof value === 'object') for (const each of value) parameters.append(name, each);
+    else parameters.append(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,31 @@
+/**
+ * The headers of a kubeconfig user with an auth provider that has no plugin yet (`gcp`, `azure`): client-node knows these old ways.
+ * It is loaded only for them, because it takes longer to load than all the rest.
+ */
+import type { RequestOptions } from 'node:https';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import { record } from '../http/json.ts';
+import type { ClusterConfig } from './kubeconfig.ts';
+
+/** Throws UNAUTHENTICATED when the provider's credential cannot be had. */
+export async function providerHeaders(config: ClusterConfig): Promise<Record<string, unknown>> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const kubeConfig = new KubeConfig();
+  const { name, authProvider } = config.user;
+  // The server is not asked for anything here; client-node refuses some, and would read the CA of others.
+  kubeConfig.loadFromClusterAndUser(
+    { name: config.cluster.name, server: 'https://unused', skipTLSVerify: false },
+    { name, authProvider },
+  );
+  const options: RequestOptions = {};
+  try {
+    await kubeConfig.applyToHTTPSOptions(options);
+  } catch (error) {
+    throw new PortolanError(
+      'UNAUTHENTICATED',
+      `The credentials of context ${config.context} in ${config.source} could not be renewed (${messageOf(error)}): log in again.`,
+      { cause: error },
+    );
+  }
+  return record(options.headers) ?? {};
+}

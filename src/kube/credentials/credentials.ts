@@ -1,0 +1,221 @@
+/**
+ * The credentials of one cluster: headers and TLS material, and when to fetch them anew.
+ *
+ * Owns: the only way from a ClusterConfig to what a request carries. One fetch at a time, shared by all who ask.
+ * Never: keeps what a server refused, and never runs a plugin twice because two requests came at once.
+ *
+ * The life of credentials: fetched on first use; fetched again once `refreshAt` has passed (files are read again each
+ * minute, a plugin's credential is renewed a minute before it ends); if that fails they are used until `expiresAt`.
+ * A 401 drops them at once. Nothing is left to client-node but providers of old (auth-provider.ts): its caches outlive a
+ * refusal, it mixes up token files, runs a plugin once for each of the requests that come at once, and cannot renew an
+ * OIDC token.
+ */
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Transport } from '../http/dispatcher.ts';
+import { providerHeaders } from './auth-provider.ts';
+import { runExecPlugin } from './exec-credential.ts';
+import type { ClusterConfig } from './kubeconfig.ts';
+import { oidcCredential } from './oidc-credential.ts';
+
+/** What one request needs, apart from its own business. Times are wall-clock milliseconds. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly transport: Transport;
+  /** Equal exactly when connections made for the one may serve the other. */
+  readonly transportFingerprint: string;
+  readonly refreshAt: number;
+  readonly expiresAt: number;
+}
+
+/** How often files are read again, and how long before its end a plugin's credential is renewed. */
+const refreshMs = 60_000;
+const pluginTimeoutMs = 60_000;
+
+export class CredentialProvider {
+  readonly #load: () => Promise<Credentials>;
+  readonly #clock: Clock;
+  #current: Credentials | undefined;
+  #loading: Promise<Credentials> | undefined;
+
+  constructor(load: () => Promise<Credentials>, clock: Clock) {
+    this.#load = load;
+    this.#clock = clock;
+  }
+
+  /** Credentials that are fit for use now. */
+  async get(): Promise<Credentials> {
+    const held = this.#current;
+    const now = this.#clock.now();
+    if (held !== undefined && now < held.refreshAt) return held;
+    try {
+      return await this.#fetch();
+    } catch (error) {
+      if (held !== undefined && held === this.#current && this.#clock.now() < held.expiresAt) return held;
+      throw error;
+    }
+  }
+
+  /** Forgets these credentials, when they are still the ones in use: many requests may be refused at once. */
+  drop(refused: Credentials): void {
+    if (this.#current === refused) this.#current = undefined;
+  }
+
+  #fetch(): Promise<Credentials> {
+    this.#loading ??= this.#load()
+      .then((credentials) => {
+        this.#current = credentials;
+        return credentials;
+      })
+      .finally(() => {
+        this.#loading = undefined;
+      });
+    return this.#loading;
+  }
+}
+
+/** Fetches the credentials of `config`: reads its files, asks its identity provider, runs its plugin. */
+export async function loadCredentials(
+  config: ClusterConfig,
+  options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
+): Promise<Credentials> {
+  const now = options.clock.now();
+  const material = await readMaterial(config);
+  const headers = await headersOf(config);
+  if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${await readToken(config.tokenFile, config)}`;
+  let expiresAt = Number.POSITIVE_INFINITY;
+  let refreshAt = now + refreshMs;
+  if (config.oidc !== undefined) {
+    const oidc = await oidcCredential(config, { env: options.env, now });
+    headers['authorization'] = `Bearer ${oidc.token}`;
+    expiresAt = oidc.expiresAt;
+    refreshAt = Math.min(refreshAt, expiresAt);
+  }
+  if (config.exec !== undefined) {
+    const plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca: material.ca });
+    if (plugin.token !== undefined) headers['authorization'] = `Bearer ${plugin.token}`;
+    if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
+    if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
+    expiresAt = plugin.expiresAt ?? Number.POSITIVE_INFINITY;
+    // Kept as long as it lasts; a very short one is renewed half-way.
+    refreshAt = Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2);
+  }
+  impersonate(config, headers);
+  const transport = transportOf(config, material);
+  return {
+    headers,
+    transport,
+    transportFingerprint: fingerprint(transport),
+    refreshAt,
+    expiresAt,
+  };
+}
+
+/** The TLS material that needs no network and no plugin, read once so that a broken file shows at the start. */
+export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
+  const { ca, cert, key } = await readMaterial(config);
+  try {
+    // Without this, a CA that is no certificate would only show as a server nobody trusts.
+    if (ca !== undefined) new X509Certificate(ca);
+    createSecureContext({
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    });
+  } catch (error) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The certificates of context ${config.context} in ${config.source} cannot be used (${messageOf(error)}): check certificate-authority, client-certificate and client-key.`,
+      { cause: error },
+    );
+  }
+}
+
+/** What TLS needs, from files or from the kubeconfig itself; a plugin may give others for `cert` and `key`. */
+interface Material {
+  readonly ca: Buffer | undefined;
+  cert: Buffer | string | undefined;
+  key: Buffer | string | undefined;
+}
+
+async function readMaterial(config: ClusterConfig): Promise<Material> {
+  const { cluster, user } = config;
+  const read = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> => {
+    if (file !== undefined) return readFile(file);
+    return data === undefined ? undefined : Buffer.from(data, 'base64');
+  };
+  try {
+    const [ca, cert, key] = await Promise.all([
+      read(cluster.caFile, cluster.caData),
+      read(user.certFile, user.certData),
+      read(user.keyFile, user.keyData),
+    ]);
+    return { ca, cert, key };
+  } catch (error) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      `A file that context ${config.context} in ${config.source} names cannot be read (${messageOf(error)}): put it there, or correct the kubeconfig.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The headers that the kubeconfig itself has; a token wins over a password, and over what a provider says. */
+async function headersOf(config: ClusterConfig): Promise<Record<string, string | string[]>> {
+  const { authProvider, impersonateUser, password, token, username } = config.user;
+  const headers: Record<string, string | string[]> = {};
+  if (username !== undefined) {
+    headers['authorization'] = `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
+  }
+  if (authProvider !== undefined) {
+    for (const [name, value] of Object.entries(await providerHeaders(config))) {
+      if (typeof value === 'string') headers[name.toLowerCase()] = value;
+    }
+  }
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+  if (impersonateUser !== undefined) headers['impersonate-user'] = impersonateUser;
+  return headers;
+}
+
+async function readToken(path: string, config: ClusterConfig): Promise<string> {
+  try {
+    const token = (await readFile(path, 'utf8')).trim();
+    if (token === '') throw new Error('it is empty');
+    return token;
+  } catch (error) {
+    throw new PortolanError(
+      'UNAUTHENTICATED',
+      `The token file ${path} of context ${config.context} cannot be used (${messageOf(error)}): see that it is there and holds a token.`,
+      { cause: error },
+    );
+  }
+}
+
+function impersonate(config: ClusterConfig, headers: Record<string, string | string[]>): void {
+  const as = config.impersonation;
+  if (as === undefined) return;
+  // One line a group: a joined line would be one group with a comma in its name.
+  if (as.groups.length > 0) headers['impersonate-group'] = [...as.groups];
+  if (as.uid !== undefined) headers['impersonate-uid'] = as.uid;
+  for (const [key, values] of as.extra) headers[`impersonate-extra-${encodeURIComponent(key)}`] = [...values];
+}
+
+function transportOf({ cluster }: ClusterConfig, { ca, cert, key }: Material): Transport {
+  const tls: ConnectionOptions = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
+    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+  };
+  const { proxyUrl } = cluster;
+  if (proxyUrl === undefined) return { type: 'agent', connect: tls };
+  return { type: proxyUrl.startsWith('socks') ? 'socks' : 'proxy', uri: proxyUrl, requestTls: tls };
+}
+
+function fingerprint(transport: Transport): string {
+  return createHash('sha256').update(JSON.stringify(transport)).digest('hex');
+}

@@ -1,0 +1,209 @@
+/**
+ * Finds and reads the configuration of one cluster: kubeconfig files, or a Pod's service account.
+ *
+ * Owns: which files are read, in which order they win, and what is said when nothing usable is found.
+ * Never: talks to the network, runs a plugin, or falls back to an address nobody asked for.
+ *
+ * Several files merge as kubectl merges them: the first to name a thing wins, missing files are skipped.
+ */
+import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import type { Cluster, User } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import { record, strings, text } from '../http/json.ts';
+import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
+
+/** Where to look. */
+export interface KubeconfigOptions {
+  /** Path of one kubeconfig file; wins over KUBECONFIG. */
+  readonly kubeconfig?: string | undefined;
+  /** Name of the context; without it the file's current context. */
+  readonly context?: string | undefined;
+  /** True: only the service account of this Pod. False: never. Without it: when no kubeconfig is found. */
+  readonly inCluster?: boolean | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** Folder of the service account's token, ca.crt and namespace. */
+  readonly serviceAccountDir?: string | undefined;
+}
+
+/** Whom requests are made as, where that is not the user of the credentials. */
+export interface Impersonation {
+  readonly groups: readonly string[];
+  readonly uid: string | undefined;
+  readonly extra: ReadonlyMap<string, readonly string[]>;
+}
+
+/** One cluster and one user, ready to be turned into credentials. */
+export interface ClusterConfig {
+  readonly context: string;
+  /** Where this came from, for messages: file names, or what stands for the service account. */
+  readonly source: string;
+  readonly cluster: Cluster;
+  /** Without exec, OIDC, tokens in files and impersonated groups: those stand beside it. */
+  readonly user: User;
+  readonly tokenFile: string | undefined;
+  /** The exec section of the user, unchecked. */
+  readonly exec: Readonly<Record<string, unknown>> | undefined;
+  /** The settings of the `oidc` auth provider; its tokens are replaced here when they are renewed. */
+  readonly oidc: Record<string, unknown> | undefined;
+  readonly impersonation: Impersonation | undefined;
+  /** Folder that a relative command of an exec plugin is meant from. */
+  readonly directory: string;
+}
+
+const defaultServiceAccountDir = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** The configuration that the options and the environment lead to. Throws CONFIGURATION with what to do. */
+export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
+  if (options.inCluster === true) return readServiceAccount(options);
+  const files = kubeconfigFiles(options);
+  const loaded = files.paths.flatMap((path) => readFile(path, files.explicit));
+  if (loaded.length > 0) return pick(loaded, options.context);
+  if (options.inCluster !== false && (options.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '') {
+    return readServiceAccount(options);
+  }
+  throw configuration(
+    `No kubeconfig was found (looked at ${files.paths.length === 0 ? 'KUBECONFIG, which is not set' : files.paths.join(', ')}): name one with --kubeconfig or KUBECONFIG, or run in a Pod with a service account.`,
+  );
+}
+
+interface LoadedFile {
+  readonly path: string;
+  readonly config: KubeconfigEntries;
+}
+
+function kubeconfigFiles(options: KubeconfigOptions): { paths: readonly string[]; explicit: boolean } {
+  if (options.kubeconfig !== undefined) return { paths: [options.kubeconfig], explicit: true };
+  const fromEnv = (options.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (fromEnv.length > 0) return { paths: fromEnv, explicit: false };
+  const home = options.env['HOME'] ?? options.env['USERPROFILE'] ?? '';
+  return { paths: home === '' ? [] : [join(home, '.kube', 'config')], explicit: false };
+}
+
+function readFile(path: string, explicit: boolean): LoadedFile[] {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (!explicit && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw configuration(`The kubeconfig ${path} cannot be read (${messageOf(error)}): name a file that can.`, error);
+  }
+  try {
+    const raw = record(parse(content, { merge: true }));
+    if (raw === undefined) throw new Error('it is not a YAML mapping');
+    return [{ path, config: kubeconfigEntries(raw, dirname(path)) }];
+  } catch (error) {
+    throw configuration(
+      `The kubeconfig ${path} cannot be understood (${firstLine(messageOf(error))}): repair the file.`,
+      error,
+    );
+  }
+}
+
+function pick(files: readonly LoadedFile[], wanted: string | undefined): ClusterConfig {
+  const source = files.map((file) => file.path).join(', ');
+  const name = wanted ?? files.map((file) => file.config.currentContext).find((current) => current !== undefined);
+  const contexts = files.flatMap((file) => file.config.contexts);
+  const known = contexts.length === 0 ? 'it has none' : `it has ${contexts.map((each) => each.name).join(', ')}`;
+  if (name === undefined) {
+    throw configuration(`${source} names no current context: choose one with --context (${known}).`);
+  }
+  const context = contexts.find((each) => each.name === name);
+  if (context === undefined) {
+    throw configuration(`${source} has no context ${name}: choose one with --context (${known}).`);
+  }
+  const cluster = files.flatMap((file) => file.config.clusters).find((each) => each.name === context.cluster);
+  if (cluster === undefined) {
+    throw configuration(
+      `Context ${name} means the cluster ${context.cluster}, which ${source} does not have: repair the file.`,
+    );
+  }
+  const userName = context.user ?? '';
+  const home = files.find((file) => file.config.users.some((each) => each.name === userName));
+  const user = home?.config.users.find((each) => each.name === userName);
+  if (userName !== '' && user === undefined) {
+    throw configuration(`Context ${name} means the user ${userName}, which ${source} does not have: repair the file.`);
+  }
+  const directory = dirname(home?.path ?? files[0]?.path ?? '.');
+  return splitUser({ name, source, cluster, found: user ?? anonymous, directory });
+}
+
+const anonymous: KubeconfigUser = { name: 'anonymous', user: { name: 'anonymous' }, raw: {} };
+
+function splitUser(of: {
+  name: string;
+  source: string;
+  cluster: Cluster;
+  found: KubeconfigUser;
+  directory: string;
+}): ClusterConfig {
+  const { user, raw } = of.found;
+  const authProvider = record(raw['auth-provider']);
+  const provider = record(authProvider?.['config']);
+  const tokenFile = text(raw['tokenFile']) ?? text(provider?.['tokenFile']);
+  const exec = record(raw['exec']) ?? record(provider?.['exec']);
+  const oidc = authProvider?.['name'] === 'oidc' ? { ...provider } : undefined;
+  const apart = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
+  return {
+    context: of.name,
+    source: of.source,
+    cluster: of.cluster,
+    user: apart || authProvider === undefined ? user : { ...user, authProvider },
+    tokenFile: tokenFile === undefined || isAbsolute(tokenFile) ? tokenFile : join(of.directory, tokenFile),
+    exec,
+    oidc,
+    impersonation: impersonationOf(raw),
+    directory: of.directory,
+  };
+}
+
+function impersonationOf(raw: Readonly<Record<string, unknown>>): Impersonation | undefined {
+  const groups = strings(raw['as-groups']);
+  const uid = text(raw['as-uid']);
+  const extra = new Map(
+    Object.entries(record(raw['as-user-extra']) ?? {}).map(([key, value]) => [key, strings(value)]),
+  );
+  return groups.length === 0 && uid === undefined && extra.size === 0 ? undefined : { groups, uid, extra };
+}
+
+function readServiceAccount(options: KubeconfigOptions): ClusterConfig {
+  const directory = options.serviceAccountDir ?? defaultServiceAccountDir;
+  const host = options.env['KUBERNETES_SERVICE_HOST'] ?? '';
+  const port = options.env['KUBERNETES_SERVICE_PORT'] ?? '';
+  const tokenFile = join(directory, 'token');
+  try {
+    if (host === '' || port === '') throw new Error('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+    readFileSync(tokenFile);
+  } catch (error) {
+    throw configuration(
+      `There are no in-cluster credentials (${messageOf(error)}): run in a Pod whose service account token is mounted, or name a kubeconfig with --kubeconfig.`,
+      error,
+    );
+  }
+  return {
+    context: 'in-cluster',
+    source: `the service account in ${directory}`,
+    cluster: {
+      name: 'in-cluster',
+      server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+      caFile: join(directory, 'ca.crt'),
+      skipTLSVerify: false,
+    },
+    user: { name: 'service-account' },
+    tokenFile,
+    exec: undefined,
+    oidc: undefined,
+    impersonation: undefined,
+    directory,
+  };
+}
+
+function configuration(message: string, cause?: unknown): PortolanError {
+  return new PortolanError('CONFIGURATION', message, cause === undefined ? {} : { cause });
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0]?.replace(/[:.\s]+$/, '') ?? '';
+}

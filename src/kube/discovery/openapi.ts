@@ -1,0 +1,168 @@
+/**
+ * The schemas of what an API server serves: OpenAPI v3, one document per group version (KEP-2896), where the server has
+ * it, else the one v2 document of all.
+ *
+ * Owns: negotiation, and that a document whose hash is known is not fetched again.
+ * Never: resolves references or judges schemas; a document that fails is reported and costs only itself.
+ */
+import { createHash } from 'node:crypto';
+import { messageOf } from '../../base/errors.ts';
+import type { RestClient } from '../client/rest-client.ts';
+import { ApiError, apiErrorFromNonsense } from '../http/api-error.ts';
+import { record, text, textOr } from '../http/json.ts';
+import { mapBounded } from './map-bounded.ts';
+
+/** Schemas by name (`io.k8s.api.core.v1.Pod`), with the hash that stands for their text. */
+export interface OpenApiDocument {
+  readonly hash: string;
+  readonly schemas: Readonly<Record<string, unknown>>;
+}
+
+export interface OpenApiSource {
+  readonly form: 'v3' | 'v2';
+  /** By group version (`v1`, `apps/v1`) for v3; under `*` for v2. */
+  readonly documents: ReadonlyMap<string, OpenApiDocument>;
+  readonly failures: readonly { readonly groupVersion: string; readonly message: string }[];
+}
+
+/** Documents of an earlier answer, by hash. */
+export type KnownDocuments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+/** Documents are large: few at a time. */
+const parallel = 4;
+
+/** Hashes of v2 documents are entity tags, marked so that they can be told from those of v3. */
+const tagMark = 'etag:';
+
+/**
+ * The documents of these group versions (`v1`, `apps/v1`). Throws when neither form is served, or the server cannot be
+ * asked at all.
+ */
+export async function fetchOpenApi(
+  client: RestClient,
+  groupVersions: readonly string[],
+  options: { readonly known?: KnownDocuments; readonly signal?: AbortSignal | undefined } = {},
+): Promise<OpenApiSource> {
+  const known = options.known ?? new Map();
+  const index = await readIndex(client, options.signal);
+  return index === undefined
+    ? fetchV2(client, known, options.signal)
+    : fetchV3(client, index, groupVersions, known, options.signal);
+}
+
+/**
+ * What changes when the schemas of a group version do: the hash of its document by v3, under `*` the server's version without. Group
+ * versions that tell no hash are left out. Throws when the server cannot be asked.
+ */
+export async function openApiMarks(client: RestClient, signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const index = await readIndex(client, signal);
+  if (index === undefined) {
+    const version = text(record(await client.get('/version', { signal }))?.['gitVersion']);
+    return new Map(version === undefined ? [] : [['*', version]]);
+  }
+  return new Map(
+    Object.entries(index).flatMap(([key, entry]) => {
+      const url = textOr(record(entry)?.['serverRelativeURL']);
+      const hash = new URLSearchParams(url.split('?')[1] ?? '').get('hash');
+      return hash === null ? [] : [[key.replace(/^apis?\//, ''), hash]];
+    }),
+  );
+}
+
+/** The `paths` of the v3 index, or undefined where the server has none. */
+async function readIndex(
+  client: RestClient,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    return record(record(await client.get('/openapi/v3', { signal }))?.['paths']);
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404, 405, 406].includes(error.httpStatus)) return undefined;
+    throw error;
+  }
+}
+
+async function fetchV3(
+  client: RestClient,
+  index: Readonly<Record<string, unknown>>,
+  groupVersions: readonly string[],
+  known: KnownDocuments,
+  signal: AbortSignal | undefined,
+): Promise<OpenApiSource> {
+  const documents = new Map<string, OpenApiDocument>();
+  const failures: { groupVersion: string; message: string }[] = [];
+  await mapBounded([...new Set(groupVersions)], parallel, async (groupVersion) => {
+    const key = groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`;
+    const url = text(record(index[key])?.['serverRelativeURL']);
+    const path = url === undefined ? undefined : localPath(client, url);
+    if (path === undefined) {
+      failures.push({ groupVersion, message: 'the server has no OpenAPI document for it' });
+      return;
+    }
+    try {
+      documents.set(groupVersion, await fetchDocument(client, path, known, signal));
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      failures.push({ groupVersion, message: messageOf(error) });
+    }
+  });
+  return { form: 'v3', documents: inOrder(documents, groupVersions), failures };
+}
+
+async function fetchDocument(
+  client: RestClient,
+  path: string,
+  known: KnownDocuments,
+  signal: AbortSignal | undefined,
+): Promise<OpenApiDocument> {
+  const announced = new URLSearchParams(path.split('?')[1] ?? '').get('hash') ?? undefined;
+  const held = announced === undefined ? undefined : known.get(announced);
+  if (announced !== undefined && held !== undefined) return { hash: announced, schemas: held };
+  const body = await client.text(path, { signal });
+  const hash = announced ?? contentHash(body);
+  const schemas = known.get(hash) ?? record(record(parse(body, path)['components'])?.['schemas']) ?? {};
+  return { hash, schemas };
+}
+
+async function fetchV2(
+  client: RestClient,
+  known: KnownDocuments,
+  signal: AbortSignal | undefined,
+): Promise<OpenApiSource> {
+  const tags = [...known.keys()].flatMap((hash) => (hash.startsWith(tagMark) ? hash.slice(tagMark.length) : []));
+  const answer = await client.send('GET', '/openapi/v2', undefined, {
+    signal,
+    ...(tags.length === 0 ? {} : { headers: { 'if-none-match': tags.join(', ') } }),
+  });
+  const tag = textOr(answer.headers['etag']);
+  // Servers may leave the tag out of a 304 when only one was offered.
+  const hash =
+    tag !== '' ? tagMark + tag : answer.status === 304 ? tagMark + (tags[0] ?? '') : contentHash(answer.text);
+  const schemas = known.get(hash) ?? record(parse(answer.text, '/openapi/v2')['definitions']) ?? {};
+  return { form: 'v2', documents: new Map([['*', { hash, schemas }]]), failures: [] };
+}
+
+/** The path to ask for, below the connection's own base path; undefined for what leads away from the server. */
+function localPath(client: RestClient, url: string): string | undefined {
+  if (!url.startsWith('/') || url.startsWith('//')) return undefined;
+  const base = new URL(client.connection.server).pathname.replace(/\/+$/, '');
+  return base !== '' && url.startsWith(`${base}/`) ? url.slice(base.length) : url;
+}
+
+function inOrder(documents: ReadonlyMap<string, OpenApiDocument>, order: readonly string[]): typeof documents {
+  return new Map(order.flatMap((key) => (documents.has(key) ? [[key, documents.get(key) as OpenApiDocument]] : [])));
+}
+
+function parse(body: string, path: string): Record<string, unknown> {
+  try {
+    const document = record(JSON.parse(body));
+    if (document !== undefined) return document;
+  } catch {
+    // Said below, with the path.
+  }
+  throw apiErrorFromNonsense(`GET ${path}`, 200, 'a body that is not an OpenAPI document');
+}
+
+function contentHash(body: string): string {
+  return createHash('sha256').update(body).digest('hex');
+}

@@ -1,0 +1,61 @@
+/**
+ * The order evaluator: how the objects of a list stand to each other. It merges the pages of several kinds, and the SQL of
+ * sql-order.ts is measured against it.
+ */
+
+import { searchRank } from '../../catalog/paths/search-text.ts';
+import { valuesAt } from '../../catalog/paths/value-at.ts';
+import { naturalKey } from '../../catalog/values/natural.ts';
+import { compareKeys, type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import type { Identity } from '../plan/filter.ts';
+import { compareIdentity } from '../plan/identity-order.ts';
+import type { OrderTerm, Position } from '../plan/plan.ts';
+
+type Ordered = Pick<Identity, 'name'> & { readonly body: unknown };
+
+/** The order keys of an object; `body` is as parseExact gives it. */
+export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (OrderKey | null)[] {
+  return orderBy.map((term) => orderKeyOf(term, object));
+}
+
+function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, { name, body }: Ordered): OrderKey | null {
+  if (rank !== undefined) return searchRank(name, rank);
+  const keys = valuesAt(body, path)
+    .map((value) => orderKey(type, value))
+    .filter((key) => key !== null)
+    .map((key) => (natural === true ? naturalKey(String(key)) : key));
+  const sign = direction === 'DESC' ? -1 : 1;
+  return keys.reduce<OrderKey | null>(
+    (best, key) => (best === null || sign * compareKeys(key, best) < 0 ? key : best),
+    null,
+  );
+}
+
+/** Orders two objects; never 0 for two identities. */
+export function compareByOrder(
+  orderBy: readonly OrderTerm[],
+  a: Identity & { readonly body: unknown },
+  b: Identity & { readonly body: unknown },
+): number {
+  return comparePositions(
+    orderBy,
+    { keys: orderKeysOf(orderBy, a), identity: a },
+    { keys: orderKeysOf(orderBy, b), identity: b },
+  );
+}
+
+/** Orders two places in a list. Ties are broken by identity, in the direction of the last term. */
+export function comparePositions(orderBy: readonly OrderTerm[], a: Position, b: Position): number {
+  for (const [index, { direction, nulls }] of orderBy.entries()) {
+    const left = a.keys[index] ?? null;
+    const right = b.keys[index] ?? null;
+    if (left === null || right === null) {
+      if (left === right) continue;
+      return (left === null) === (nulls === 'FIRST') ? -1 : 1;
+    }
+    const order = compareKeys(left, right);
+    if (order !== 0) return direction === 'DESC' ? -order : order;
+  }
+  const order = compareIdentity(a.identity, b.identity);
+  return orderBy.at(-1)?.direction === 'DESC' ? -order : order;
+}

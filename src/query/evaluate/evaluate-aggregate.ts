@@ -1,0 +1,50 @@
+/**
+ * The evaluator of aggregates: what sql-aggregate.ts is measured against. Short on purpose.
+ */
+
+import { valuesAt } from '../../catalog/paths/value-at.ts';
+import { Tally } from '../../catalog/values/tally.ts';
+import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import { type AggregatePlan, type GroupResult, groupText, type Leaf } from '../plan/aggregate.ts';
+import { type MatchedObjectLike, matches } from './matches.ts';
+
+/** The groups of these objects, in no order. Without `by` there is exactly one. */
+export function evaluateAggregate(plan: AggregatePlan, objects: readonly MatchedObjectLike[]): GroupResult[] {
+  const kinds = new Set(plan.kinds.map(({ key }) => key));
+  const members = new Map<string, { keys: readonly (OrderKey | null)[]; of: MatchedObjectLike[] }>();
+  if (plan.by.length === 0) members.set(groupText([]), { keys: [], of: [] });
+  for (const object of objects) {
+    if (!kinds.has(object.key) || !matches(plan.filter, object)) continue;
+    for (const keys of combinations(plan.by.map((leaf) => distinct(keysOf(leaf, object))))) {
+      const text = groupText(keys);
+      const group = members.get(text) ?? { keys, of: [] };
+      group.of.push(object);
+      members.set(text, group);
+    }
+  }
+  return [...members.values()].map(({ keys, of }) => ({
+    keys,
+    count: of.length,
+    tallies: plan.measured.map((measured) => {
+      const tally = new Tally();
+      for (const object of of) for (const key of keysOf(measured, object)) tally.add(measured.type, key);
+      return tally;
+    }),
+  }));
+}
+
+function keysOf({ path, type }: Leaf, object: MatchedObjectLike): OrderKey[] {
+  return valuesAt(object.body, path).flatMap((value) => orderKey(type, value) ?? []);
+}
+
+function distinct(keys: readonly OrderKey[]): readonly (OrderKey | null)[] {
+  const known = new Map(keys.map((key) => [String(key), key]));
+  return known.size === 0 ? [null] : [...known.values()];
+}
+
+function combinations(sets: readonly (readonly (OrderKey | null)[])[]): (OrderKey | null)[][] {
+  return sets.reduce<(OrderKey | null)[][]>(
+    (found, keys) => found.flatMap((before) => keys.map((key) => [...before, key])),
+    [[]],
+  );
+}

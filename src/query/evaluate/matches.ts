@@ -1,0 +1,127 @@
+/**
+ * The evaluator: does an object match a filter? Short on purpose. It is what the SQL of sql-filter.ts is measured against, and
+ * what decides for live changes.
+ */
+
+import { searchText } from '../../catalog/paths/search-text.ts';
+import { valueAt } from '../../catalog/paths/value-at.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { patternMatches } from '../../catalog/values/pattern.ts';
+import { compareKeys, foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import type { CompareOperator, Filter, Identity, LabelRequirement } from '../plan/filter.ts';
+
+export interface MatchedObjectLike extends Identity {
+  readonly body: unknown;
+}
+
+/** Does the object match? `body` is as parseExact gives it. */
+export function matches(filter: Filter, object: MatchedObjectLike): boolean {
+  return holds(filter, object, object.body);
+}
+
+/** `value` is what paths are relative to: the body, or the element of a list. */
+function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.of.every((part) => holds(part, object, value));
+    case 'or':
+      return filter.of.some((part) => holds(part, object, value));
+    case 'not':
+      return !holds(filter.of, object, value);
+    case 'compare':
+      return compares(filter, valueAt(value, filter.path));
+    case 'exists': {
+      const found = valueAt(value, filter.path);
+      return found !== undefined && found !== null;
+    }
+    case 'some': {
+      const list = valueAt(value, filter.path);
+      return Array.isArray(list) && list.some((element: unknown) => holds(filter.of, object, element));
+    }
+    case 'labels':
+      return filter.requirements.every((requirement) => meets(requirement, object.body));
+    case 'search': {
+      const text = searchText(object.body, filter.paths);
+      return filter.terms.every((term) => text.includes(term));
+    }
+    case 'namespaces':
+      return object.namespace !== null && filter.in.includes(object.namespace);
+    case 'clusters':
+      return filter.in.includes(object.cluster);
+    case 'ids':
+      return filter.in.some(
+        (id) =>
+          id.cluster === object.cluster &&
+          id.key === object.key &&
+          id.namespace === object.namespace &&
+          id.name === object.name,
+      );
+  }
+}
+
+function compares(filter: Extract<Filter, { kind: 'compare' }>, value: unknown): boolean {
+  const { type, operator } = filter;
+  const fold = filter.ignoreCase && foldable(type, operator);
+  const folded = (key: OrderKey): OrderKey => (fold && typeof key === 'string' ? foldCase(key) : key);
+  const found = orderKey(type, value);
+  if (found === null) return false;
+  if (operator === 'matches') {
+    return type === 'String' && patternMatches(String(filter.values[0]), filter.ignoreCase, String(found));
+  }
+  const left = folded(found);
+  const wanted = operator === 'in' ? filter.values : filter.values.slice(0, 1);
+  return wanted.some((item) => {
+    const key = orderKey(type, item);
+    return key !== null && test(operator, type, left, folded(key));
+  });
+}
+
+function test(operator: Exclude<CompareOperator, 'matches'>, type: LeafType, left: OrderKey, right: OrderKey): boolean {
+  switch (operator) {
+    case 'eq':
+    case 'in':
+      return compareKeys(left, right) === 0;
+    case 'lt':
+      return compareKeys(left, right) < 0;
+    case 'lte':
+      return compareKeys(left, right) <= 0;
+    case 'gt':
+      return compareKeys(left, right) > 0;
+    case 'gte':
+      return compareKeys(left, right) >= 0;
+    case 'startsWith':
+      return type === 'String' && String(left).startsWith(String(right));
+    case 'endsWith':
+      return type === 'String' && String(left).endsWith(String(right));
+    case 'contains':
+      return type === 'String' && String(left).includes(String(right));
+  }
+}
+
+/** Where `ignoreCase` means something: equality and text operators, on leaves whose key holds the text itself. */
+export function foldable(type: LeafType, operator: CompareOperator): boolean {
+  const ranges = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
+  return !ranges && (type === 'String' || type === 'IntOrString' || type === 'JSON');
+}
+
+const labelsPath = {
+  text: 'metadata.labels',
+  steps: ['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
+};
+
+/** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the table of labels. */
+function meets({ key, operator, values }: LabelRequirement, body: unknown): boolean {
+  const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key }] });
+  const found = typeof label === 'string' ? label.toWellFormed() : null;
+  const given = (): boolean => values.some((value) => value.toWellFormed() === found);
+  switch (operator) {
+    case 'In':
+      return given();
+    case 'NotIn':
+      return !given();
+    case 'Exists':
+      return found !== null;
+    case 'DoesNotExist':
+      return found === null;
+  }
+}

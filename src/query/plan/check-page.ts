@@ -1,0 +1,44 @@
+/** Relay's arguments, checked: one direction, a bounded size. */
+import { PortolanError } from '../../base/errors.ts';
+import type { Page } from './plan.ts';
+
+export interface PageArguments {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+}
+
+/** Objects on a page when the caller does not say. */
+export const defaultPageSize = 50;
+
+export interface PageLimits {
+  /** Largest size that a caller may ask for; default 500. */
+  readonly maximum?: number;
+}
+
+/**
+ * The page that the arguments ask for. `first: 0` is allowed: it reads no rows, but tells whether there are any.
+ * @throws PortolanError BAD_USER_INPUT naming the argument.
+ */
+export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
+  const maximum = limits.maximum ?? 500;
+  const first = args.first ?? null;
+  const last = args.last ?? null;
+  const after = args.after ?? null;
+  const before = args.before ?? null;
+  if (first !== null && last !== null) throw refuse('`first` and `last` cannot be combined; ask for one of them');
+  if (after !== null && before !== null) throw refuse('`after` and `before` cannot be combined; give one of them');
+  if (last !== null && after !== null) throw refuse('`last` goes with `before`; use `first` with `after`');
+  if (first !== null && before !== null) throw refuse('`first` goes with `after`; use `last` with `before`');
+  const backward = last !== null || before !== null;
+  const name = backward ? 'last' : 'first';
+  const limit = (backward ? last : first) ?? Math.min(defaultPageSize, maximum);
+  if (!Number.isInteger(limit) || limit < 0) throw refuse(`\`${name}\` is ${limit}; it must be 0 or more`);
+  if (limit > maximum) throw refuse(`\`${name}\` is ${limit}; a page has at most ${maximum} objects`);
+  return backward ? { direction: 'backward', limit, before } : { direction: 'forward', limit, after };
+}
+
+function refuse(why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `${why}.`);
+}

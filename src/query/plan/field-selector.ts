@@ -1,0 +1,60 @@
+/**
+ * Field selectors as text, in the API server's grammar (`fieldSelector` of a list request):
+ *
+ *   selector    = [ requirement *( "," requirement ) ]
+ *   requirement = path ( "=" | "==" | "!=" ) value
+ *
+ * In a value, a backslash stands before a comma, an equals sign or a backslash that belongs to it.
+ */
+import { PortolanError } from '../../base/errors.ts';
+
+export interface FieldRequirement {
+  /** As it was written: a path of the object. */
+  readonly path: string;
+  readonly value: string;
+  readonly negated: boolean;
+}
+
+/** No real selector comes near; a caller's might. */
+const mostRequirements = 100;
+
+/** Reads a selector; an empty one has no requirements. @throws PortolanError BAD_USER_INPUT naming the part that cannot be read. */
+export function parseFieldSelector(text: string): readonly FieldRequirement[] {
+  if (text.trim() === '') return [];
+  const parts = splitOutsideEscapes(text);
+  if (parts.length > mostRequirements) {
+    throw refuse(`has ${parts.length} requirements; at most ${mostRequirements} are allowed`);
+  }
+  return parts.map(requirement);
+}
+
+function requirement(text: string): FieldRequirement {
+  const match = /^\s*([^=!]+?)\s*(!=|==|=)(.*)$/s.exec(text);
+  if (match === null) throw refuse(`cannot be read at ${JSON.stringify(text)}: write path=value or path!=value`);
+  const [, path = '', operator, value = ''] = match;
+  return { path, value: unescaped(value, text), negated: operator === '!=' };
+}
+
+function splitOutsideEscapes(text: string): readonly string[] {
+  const parts: string[] = [''];
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at] ?? '';
+    if (letter === ',') parts.push('');
+    else parts[parts.length - 1] += letter === '\\' ? letter + (text[++at] ?? '') : letter;
+  }
+  return parts;
+}
+
+function unescaped(value: string, whole: string): string {
+  if (/(?<!\\)(?:\\\\)*=/.test(value)) {
+    throw refuse(`cannot be read at ${JSON.stringify(whole)}: write \\= for an equals sign in a value`);
+  }
+  return value.replace(/\\(.?)/gs, (_escape, letter: string) => {
+    if (letter === ',' || letter === '=' || letter === '\\') return letter;
+    throw refuse(`cannot be read at ${JSON.stringify(whole)}: a backslash stands only before , = and itself`);
+  });
+}
+
+function refuse(why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `The field selector ${why}.`);
+}

@@ -1,0 +1,29 @@
+/**
+ * The order of identities, which breaks every tie: cluster, group, plural, namespace, name, by code point. A cluster-scoped
+ * object's namespace counts as the empty string.
+ */
+import { compareText } from '../../catalog/values/values.ts';
+import type { Identity } from './filter.ts';
+
+export function compareIdentity(a: Identity, b: Identity): -1 | 0 | 1 {
+  return (
+    compareText(a.cluster, b.cluster) ||
+    compareKinds(a.key, b.key) ||
+    compareText(a.namespace ?? '', b.namespace ?? '') ||
+    compareText(a.name, b.name)
+  );
+}
+
+/** Orders two resource keys by group, then plural. */
+export function compareKinds(a: string, b: string): -1 | 0 | 1 {
+  if (a === b) return 0;
+  const [pluralA, groupA] = splitKey(a);
+  const [pluralB, groupB] = splitKey(b);
+  return compareText(groupA, groupB) || compareText(pluralA, pluralB);
+}
+
+/** A plural has no dots, so the first one ends it. */
+function splitKey(key: string): readonly [plural: string, group: string] {
+  const dot = key.indexOf('.');
+  return dot === -1 ? [key, ''] : [key.slice(0, dot), key.slice(dot + 1)];
+}

@@ -1,0 +1,127 @@
+/**
+ * Runs an aggregate over one kind or several, in one lease: a statement for each kind, their groups merged by key.
+ *
+ *   rows of each kind found and counted -> the budget asked once for all of them -> statements -> merged groups
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { Tally } from '../../catalog/values/tally.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { type AggregatePlan, type GroupResult, groupText, mostGroups } from '../plan/aggregate.ts';
+import { everything } from '../plan/filter.ts';
+import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
+import { countRows, type FoundRows, findRows } from '../route/aggregated-rows.ts';
+import { populatedKinds } from '../route/populated-kinds.ts';
+import type { AccessPath } from '../sql/access-path.ts';
+import { KindScope } from '../sql/kind-scope.ts';
+import { raw, sql } from '../sql/sql.ts';
+import { aggregateStatement, readGroups, type StatementOptions } from '../sql/sql-aggregate.ts';
+import type { RelatedObjects } from './relations.ts';
+
+export type Layouts = ReadonlyMap<string, KindLayout>;
+
+/**
+ * The groups of what matches, in no order; without `by` there is exactly one.
+ * @throws PortolanError QUERY_TOO_COSTLY when there are more groups than are computed.
+ */
+export async function aggregateKinds(
+  lease: Lease,
+  layouts: Layouts,
+  plan: AggregatePlan,
+  budget: ScanBudget,
+  options: StatementOptions = { limit: mostGroups + 1 },
+): Promise<readonly GroupResult[] | NotAfforded> {
+  const found: FoundRows[] = [];
+  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
+    const layout = layouts.get(key);
+    if (layout === undefined) continue;
+    const rows = await findRows(lease, key, layout, plan.filter);
+    const { cost } = aggregateStatement(rows.rows, plan, options);
+    found.push(cost >= rowCost.body ? await countRows(lease, rows, budget.left(cost)) : rows);
+  }
+  const sets = await aggregateRows(lease, found, plan, budget, 1, options);
+  return sets instanceof NotAfforded ? sets : (sets[0] ?? []);
+}
+
+/** The same over objects that are related to others: the groups for each of so many others, which `related` names by place. */
+export async function aggregateRelated(
+  lease: Lease,
+  layouts: Layouts,
+  related: readonly RelatedObjects[],
+  plan: Pick<AggregatePlan, 'by' | 'measured'>,
+  budget: ScanBudget,
+  places: number,
+): Promise<readonly (readonly GroupResult[])[] | NotAfforded> {
+  const found = related.flatMap(({ key, count, pairs }): readonly FoundRows[] => {
+    const layout = layouts.get(key);
+    if (layout === undefined) return [];
+    const path: AccessPath = {
+      on: 'related',
+      scope: () => new KindScope(key, layout, 'o'),
+      from: () => sql`json_each(${pairs}) AS d CROSS JOIN object AS o ON o.id = d.value ->> 1`,
+      where: () => raw('1'),
+      rest: everything,
+    };
+    const rows = { key, layout, filter: everything, path, allCount: true, set: raw('d.value ->> 0') };
+    return [{ rows, estimate: count }];
+  });
+  return aggregateRows(lease, found, plan, budget, places);
+}
+
+/** Over rows that are known, in so many sets: the groups of each set. */
+async function aggregateRows(
+  lease: Lease,
+  found: readonly FoundRows[],
+  plan: Pick<AggregatePlan, 'by' | 'measured'>,
+  budget: ScanBudget,
+  sets: number,
+  options: StatementOptions = { limit: mostGroups + 1 },
+): Promise<readonly (readonly GroupResult[])[] | NotAfforded> {
+  const statements = found.map(({ rows, estimate }) => ({
+    ...aggregateStatement(rows, plan, options),
+    rows,
+    estimate,
+  }));
+  const refused = budget.take(...statements);
+  if (refused !== null) return refused;
+
+  const merged = Array.from({ length: sets }, () => new Map<string, Merged>());
+  if (plan.by.length === 0) for (const groups of merged) groups.set(groupText([]), nothing(plan));
+  let count = 0;
+  for (const { statement, rows } of statements) {
+    for (const { set, group } of readGroups(await lease.all(statement), plan, rows.set !== null)) {
+      const groups = merged[set];
+      if (groups === undefined) continue;
+      const text = groupText(group.keys);
+      const known = groups.get(text);
+      if (known === undefined) {
+        groups.set(text, { ...group, tallies: [...group.tallies] });
+        count += 1;
+      } else {
+        known.count += group.count;
+        for (const [index, tally] of group.tallies.entries()) known.tallies[index]?.merge(tally);
+      }
+      if (count > mostGroups) throw tooMany(plan);
+    }
+  }
+  return merged.map((groups) => [...groups.values()]);
+}
+
+interface Merged extends GroupResult {
+  count: number;
+  readonly tallies: Tally[];
+}
+
+function nothing({ measured }: Pick<AggregatePlan, 'measured'>): Merged {
+  return { keys: [], count: 0, tallies: measured.map(() => new Tally()) };
+}
+
+function tooMany({ by }: Pick<AggregatePlan, 'by'>): PortolanError {
+  const paths = by.map(({ path }) => path.text).join(', ');
+  return new PortolanError(
+    'QUERY_TOO_COSTLY',
+    `There are more than ${mostGroups} groups by ${paths}, and that many are computed; narrow the filter or group by less.`,
+    { details: { limit: 'groups', allowed: mostGroups, atLeast: mostGroups + 1 } },
+  );
+}

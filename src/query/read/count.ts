@@ -1,0 +1,81 @@
+/** How many objects a list has in all. */
+import { must } from '../../base/must.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { conjuncts, type Filter } from '../plan/filter.ts';
+import type { ListPlan } from '../plan/plan.ts';
+import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
+import { countRows, findRows } from '../route/aggregated-rows.ts';
+import { populatedKinds } from '../route/populated-kinds.ts';
+import { isIn, raw, sql } from '../sql/sql.ts';
+import { countStatement } from '../sql/sql-aggregate.ts';
+
+/**
+ * Objects that match, at most `limit`: an answer equal to the limit means "at least". Null counts them all.
+ *
+ * Where the budget does not allow to look at all rows, half of it is spent on finding at least `limit`.
+ */
+export async function countMatches(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
+  limit: number | null,
+  budget: ScanBudget,
+): Promise<number | NotAfforded> {
+  let count = 0;
+  const keys = [...new Set(kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, filter)) {
+    const layout = layouts.get(key);
+    if (layout === undefined) continue;
+    if (limit !== null && count >= limit) break;
+    const found = await countKind(lease, key, layout, filter, limit === null ? null : limit - count, budget);
+    if (found instanceof NotAfforded) return found;
+    count += found;
+  }
+  return limit === null ? count : Math.min(count, limit);
+}
+
+async function countKind(
+  lease: Lease,
+  key: string,
+  layout: KindLayout,
+  filter: Filter,
+  limit: number | null,
+  budget: ScanBudget,
+): Promise<number | NotAfforded> {
+  const clusters = clustersOnly(filter);
+  if (clusters !== null) {
+    // The store keeps this count with every commit.
+    const [row] = await lease.all(
+      sql`SELECT coalesce(sum(objects), 0) FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1
+        AND ${clusters === 'all' ? raw('1') : isIn(raw('cluster'), clusters)}`,
+    );
+    return Number(row?.[0]);
+  }
+  let found = await findRows(lease, key, layout, filter);
+  const whole = countStatement(found.rows, { limit, within: null });
+  const { cost } = whole;
+  if (cost >= rowCost.body) found = await countRows(lease, found, budget.left(cost));
+  const count = async (statement: typeof whole.statement): Promise<number> => {
+    const [row] = await lease.all(statement);
+    return Number(must(row, 'a count')[0]);
+  };
+  const refused = budget.take({ estimate: found.estimate, cost });
+  if (refused === null) return count(whole.statement);
+  const within = Math.floor(budget.left(cost) / 2);
+  if (limit === null || within === 0) return refused;
+  budget.take({ estimate: within, cost });
+  const some = await count(countStatement(found.rows, { limit, within }).statement);
+  return some < limit ? refused : some;
+}
+
+/** The clusters of a filter that says nothing else; null when it says more. */
+function clustersOnly(filter: Filter): 'all' | readonly string[] | null {
+  let found: 'all' | readonly string[] = 'all';
+  for (const part of conjuncts(filter)) {
+    if (part.kind !== 'clusters') return null;
+    const { in: named } = part;
+    found = found === 'all' ? [...new Set(named)] : found.filter((cluster) => named.includes(cluster));
+  }
+  return found;
+}

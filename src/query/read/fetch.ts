@@ -1,0 +1,38 @@
+/** Objects by identity. */
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Identity } from '../plan/filter.ts';
+import type { ObjectRow, Projection } from '../plan/plan.ts';
+import { projectionSql } from '../sql/projection.ts';
+import { publishedObject } from '../sql/published.ts';
+import { raw, sql } from '../sql/sql.ts';
+import { objectRow } from './object-rows.ts';
+
+/** The objects of these identities, in their order; null where there is none. */
+export async function fetchObjects(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  identities: readonly Identity[],
+  projection: Projection,
+): Promise<(ObjectRow | null)[]> {
+  const wanted = identities.flatMap(({ cluster, key, namespace, name }, index) => {
+    const layout = layouts.get(key);
+    return layout === undefined ? [] : [[layout.kindId, cluster, namespace ?? '', name, index]];
+  });
+  const found = new Array<ObjectRow | null>(identities.length).fill(null);
+  if (wanted.length === 0) return found;
+  const body = projectionSql(projection);
+  const rows = await lease.all(
+    sql`SELECT j.value ->> 4, o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+      FROM json_each(${JSON.stringify(wanted)}) AS j CROSS JOIN object AS o ON o.kind = j.value ->> 0
+        AND o.cluster = j.value ->> 1 AND o.namespace = j.value ->> 2 AND o.name = j.value ->> 3${raw(
+          body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
+        )}
+      WHERE ${publishedObject}`,
+  );
+  for (const [index, ...row] of rows) {
+    const identity = identities[Number(index)];
+    if (identity !== undefined) found[Number(index)] = objectRow(identity.key, row);
+  }
+  return found;
+}

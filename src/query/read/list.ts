@@ -1,0 +1,125 @@
+/**
+ * Pages of lists, over one kind or several, in one lease.
+ *
+ * One kind: its statements bring keys and bodies at once. Several kinds: each brings the keys of a whole page, they are merged by
+ * the order evaluator, and only then are the bodies of the page read; so page two is right whichever kind its rows come from.
+ *
+ * Whether there is more in the direction of travel is exact (one row beyond the page is looked for); that there is something on
+ * the other side is said exactly when a cursor was given.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row } from '../../store/types/statement.ts';
+import { comparePositions } from '../evaluate/compare-rows.ts';
+import { decodeCursor, encodeCursor } from '../plan/cursor.ts';
+import type { Identity } from '../plan/filter.ts';
+import { fingerprintOf } from '../plan/fingerprint.ts';
+import type { ListPlan, ListResult, ListRow, ObjectRow, OrderKeys, Position } from '../plan/plan.ts';
+import { populatedKinds } from '../route/populated-kinds.ts';
+import { chooseRoute } from '../route/route.ts';
+import { type KindList, keyPageStatements, keysIn, pageStatements } from '../sql/sql-list.ts';
+import { objectRow, objectsById } from './object-rows.ts';
+
+/**
+ * Reads one page. Kinds without a layout have no rows.
+ * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list; TIMEOUT when the lease ends.
+ */
+export async function listPage(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  plan: ListPlan,
+): Promise<ListResult> {
+  const { page } = plan;
+  const backward = page.direction === 'backward';
+  const fingerprint = fingerprintOf(plan);
+  const position = positionOf(plan, fingerprint);
+  const limit = page.limit + 1;
+
+  const lists: KindList[] = [];
+  const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
+  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
+    const layout = layouts.get(key);
+    if (layout === undefined) continue;
+    const route = await chooseRoute(lease, key, layout, plan.filter, plan.orderBy, limit);
+    lists.push({ key, layout, filter: plan.filter, orderBy: plan.orderBy, route, backward, position, limit });
+  }
+
+  const [only] = lists;
+  const found =
+    lists.length === 1 && only !== undefined
+      ? await oneKind(lease, only, plan)
+      : await severalKinds(lease, lists, plan, backward);
+  const rows = found.slice(0, page.limit).map(({ row, keys }) => listRow(row, keys, fingerprint));
+  if (backward) rows.reverse();
+  const more = found.length > page.limit;
+  return backward
+    ? { rows, hasPreviousPage: more, hasNextPage: position !== null }
+    : { rows, hasNextPage: more, hasPreviousPage: position !== null };
+}
+
+/** Where the page begins, null at an end of the list. Throws BAD_USER_INPUT for a cursor that is none of this list. */
+export function positionOf(
+  { page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>,
+  fingerprint: string,
+): Position | null {
+  const cursor = page.direction === 'backward' ? page.before : page.after;
+  if (cursor === null) return null;
+  const position = decodeCursor(cursor, fingerprint);
+  if (position.keys.length !== orderBy.length) {
+    throw new PortolanError('BAD_USER_INPUT', 'The cursor does not fit the order of this list; use one that it gave.');
+  }
+  return position;
+}
+
+interface Found {
+  readonly row: ObjectRow;
+  readonly keys: OrderKeys;
+}
+
+async function oneKind(lease: Lease, list: KindList, plan: ListPlan): Promise<readonly Found[]> {
+  const statements = pageStatements(list, plan.projection);
+  const rows = statements.length === 0 ? [] : await lease.fill(statements, list.limit);
+  return rows.map((row) => ({ row: objectRow(list.key, row), keys: keysIn(row, plan.orderBy, 'page') }));
+}
+
+interface Candidate extends Position {
+  readonly id: number;
+  readonly key: string;
+}
+
+async function severalKinds(
+  lease: Lease,
+  lists: readonly KindList[],
+  plan: ListPlan,
+  backward: boolean,
+): Promise<readonly Found[]> {
+  const candidates: Candidate[] = [];
+  for (const list of lists) {
+    const statements = keyPageStatements(list);
+    const rows = statements.length === 0 ? [] : await lease.fill(statements, list.limit);
+    for (const row of rows) {
+      const keys = keysIn(row, plan.orderBy, 'keys');
+      candidates.push({ id: Number(row[0]), key: list.key, identity: identityIn(list.key, row), keys });
+    }
+  }
+  const sign = backward ? -1 : 1;
+  candidates.sort((a, b) => sign * comparePositions(plan.orderBy, a, b));
+  const page = candidates.slice(0, plan.page.limit + 1);
+  const rows = await objectsById(lease, page, plan.projection);
+  return rows.map((row, index) => ({ row, keys: page[index]?.keys ?? [] }));
+}
+
+function identityIn(key: string, [, cluster, namespace, name]: Row): Identity {
+  return { cluster: String(cluster), key, namespace: namespace === '' ? null : String(namespace), name: String(name) };
+}
+
+/** A row with its cursor, which is made when it is asked for: most callers want two of a page. */
+export function listRow(row: ObjectRow, keys: OrderKeys, fingerprint: string): ListRow {
+  return {
+    ...row,
+    get cursor() {
+      return encodeCursor({ keys, identity: row }, fingerprint);
+    },
+  };
+}

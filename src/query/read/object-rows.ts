@@ -1,0 +1,42 @@
+/** Objects by their store-wide ids, and rows as objects. */
+import { must } from '../../base/must.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row } from '../../store/types/statement.ts';
+import type { ObjectRow, Projection } from '../plan/plan.ts';
+import { projectionSql } from '../sql/projection.ts';
+import { raw, sql } from '../sql/sql.ts';
+
+/** A row that begins with id, cluster, namespace, name, uid, rv, seq, body. */
+export function objectRow(key: string, row: Row): ObjectRow {
+  const [id, cluster, namespace, name, uid, resourceVersion, seq, body] = row;
+  return {
+    objectId: Number(id),
+    cluster: String(cluster),
+    key,
+    namespace: namespace === '' ? null : String(namespace),
+    name: String(name),
+    uid: uid === null || uid === '' ? null : String(uid),
+    resourceVersion: String(resourceVersion),
+    seq: Number(seq),
+    body: parseExact(String(body)),
+  };
+}
+
+/** The objects of these ids, which must be there, in the order of the ids. `keys` are their resourceKeys. */
+export async function objectsById(
+  lease: Lease,
+  objects: readonly { readonly id: number; readonly key: string }[],
+  projection: Projection,
+): Promise<readonly ObjectRow[]> {
+  if (objects.length === 0) return [];
+  const body = projectionSql(projection);
+  const rows = await lease.all(
+    sql`SELECT o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+      FROM json_each(${JSON.stringify(objects.map(({ id }) => id))}) AS j CROSS JOIN object AS o ON o.id = j.value${raw(
+        body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
+      )}`,
+  );
+  const byId = new Map(rows.map((row) => [Number(row[0]), row]));
+  return objects.map(({ id, key }) => objectRow(key, must(byId.get(id), 'an object of this snapshot')));
+}

@@ -1,0 +1,74 @@
+/** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
+import { PortolanError } from '../../base/errors.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row, Statement } from '../../store/types/statement.ts';
+import { all, isIn, raw, sql } from '../sql/sql.ts';
+
+export interface Readiness {
+  /** resourceKey. */
+  readonly key: string;
+  readonly cluster: string;
+  /** True after the first whole list of this resource: of each namespace that is ingested and that the server does not refuse. */
+  readonly synced: boolean;
+  /** False where something of it is missing. */
+  readonly whole: boolean;
+}
+
+/** The resources of these kinds that the store knows, in all clusters or in the named ones, sorted by key and cluster. */
+export async function readiness(
+  lease: Lease,
+  keys: readonly string[],
+  clusters?: readonly string[],
+): Promise<readonly Readiness[]> {
+  return readinessIn(await lease.all(readinessStatement(keys, clusters)));
+}
+
+/** The statement of `readiness`, for those who ask for more at once. */
+export function readinessStatement(keys: readonly string[], clusters?: readonly string[]): Statement {
+  const where = [isIn(raw('k.key'), [...new Set(keys)])];
+  if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
+  return sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced)
+    FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
+    GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
+}
+
+/** What its rows say. */
+export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
+  return rows.map(([key, cluster, synced, whole]) => ({
+    key: String(key),
+    cluster: String(cluster),
+    synced: synced === 1,
+    whole: whole === 1,
+  }));
+}
+
+/**
+ * Asserts that each of these kinds is synced in at least one of the clusters.
+ * @returns the resources that are not whole: their objects, or some of them, are missing from an answer.
+ * @throws PortolanError CACHE_NOT_READY naming the kinds of which nothing is synced.
+ */
+export async function requireReady(
+  lease: Lease,
+  keys: readonly string[],
+  clusters?: readonly string[],
+): Promise<readonly Pick<Readiness, 'key' | 'cluster'>[]> {
+  return missingOf(await readiness(lease, keys, clusters), keys, clusters);
+}
+
+/** The same of what `readiness` found. */
+export function missingOf(
+  found: readonly Readiness[],
+  keys: readonly string[],
+  clusters?: readonly string[],
+): readonly Pick<Readiness, 'key' | 'cluster'>[] {
+  const missing = [...new Set(keys)].filter((key) => !found.some((state) => state.key === key && state.synced));
+  if (missing.length > 0) {
+    const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
+    throw new PortolanError(
+      'CACHE_NOT_READY',
+      `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
+      { details: { resources: missing } },
+    );
+  }
+  return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
+}

@@ -1,0 +1,181 @@
+/**
+ * Owners and what they own, for many objects at once: one statement answers a whole batch.
+ *
+ * Owner references name a uid; both sides must be in one cluster, and only rows that count are given. A page stands in identity
+ * order (group, plural, namespace, name), so that a cursor is an identity.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row } from '../../store/types/statement.ts';
+import { decodeCursor } from '../plan/cursor.ts';
+import { digest } from '../plan/fingerprint.ts';
+import type { ListResult, ListRow, Projection } from '../plan/plan.ts';
+import { projectionSql } from '../sql/projection.ts';
+import { publishedObject } from '../sql/published.ts';
+import { all, type Fragment, isIn, raw, sql } from '../sql/sql.ts';
+import { tickAt } from '../sql/tick.ts';
+import { listRow } from './list.ts';
+import { objectRow } from './object-rows.ts';
+
+/** An owner as its owned objects name it. */
+export interface OwnerReference {
+  readonly cluster: string;
+  readonly uid: string;
+}
+
+export interface OwnedOptions {
+  /** resourceKeys of the kinds wanted; null for all. */
+  readonly keys: readonly string[] | null;
+  /** Objects for each owner. */
+  readonly limit: number;
+  /** A cursor of an earlier page with the same `keys`; applies to each owner. */
+  readonly after: string | null;
+}
+
+/** One owner's page. */
+export type OwnedPage = ListResult;
+
+const tick = tickAt('o.id', 256);
+
+/**
+ * What each of `owners` owns, in their order.
+ * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of other kinds.
+ */
+export async function ownedBy(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  owners: readonly OwnerReference[],
+  { keys, limit, after }: OwnedOptions,
+  projection: Projection,
+): Promise<OwnedPage[]> {
+  const fingerprint = digest({ owned: keys === null ? null : [...keys].sort() });
+  const conditions = [tick, publishedObject, ofKinds(layouts, keys)];
+  if (after !== null) {
+    const { identity } = decodeCursor(after, fingerprint);
+    const layout = layouts.get(identity.key);
+    if (layout === undefined) {
+      throw new PortolanError(
+        'BAD_USER_INPUT',
+        `The cursor names the kind ${identity.key}, which is not served any more; start again.`,
+      );
+    }
+    conditions.push(sql`(k.grp, k.plural, o.namespace, o.name) > ((SELECT grp FROM kind WHERE id = ${BigInt(layout.kindId)}),
+      (SELECT plural FROM kind WHERE id = ${BigInt(layout.kindId)}), ${identity.namespace ?? ''}, ${identity.name})`);
+  }
+  const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
+      row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
+    FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind WHERE ${all(conditions)}`;
+  return pages(
+    await lease.all(shown(related, projection, limit + 1)),
+    owners.length,
+    limit,
+    fingerprint,
+    after !== null,
+  );
+}
+
+/** How many objects each of `owners` owns, at most `limit` each. */
+export async function countOwned(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  owners: readonly OwnerReference[],
+  { keys, limit }: { readonly keys: readonly string[] | null; readonly limit: number | null },
+): Promise<number[]> {
+  const rows = await lease.all(
+    sql`SELECT j.key, count(*) FROM ${ownedFrom(owners)}
+      WHERE ${all([tick, publishedObject, ofKinds(layouts, keys)])} GROUP BY j.key`,
+  );
+  const counts = new Array<number>(owners.length).fill(0);
+  for (const [place, count] of rows) counts[Number(place)] = Math.min(Number(count), limit ?? Number.POSITIVE_INFINITY);
+  return counts;
+}
+
+/** Related objects of one kind: `pairs` is a JSON list of [place of the one they are related to, object id]. */
+export interface RelatedObjects {
+  readonly key: string;
+  readonly count: number;
+  readonly pairs: string;
+}
+
+/** What each of `owners` owns, without reading any of it. */
+export async function ownedObjects(
+  lease: Lease,
+  layouts: ReadonlyMap<string, KindLayout>,
+  owners: readonly OwnerReference[],
+  keys: readonly string[] | null,
+): Promise<readonly RelatedObjects[]> {
+  const rows = await lease.all(
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+      FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind
+      WHERE ${all([tick, publishedObject, ofKinds(layouts, keys)])} GROUP BY k.key`,
+  );
+  return rows.map(relatedObjects);
+}
+
+/** What owns each of `objectIds`, without reading any of it. */
+export async function ownerObjects(lease: Lease, objectIds: readonly number[]): Promise<readonly RelatedObjects[]> {
+  const rows = await lease.all(
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+      FROM ${ownersFrom(objectIds)} WHERE ${publishedObject} GROUP BY k.key`,
+  );
+  return rows.map(relatedObjects);
+}
+
+function relatedObjects([key, count, pairs]: Row): RelatedObjects {
+  return { key: String(key), count: Number(count), pairs: String(pairs) };
+}
+
+/** The objects that own each of `objectIds`, in their order: those of their owner references that are in the store. */
+export async function ownersOf(
+  lease: Lease,
+  _layouts: ReadonlyMap<string, KindLayout>,
+  objectIds: readonly number[],
+  projection: Projection,
+): Promise<OwnedPage[]> {
+  const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
+      row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
+    FROM ${ownersFrom(objectIds)} WHERE ${publishedObject}`;
+  const rows = await lease.all(shown(related, projection, null));
+  return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, digest({ owners: true }), false);
+}
+
+function ownedFrom(owners: readonly OwnerReference[]): Fragment {
+  const list = JSON.stringify(owners.map(({ cluster, uid }) => [cluster, uid]));
+  return sql`json_each(${list}) AS j CROSS JOIN edge AS e ON e.owner_uid = j.value ->> 1
+    CROSS JOIN object AS o ON o.id = e.id AND +o.cluster = j.value ->> 0`;
+}
+
+function ownersFrom(objectIds: readonly number[]): Fragment {
+  return sql`json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
+    CROSS JOIN edge AS e ON e.id = owned.id
+    CROSS JOIN object_by_uid AS u ON u.uid = e.owner_uid
+    CROSS JOIN object AS o ON o.id = u.id AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
+}
+
+function ofKinds(layouts: ReadonlyMap<string, KindLayout>, keys: readonly string[] | null): Fragment {
+  if (keys === null) return raw('1');
+  const ids = keys.flatMap((key) => layouts.get(key)?.kindId ?? []);
+  return isIn(raw('e.kind'), ids.map(BigInt));
+}
+
+function shown(related: Fragment, projection: Projection, limit: number | null): Fragment {
+  const body = projectionSql(projection);
+  return sql`SELECT f.place, f.kind_key, o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+    FROM (${related}) AS f CROSS JOIN object AS o ON o.id = f.id${raw(
+      body === null ? '' : ' CROSS JOIN body AS b ON b.id = f.id',
+    )}
+    ${limit === null ? raw('') : sql`WHERE f.nth <= ${BigInt(limit)}`} ORDER BY f.place, f.nth`;
+}
+
+function pages(rows: readonly Row[], count: number, limit: number, fingerprint: string, after: boolean): OwnedPage[] {
+  const found = Array.from({ length: count }, (): ListRow[] => []);
+  for (const [place, key, ...row] of rows) {
+    found[Number(place)]?.push(listRow(objectRow(String(key), row), [], fingerprint));
+  }
+  return found.map((all) => ({
+    rows: all.slice(0, limit),
+    hasNextPage: all.length > limit,
+    hasPreviousPage: after,
+  }));
+}

@@ -1,0 +1,222 @@
+/**
+ * Ways into a kind's rows by a condition of the filter: which index serves it, and how many rows stand behind it.
+ *
+ *   filter -> accessPaths -> survey (one statement: rows behind each, up to a bound) -> the caller drives by one, or by the order
+ *
+ * Only conditions that hold for every match (the top-level conjunction) can be driven by. A path never changes what matches: `rest`
+ * is the filter without the condition that the path itself answers.
+ */
+import { publishedRowsets } from '../../store/sqlite/tables.ts';
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Statement } from '../../store/types/statement.ts';
+import { foldable } from '../evaluate/matches.ts';
+import { conjunction } from '../plan/comparison.ts';
+import type { Filter, LabelRequirement } from '../plan/filter.ts';
+import { conjuncts } from '../plan/filter.ts';
+import { shapeOfFilter } from '../plan/filter-shape.ts';
+import { isCreated, KindScope, readySlot } from './kind-scope.ts';
+import { type Search, searchCandidates } from './search.ts';
+import { all, Fragment, isIn, join, raw, sql } from './sql.ts';
+import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
+
+export interface AccessPath {
+  /** The condition in words, without its values. */
+  readonly on: string;
+  readonly scope: () => KindScope;
+  /** What stands in FROM up to the scope's base, and the path's own condition. */
+  readonly from: (scope: KindScope) => Fragment;
+  readonly where: (scope: KindScope) => Fragment;
+  /** What stands in FROM to count the rows behind the condition, where that is less than `from`. */
+  readonly counted?: Fragment;
+  readonly rest: Filter;
+}
+
+/** Rows that a survey counts at most behind one path. */
+export const surveyBound = 2000;
+
+/** The ways into a kind's rows that a filter offers. */
+export function accessPaths(key: string, layout: KindLayout, filter: Filter): readonly AccessPath[] {
+  const parts = conjuncts(filter);
+  return parts.flatMap((part, index): readonly AccessPath[] => {
+    const restWith = (...instead: readonly Filter[]): Filter =>
+      conjunction([...parts.slice(0, index), ...instead, ...parts.slice(index + 1)]);
+    const object = (): KindScope => new KindScope(key, layout, 'o');
+    switch (part.kind) {
+      case 'labels':
+        return part.requirements.flatMap((requirement, at) => {
+          if (requirement.operator !== 'In' && requirement.operator !== 'Exists') return [];
+          const others = part.requirements.filter((_, place) => place !== at);
+          const rest = restWith(...(others.length === 0 ? [] : [{ kind: 'labels' as const, requirements: others }]));
+          return [labelPath(layout, requirement, object, rest)];
+        });
+      case 'namespaces':
+        return [
+          {
+            on: shapeOfFilter(part),
+            scope: object,
+            from: (scope) => scope.from(),
+            where: (scope) =>
+              all([
+                sql`o.rowset IN (${new Fragment(publishedRowsets, [BigInt(scope.kindId)])})`,
+                isIn(
+                  raw('o.namespace'),
+                  part.in.filter((name) => name !== ''),
+                ),
+              ]),
+            rest: restWith(),
+          },
+        ];
+      case 'ids':
+        return [
+          {
+            on: shapeOfFilter(part),
+            scope: object,
+            from: (scope) => sql`(SELECT DISTINCT value ->> 0 AS cluster, value ->> 1 AS namespace, value ->> 2 AS name
+              FROM json_each(${identityList(key, part)})) AS d CROSS JOIN object AS o ON o.kind = ${BigInt(scope.kindId)}
+              AND o.cluster = d.cluster AND o.namespace = d.namespace AND o.name = d.name`,
+            where: () => raw('1'),
+            rest: restWith(),
+          },
+        ];
+      case 'search':
+        return searchPath(key, layout, part, restWith(part));
+      case 'compare':
+        return comparisonPath(key, layout, part, restWith());
+      default:
+        return [];
+    }
+  });
+}
+
+function labelPath(
+  layout: KindLayout,
+  requirement: LabelRequirement,
+  scope: () => KindScope,
+  rest: Filter,
+): AccessPath {
+  const ofKind = sql`d.kind = ${BigInt(layout.kindId)} AND d.key = ${requirement.key}`;
+  return {
+    on: shapeOfFilter({ kind: 'labels', requirements: [requirement] }),
+    scope,
+    from: () => raw('object_by_label AS d CROSS JOIN object AS o ON o.id = d.id'),
+    counted: raw('object_by_label AS d'),
+    where: () =>
+      requirement.operator === 'Exists' ? ofKind : sql`${ofKind} AND ${isIn(raw('d.value'), requirement.values)}`,
+    rest,
+  };
+}
+
+/** Terms of three characters and more are found by the index; whether an object has them is looked up in the rest. */
+function searchPath(key: string, layout: KindLayout, search: Search, rest: Filter): readonly AccessPath[] {
+  const candidates = searchCandidates(search);
+  if (candidates === null) return [];
+  return [
+    {
+      on: shapeOfFilter(search),
+      scope: () => new KindScope(key, layout, 'o'),
+      from: () => sql`(${candidates}) AS d CROSS JOIN object AS o ON o.id = d.id`,
+      where: () => sql`+o.kind = ${BigInt(layout.kindId)}`,
+      rest,
+    },
+  ];
+}
+
+/** Is what matches a range of keys, or a few of them, so that an index of the leaf finds it? */
+export function isRange({ type, operator, ignoreCase }: Comparison): boolean {
+  if (operator === 'endsWith' || operator === 'contains' || operator === 'matches') return false;
+  if (operator === 'startsWith' && type !== 'String') return false;
+  return !(ignoreCase && foldable(type, operator));
+}
+
+/** A comparison is a way in where an index has the leaf's keys as they are. */
+function comparisonPath(key: string, layout: KindLayout, filter: Comparison, rest: Filter): readonly AccessPath[] {
+  const { path, type, operator } = filter;
+  if (!isRange(filter)) return [];
+  const on = shapeOfFilter(filter);
+  const keys = wantedKeys(filter);
+  if (keys.length === 0) return [];
+  const from = (scope: KindScope): Fragment => scope.from();
+  const condition = (column: string): Fragment => test(operator, type, raw(column), keys, true);
+  const slot = readySlot(layout, path, type);
+  if (slot !== null) {
+    return [
+      {
+        on,
+        scope: () => new KindScope(key, layout, 'p'),
+        from,
+        where: () => condition(`p.${slot.column}`),
+        rest,
+      },
+    ];
+  }
+  const scope = (): KindScope => new KindScope(key, layout, 'o');
+  if (path.text === 'metadata.uid' && type === 'String') {
+    return [
+      {
+        on,
+        scope,
+        from: () => raw('object_by_uid AS d CROSS JOIN object AS o ON o.id = d.id'),
+        where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('d.uid')}`,
+        rest,
+      },
+    ];
+  }
+  if (isCreated(path, type)) {
+    return [
+      { on, scope, from, where: () => sql`o.kind = ${BigInt(layout.kindId)} AND ${condition('o.created')}`, rest },
+    ];
+  }
+  return [];
+}
+
+export interface Survey {
+  /** Rows behind each path; `surveyBound + 1` means more than the bound. */
+  readonly rows: readonly number[];
+  /** Rows of the kind. */
+  readonly total: number;
+  /** Clusters in which the kind is synced, by code point. */
+  readonly clusters: readonly string[];
+}
+
+const syncedClusters = raw('json_group_array(DISTINCT cluster ORDER BY cluster)');
+
+/** A statement whose one value is the JSON list of the clusters in which something of the kind is synced. */
+export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>): Statement {
+  return sql`SELECT ${syncedClusters} FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1`;
+}
+
+/** Looks how many rows stand behind each path; `paths` is not empty. */
+export async function survey(lease: Lease, layout: KindLayout, paths: readonly AccessPath[]): Promise<Survey> {
+  const counts = paths.map((path) => {
+    const scope = path.scope();
+    const where = path.where(scope);
+    return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(scope)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
+  });
+  const [row = []] = await lease.all(
+    sql`SELECT coalesce(sum(objects), 0), ${syncedClusters}, ${join(counts, ', ')}
+      FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1`,
+  );
+  const [total, clusters, ...rows] = row;
+  return {
+    rows: rows.map(Number),
+    total: Number(total),
+    clusters: JSON.parse(String(clusters)) as readonly string[],
+  };
+}
+
+/** The path with the fewest rows behind it. */
+export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { path: AccessPath; rows: number } | null {
+  let best: { path: AccessPath; rows: number } | null = null;
+  for (const [index, path] of paths.entries()) {
+    const count = rows[index] ?? surveyBound + 1;
+    if (best === null || count < best.rows) best = { path, rows: count };
+  }
+  return best;
+}
+
+export type Route =
+  | { readonly kind: 'order' }
+  | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }
+  | { readonly kind: 'path'; readonly path: AccessPath }
+  | { readonly kind: 'scan' };

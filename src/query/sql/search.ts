@@ -1,0 +1,92 @@
+/**
+ * Searches as SQL. The counterpart of searchText and searchRank (src/catalog/paths/search-text.ts).
+ *
+ * Whether an object has the terms is looked up in its stored search text, or in its body where that is not true any more, so an
+ * answer does not depend on how far the index (src/store/rows/search-index.ts) has come; the index only says where to look.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { trigrams, writtenPaths } from '../../catalog/paths/search-text.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { conjuncts, type Filter } from '../plan/filter.ts';
+import type { KindScope } from './kind-scope.ts';
+import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';
+
+export type Search = Extract<Filter, { kind: 'search' }>;
+
+/** The searches that every match of a filter answers. */
+export function searchesIn(filter: Filter): readonly Search[] {
+  return conjuncts(filter).filter((part) => part.kind === 'search');
+}
+
+/** Has the scope's object all terms? */
+export function searchCondition(scope: KindScope, { terms, paths }: Search): Fragment {
+  const id = scope.column('id');
+  const text = sql`coalesce(
+    (SELECT s.text FROM search_text AS s WHERE s.id = ${id} AND s.seq = ${scope.column('seq')}),
+    search_text(${writtenPaths(paths)}, (SELECT coalesce(h.text, json(h.body)) FROM body AS h WHERE h.id = ${id})))`;
+  return all(terms.map((term) => sql`instr(${text}, ${term}) > 0`));
+}
+
+/** How well the name answers the terms: searchRank. */
+export function rankSql(scope: KindScope, terms: readonly string[]): Fragment {
+  const name = scope.column('name');
+  const ranks = terms.map(
+    (term) => sql`CASE WHEN lower(${name}) = ${term} THEN 0
+      ELSE CASE instr(lower(${name}), ${term}) WHEN 0 THEN 3 WHEN 1 THEN 1 ELSE 2 END END`,
+  );
+  return sql`(${join([raw('0'), ...ranks], ' + ')})`;
+}
+
+/** Enough to tell rare terms from common ones; the rest is looked up in the texts. */
+const mostTrigrams = 16;
+
+/** Ids of all objects that may have the terms: a SELECT of `id`; null when no term is long enough for the index. */
+export function searchCandidates({ terms }: Search): Fragment | null {
+  // A query of the index ends at NUL.
+  const runs = terms.flatMap((term) => trigrams(term).slice(0, mostTrigrams)).filter((run) => !run.includes('\0'));
+  if (runs.length === 0) return null;
+  const query = [...new Set(runs)].map((run) => `"${run.replaceAll('"', '""')}"`).join(' AND ');
+  return sql`SELECT rowid AS id FROM search_index WHERE search_index MATCH ${query}
+    UNION SELECT id FROM search_pending
+    UNION SELECT id FROM object WHERE id > (SELECT watermark FROM search_state)`;
+}
+
+/** Objects whose bodies one search may have to read because the index has not come to them. */
+const mostUnindexed = 5000;
+
+/**
+ * Asserts that the index has come far enough to search these kinds, and that it has the paths that are searched.
+ * @param kindIds the kinds; none means all.
+ * @throws PortolanError CACHE_NOT_READY
+ */
+export async function requireSearchable(lease: Lease, kindIds: readonly number[], filter: Filter): Promise<void> {
+  const search = findSearch(filter);
+  if (search === null) return;
+  const kinds = isIn(raw('+kind'), kindIds.map(BigInt));
+  const [row] = await lease.all(
+    sql`SELECT paths, (SELECT count(*) FROM (SELECT 1 FROM object WHERE id > watermark AND ${kinds} LIMIT ${BigInt(mostUnindexed + 1)}))
+      FROM search_state`,
+  );
+  const same = row?.[0] === writtenPaths(search.paths);
+  if (same && Number(row?.[1]) <= mostUnindexed) return;
+  throw new PortolanError('CACHE_NOT_READY', 'The search index is still being built; try again in a moment.');
+}
+
+/** The first search that stands anywhere in the filter. */
+export function findSearch(filter: Filter): Search | null {
+  switch (filter.kind) {
+    case 'search':
+      return filter;
+    case 'and':
+    case 'or':
+      for (const part of filter.of) {
+        const found = findSearch(part);
+        if (found !== null) return found;
+      }
+      return null;
+    case 'not':
+      return findSearch(filter.of);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Lists as statements: the one compiler from a plan and a kind's tables to SQL.
+ *
+ * A statement finds keys first (id, identity, order keys; sorted and cut), then reads the rest of the page's objects, so no body is
+ * touched that is neither filtered on nor shown. All statements of a page stand in the order of travel; `lease.fill` runs them
+ * until the page is full. Every scan loop can be cancelled by its tick.
+ */
+import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Row } from '../../store/types/statement.ts';
+import { conjuncts, type Filter } from '../plan/filter.ts';
+import type { OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
+import type { Route } from './access-path.ts';
+import { isCreated, KindScope } from './kind-scope.ts';
+import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
+import { projectionSql } from './projection.ts';
+import { all, type Fragment, join, raw, sql } from './sql.ts';
+import { filterSql, test, wantedKeys } from './sql-filter.ts';
+import {
+  behind,
+  type FirstTermBounds,
+  identitySegments,
+  keyColumns,
+  orderClause,
+  segments,
+  type TravelOrder,
+  travelOrder,
+} from './sql-order.ts';
+
+export interface KindList {
+  readonly key: string;
+  readonly layout: KindLayout;
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+  readonly route: Route;
+  readonly backward: boolean;
+  readonly position: Position | null;
+  readonly limit: number;
+  /** Are the rows counted that are looked at along the order? */
+  readonly counted?: boolean;
+}
+
+/** The columns of a page with bodies; order keys follow. */
+const bodyColumns = 8;
+/** The columns of a page of keys alone; order keys follow. */
+const plainColumns = 4;
+
+/** Statements whose rows are: id, cluster, namespace, name, uid, rv, seq, body, order keys. */
+export function pageStatements(list: KindList, projection: Projection): readonly Fragment[] {
+  return keyStatements(list).map(({ inner, order }) => {
+    const body = projectionSql(projection);
+    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
+    return sql`SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}${join(keys, '')}
+      FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id${raw(
+        body === null ? '' : ' CROSS JOIN body AS b ON b.id = k.id',
+      )}`;
+  });
+}
+
+/** What rows that are written as text show: values and objects of the body by the names on the way, and versions. */
+export interface TextProjection {
+  readonly values: readonly (readonly string[])[];
+  readonly objects: readonly (readonly string[])[];
+  /** Are uid and resourceVersion shown? */
+  readonly versions: boolean;
+}
+
+/**
+ * Statements that give lines, as src/store/pages/page-lines.ts and text-columns.ts say.
+ * @param told whether the lines tell all.
+ */
+export function textPageStatements(
+  list: KindList,
+  { values, objects, versions }: TextProjection,
+  told: boolean,
+): readonly Fragment[] {
+  const body = values.length > 0 || objects.length > 0;
+  const joined = raw(
+    `${versions ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${body ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
+  );
+  const identity = raw(`k.cluster, nullif(k.namespace, ''), k.name, ${versions ? 'o.uid, o.rv' : 'NULL, NULL'}`);
+  const text = raw(body ? 'b.text' : 'NULL');
+  return keyStatements(list).map(({ inner, order }) => {
+    const columns = [
+      identity,
+      ...order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`))),
+      ...(told ? [bitsOfObjects(objects), text] : []),
+      listOfValues(values),
+    ];
+    return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${text})
+      FROM (${inner}) AS k${joined}`;
+  });
+}
+
+/** Each value as it was stored, null where there is none. Of two paths or more json_extract makes a list. */
+function listOfValues(values: readonly (readonly string[])[]): Fragment {
+  const [only] = values;
+  if (only === undefined) return raw('json_array()');
+  if (values.length === 1) return sql`json_array(b.body -> ${jsonPath(only)})`;
+  return sql`json_extract(b.body, ${join(
+    values.map((path) => sql`${jsonPath(path)}`),
+    ', ',
+  )})`;
+}
+
+function bitsOfObjects(objects: readonly (readonly string[])[]): Fragment {
+  if (objects.length === 0) return raw('0');
+  const bits = objects.map((path, at) => sql`((json_type(b.body, ${jsonPath(path)}) IS 'object') << ${BigInt(at)})`);
+  return sql`(${join(bits, ' | ')})`;
+}
+
+function jsonPath(names: readonly string[]): string {
+  return `$${names.map((name) => `.${JSON.stringify(name)}`).join('')}`;
+}
+
+/** Statements whose rows are: id, cluster, namespace, name, order keys. */
+export function keyPageStatements(list: KindList): readonly Fragment[] {
+  return keyStatements(list).map(({ inner, order }) => {
+    const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
+    return sql`SELECT k.id, k.cluster, k.namespace, k.name${join(keys, '')} FROM (${inner}) AS k`;
+  });
+}
+
+/** The order keys in a row of `pageStatements` or `keyPageStatements`. */
+export function keysIn(row: Row, orderBy: readonly OrderTerm[], kind: 'page' | 'keys'): OrderKeys {
+  const first = kind === 'page' ? bodyColumns : plainColumns;
+  return orderBy.map(({ type }, index) => readKey(type, row[first + index]));
+}
+
+interface KeyStatement {
+  readonly inner: Fragment;
+  readonly order: TravelOrder;
+}
+
+function keyStatements(list: KindList): readonly KeyStatement[] {
+  const { route, position } = list;
+  switch (route.kind) {
+    case 'order': {
+      const [first] = list.orderBy;
+      const base = first === undefined || isCreated(first.path, first.type) ? 'o' : 'p';
+      return ranges(list, base, (scope, order) => segments(scope, order, position, firstTermBounds(list, order)));
+    }
+    case 'identity':
+      return ranges(list, 'o', (scope, order) =>
+        identitySegments(scope, order, position, route.clusters, route.namespaces),
+      );
+    case 'path': {
+      const scope = route.path.scope();
+      return [sorted(list, scope, route.path.from(scope), route.path.where(scope), route.path.rest)];
+    }
+    case 'scan': {
+      const scope = new KindScope(list.key, list.layout, 'o');
+      return [sorted(list, scope, scope.from(), ofKind(scope), list.filter)];
+    }
+  }
+}
+
+/** One statement for each segment. */
+function ranges(
+  list: KindList,
+  base: 'o' | 'p',
+  conditions: (scope: KindScope, order: TravelOrder) => readonly Fragment[],
+): readonly KeyStatement[] {
+  const scope = new KindScope(list.key, list.layout, base);
+  const order = travelOrder(scope, list.orderBy, list.backward);
+  const filter = filterSql(scope, list.filter);
+  return conditions(scope, order).map((segment) => ({
+    order,
+    inner: select(list, scope, order, {
+      from: scope.from(),
+      where: [
+        ...(scope.base === 'o' ? [ofKind(scope)] : []),
+        segment,
+        scope.tick(list.counted),
+        scope.published(),
+        filter,
+      ],
+      clause: orderClause(scope, order, 'one side'),
+    }),
+  }));
+}
+
+function sorted(list: KindList, scope: KindScope, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
+  const order = travelOrder(scope, list.orderBy, list.backward);
+  const rest = filterSql(scope, filter);
+  const conditions = [where, scope.tick(), scope.published(), rest];
+  if (list.position !== null) conditions.push(behind(scope, order, list.position));
+  return {
+    order,
+    inner: select(list, scope, order, { from, where: conditions, clause: orderClause(scope, order, 'mixed') }),
+  };
+}
+
+interface SelectParts {
+  readonly from: Fragment;
+  readonly where: readonly Fragment[];
+  readonly clause: Fragment;
+}
+
+function select(list: KindList, scope: KindScope, order: TravelOrder, { from, where, clause }: SelectParts): Fragment {
+  const columns = [
+    ...(['id', 'cluster', 'namespace', 'name'] as const).map((name) => sql`${scope.column(name)} AS ${raw(name)}`),
+    ...keyColumns(order),
+  ];
+  return sql`SELECT ${join(columns, ', ')} FROM ${from}${scope.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;
+}
+
+function ofKind(scope: KindScope): Fragment {
+  return sql`o.kind = ${BigInt(scope.kindId)}`;
+}
+
+/** What the filter says of the first term, for the ends of its range in the index. */
+function firstTermBounds(list: KindList, order: TravelOrder): FirstTermBounds {
+  const [first] = list.orderBy;
+  const [term] = order.terms;
+  let lower: Fragment | null = null;
+  let upper: Fragment | null = null;
+  if (first === undefined || term === undefined) return { lower, upper };
+  for (const part of conjuncts(list.filter)) {
+    if (part.kind !== 'compare' || part.path.text !== first.path.text || part.type !== first.type) continue;
+    const keys = wantedKeys(part);
+    if (keys.length === 0) continue;
+    const bound = (operator: 'lt' | 'lte' | 'gt' | 'gte'): Fragment =>
+      test(operator, part.type, term.expression, keys, true);
+    if (part.operator === 'gt' || part.operator === 'gte') lower ??= bound(part.operator);
+    if (part.operator === 'lt' || part.operator === 'lte') upper ??= bound(part.operator);
+    if (part.operator === 'eq' && !part.ignoreCase) {
+      lower ??= bound('gte');
+      upper ??= bound('lte');
+    }
+  }
+  return { lower, upper };
+}
+
+/** Statements whose rows are: id, cluster, namespace, name, seq. */
+export function seqPageStatements(list: KindList): readonly Fragment[] {
+  return keyStatements(list).map(
+    ({ inner }) => sql`SELECT k.id, k.cluster, k.namespace, k.name, o.seq
+      FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id`,
+  );
+}

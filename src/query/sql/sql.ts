@@ -1,0 +1,105 @@
+/**
+ * SQL as data: fragments of text with their parameters, put together by a template.
+ *
+ * Invariant: a value that came from outside is a parameter, never text. Whatever stands between `${` and `}` is bound, unless it
+ * is a fragment itself; `raw` takes only names that this house made up. So statements of one shape have one text, and SQLite's
+ * prepared statements are found again.
+ *
+ * A parameter is written `+?`. SQLite looks at the value of a bare `?` where it stands in a LIMIT or beside a column, to plan with it,
+ * and from then on plans the statement anew whenever anything is bound: longer than most pages take to read. The plus changes no
+ * value and hides it from the planner.
+ */
+import type { SqlValue, Statement } from '../../store/types/statement.ts';
+
+export class Fragment implements Statement {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+
+  constructor(text: string, params: readonly SqlValue[]) {
+    this.sql = text;
+    this.params = params;
+    Object.freeze(this);
+  }
+}
+
+const nothing: readonly SqlValue[] = Object.freeze([]);
+
+export function sql(texts: TemplateStringsArray, ...parts: readonly (Fragment | SqlValue)[]): Fragment {
+  let text = texts[0] ?? '';
+  const params: SqlValue[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part instanceof Fragment) {
+      text += part.sql;
+      for (const param of part.params) params.push(param);
+    } else {
+      text += '+?';
+      params.push(part);
+    }
+    text += texts[index + 1] ?? '';
+  }
+  return new Fragment(text, params);
+}
+
+/** Text of ours: names of tables and columns. */
+export function raw(text: string): Fragment {
+  return new Fragment(text, nothing);
+}
+
+/** The fragments one behind the other. */
+export function join(fragments: readonly Fragment[], separator: string): Fragment {
+  return new Fragment(
+    fragments.map((fragment) => fragment.sql).join(separator),
+    fragments.flatMap((fragment) => fragment.params),
+  );
+}
+
+/** `(a AND b AND …)`; 1 when there is nothing to hold. */
+export function all(conditions: readonly Fragment[]): Fragment {
+  return (
+    balanced(
+      conditions.filter((condition) => condition.sql !== '1'),
+      'AND',
+    ) ?? raw('1')
+  );
+}
+
+/** `(a OR b OR …)`; 0 when there is nothing to choose. */
+export function any(conditions: readonly Fragment[]): Fragment {
+  return balanced(conditions, 'OR') ?? raw('0');
+}
+
+/** SQLite bounds the depth of an expression, and a chain of a thousand terms is a thousand deep: long ones become a tree. */
+function balanced(conditions: readonly Fragment[], operator: 'AND' | 'OR'): Fragment | null {
+  const [first] = conditions;
+  if (first === undefined) return null;
+  if (conditions.length === 1) return first;
+  if (conditions.length <= 50) return sql`(${join(conditions, ` ${operator} `)})`;
+  const middle = conditions.length >> 1;
+  const left = balanced(conditions.slice(0, middle), operator) ?? first;
+  const right = balanced(conditions.slice(middle), operator) ?? first;
+  return sql`(${left} ${raw(operator)} ${right})`;
+}
+
+/** More values than this travel as one JSON text, since SQLite takes only so many parameters. */
+const mostParameters = 20;
+
+/** `expression IN (…)`; text and integers only. */
+export function isIn(expression: Fragment, values: readonly (string | bigint)[]): Fragment {
+  const [only] = values;
+  if (only === undefined) return raw('0');
+  if (values.length === 1) return sql`${expression} = ${only}`;
+  if (values.length <= mostParameters) {
+    return sql`${expression} IN (${join(
+      values.map((value) => sql`${value}`),
+      ', ',
+    )})`;
+  }
+  return sql`${expression} IN (SELECT value FROM json_each(${jsonList(values)}))`;
+}
+
+function jsonList(values: readonly (string | bigint)[]): string {
+  const items = values.map((value) =>
+    typeof value === 'bigint' ? value.toString() : JSON.stringify(value.toWellFormed()),
+  );
+  return `[${items.join(',')}]`;
+}

@@ -1,0 +1,172 @@
+/**
+ * What /metrics answers, in Prometheus' text format.
+ *
+ * Owns: a registry of its own; there is nothing global. Operations are counted as they happen, everything else is read when it is
+ * asked for: memory, and one short lease that concurrent scrapes share.
+ *
+ *   scrape -> one lease (or, after a moment's patience, none) -> gauges are set -> text
+ *
+ * Invariant: a scrape never fails. What cannot be had is left out and counted in portolan_scrape_failures_total.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { OperationSource } from '../../graphql/operation/operation.ts';
+import type { PooledReader } from '../../store/read/reader.ts';
+import { OperationMetrics } from './operation-metrics.ts';
+import type { Progress } from './readiness.ts';
+import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.ts';
+
+export interface MetricsOptions {
+  readonly reader: PooledReader;
+  readonly source: OperationSource;
+  /** How far ingest is. */
+  readonly progress: () => Progress;
+  /** Of Portolan. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Milliseconds that a scrape waits for the store; default 1,000. */
+  readonly patienceMs?: number;
+}
+
+export interface Metrics {
+  readonly operations: OperationMetrics;
+  readonly contentType: string;
+  /** The exposition. Never rejects. */
+  text(): Promise<string>;
+  /** Name, type, labels and meaning of every metric of Portolan's own, in the order of the exposition. */
+  described(): readonly MetricDescription[];
+}
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+/** Makes the registry and everything in it. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  return new MetricsRegistry(options);
+}
+
+class MetricsRegistry implements Metrics {
+  readonly operations: OperationMetrics;
+  readonly #options: MetricsOptions;
+  readonly #registry = new Registry();
+  readonly #store: StoreMetrics;
+  readonly #held: Gauge;
+  readonly #kinds: Gauge;
+  readonly #generations: Counter;
+  readonly #slow: Counter;
+  readonly #failures: Counter<'part'>;
+  #reading: Promise<StoreFacts | null> | null = null;
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'portolan_build_info',
+      help: 'Always 1; the label is the version that runs.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version: options.version }, 1);
+    this.#store = new StoreMetrics(this.#registry);
+    this.operations = new OperationMetrics(this.#registry);
+    this.#held = new Gauge({
+      name: 'portolan_feed_window_changes',
+      help: 'Changes that the feed holds in memory for subscriptions.',
+      registers,
+    });
+    this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
+    this.#generations = new Counter({
+      name: 'portolan_schema_generations_total',
+      help: 'GraphQL schemas that were built and published.',
+      registers,
+    });
+    this.#slow = new Counter({
+      name: 'portolan_graphql_slow_operations_total',
+      help: 'Queries and mutations that took longer than --slow-query-ms; each is in the log by its shape.',
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'portolan_scrape_failures_total',
+      help: 'Parts that a scrape had to leave out.',
+      labelNames: ['part'],
+      registers,
+    });
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    const { clock, progress, reader, source } = this.#options;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    const facts = await this.#reading;
+    this.#part('store', () => this.#store.setFacts(facts, clock.now()));
+    this.#part('readers', () => this.#store.setReaders(reader.stats()));
+    this.#part('readiness', () => {
+      const { disk, failing, ready } = progress();
+      this.#store.setReadiness(ready, failing);
+      this.#store.setDisk(disk ?? null);
+    });
+    this.#part('feed', () => {
+      this.#held.set(source.feed.held);
+      // The engine interrupts the feed once for each generation that it publishes.
+      this.#generations.reset();
+      this.#generations.inc(source.feed.interruptions);
+    });
+    this.#slow.reset();
+    this.#slow.inc(source.slowQueries.count);
+    this.#kinds.set(kindsOf(source));
+    return this.#registry.metrics();
+  }
+
+  described(): readonly MetricDescription[] {
+    return this.#registry
+      .getMetricsAsArray()
+      .map((metric) => metric as unknown as { name: string; type: unknown; help: string; labelNames?: string[] })
+      .filter(({ name }) => name.startsWith('portolan_'))
+      .map(({ name, type, help, labelNames }) => ({ name, type: String(type), labels: labelNames ?? [], help }));
+  }
+
+  async #read(): Promise<StoreFacts | null> {
+    const { reader, patienceMs = 1000 } = this.#options;
+    try {
+      const signal = AbortSignal.timeout(patienceMs);
+      return await reader.lease(readStoreFacts, { signal, timeoutMs: patienceMs });
+    } catch (error) {
+      this.#failed('store', error);
+      return null;
+    }
+  }
+
+  #part(name: string, take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      this.#failed(name, error);
+    }
+  }
+
+  #failed(part: string, error: unknown): void {
+    this.#failures.inc({ part });
+    this.#options.log.debug({ part, error: messageOf(error) }, 'a scrape leaves a part out');
+  }
+}
+
+/** 0 before the first generation, which is no failure. */
+function kindsOf(source: OperationSource): number {
+  try {
+    return source.generation().catalog.kinds.length;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * What is measured of ingest and of the store: set anew at each scrape from one snapshot.
+ *
+ * Restarts are counted by ingest and kept in the store; they are shown as counters, whose value is what the store says. A resource
+ * that is gone takes its series with it, and while the store cannot be read there are none: better no value than an old one.
+ */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { readLogFloor } from '../../store/read/changes.ts';
+import type { ReaderStats } from '../../store/read/reader.ts';
+import { readResourceProgress } from '../../store/read/resource-progress.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { ResourceProgress } from '../../store/types/progress.ts';
+import type { DiskUse } from '../../store/types/writer.ts';
+import type { Failing } from './readiness.ts';
+
+/** What the store says at one revision. */
+export interface StoreFacts {
+  readonly resources: readonly ResourceProgress[];
+  readonly revision: number;
+  readonly logFloor: number;
+}
+
+/** Two small statements, whatever the size of the store. */
+export async function readStoreFacts(lease: Lease): Promise<StoreFacts> {
+  return {
+    resources: await readResourceProgress(lease),
+    revision: lease.revision,
+    logFloor: await readLogFloor(lease),
+  };
+}
+
+const ofResource = ['cluster', 'resource'] as const;
+
+export class StoreMetrics {
+  readonly #up: Gauge;
+  readonly #phase: Gauge<'cluster' | 'resource' | 'phase'>;
+  readonly #objects: Gauge<'cluster' | 'resource'>;
+  readonly #synced: Gauge<'cluster' | 'resource'>;
+  readonly #age: Gauge<'cluster' | 'resource'>;
+  readonly #stale: Gauge<'cluster' | 'resource'>;
+  readonly #restarts: Counter<'cluster' | 'resource' | 'reason'>;
+  readonly #ready: Gauge;
+  readonly #failing: Gauge<'cluster' | 'resource'>;
+  readonly #revision: Gauge;
+  readonly #floor: Gauge;
+  readonly #wal: Gauge;
+  readonly #bytes: Gauge;
+  readonly #maxBytes: Gauge;
+  readonly #tight: Gauge;
+  readonly #shed: Counter<'what'>;
+  readonly #readers: Gauge;
+  readonly #leases: Gauge<'state'>;
+  readonly #cut: Counter;
+  readonly #readerRestarts: Counter;
+
+  constructor(registry: Registry) {
+    const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[] = []): Gauge<T> =>
+      new Gauge({ name: `portolan_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+    const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> =>
+      new Counter({ name: `portolan_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+    this.#ready = gauge('ready', '1 while /readyz answers 200: every resource has synced or is failing.');
+    this.#failing = gauge(
+      'failing',
+      '1 for each resource that fails; resource is "everything" where it is the whole cluster.',
+      ofResource,
+    );
+    this.#phase = gauge('resource_phase', '1 for the phase that a resource is in; other phases have no series.', [
+      ...ofResource,
+      'phase',
+    ]);
+    this.#objects = gauge('resource_objects', 'Objects in the tables.', ofResource);
+    this.#synced = gauge('resource_synced', '1 when the resource has been listed completely once.', ofResource);
+    this.#age = gauge(
+      'resource_last_event_age_seconds',
+      'Time since the last event of a watch was taken; no series before the first.',
+      ofResource,
+    );
+    this.#stale = gauge(
+      'resource_stale_seconds',
+      'For how long the objects here may lack what the server has; 0 while a watch is open, no series before the first whole list.',
+      ofResource,
+    );
+    this.#restarts = counter('resource_restarts_total', 'Lists and watches that had to begin again, by reason.', [
+      ...ofResource,
+      'reason',
+    ]);
+    this.#up = gauge(
+      'store_up',
+      '1 when this scrape could read the store; without it there are no series by resource.',
+    );
+    this.#revision = gauge('store_revision', 'Sequence number of the newest committed change.');
+    this.#floor = gauge('store_log_floor', 'The change log holds what is after this sequence number.');
+    this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log; 0 once all of it is in the database file.");
+    this.#bytes = gauge('store_bytes', 'Of the database file, without pages that are free.');
+    this.#maxBytes = gauge(
+      'store_max_bytes',
+      'What the database file may have of the disk budget; no series without one.',
+    );
+    this.#tight = gauge('store_tight', '1 while something is given up for room on the disk.');
+    this.#shed = counter('store_shed_total', 'Entries of the change log and Events that were given up for room.', [
+      'what',
+    ]);
+    this.#readers = gauge('store_readers', 'Reader threads.');
+    this.#leases = gauge('store_leases', 'Read leases: running, and waiting for a reader.', ['state']);
+    this.#cut = counter('store_leases_cut_total', 'Leases that were cut because the write-ahead log was too long.');
+    this.#readerRestarts = counter('store_reader_restarts_total', 'Reader threads that died and were replaced.');
+  }
+
+  setReadiness(ready: boolean, failing: readonly Failing[]): void {
+    this.#ready.set(ready ? 1 : 0);
+    this.#failing.reset();
+    for (const { cluster, resource } of failing) this.#failing.set({ cluster, resource }, 1);
+  }
+
+  /** Null before the store is open. */
+  setDisk(disk: DiskUse | null): void {
+    this.#shed.reset();
+    for (const each of [this.#bytes, this.#maxBytes, this.#tight]) each.remove();
+    if (disk === null) return;
+    this.#bytes.set(disk.usedBytes);
+    if (disk.maxBytes !== null) this.#maxBytes.set(disk.maxBytes);
+    this.#tight.set(disk.tight ? 1 : 0);
+    for (const [what, count] of Object.entries(disk.shed)) this.#shed.inc({ what }, count);
+  }
+
+  setReaders({ readers, active, waiting, walBytes, cutForWal, restarts }: ReaderStats): void {
+    this.#readers.set(readers);
+    this.#leases.set({ state: 'running' }, active);
+    this.#leases.set({ state: 'waiting' }, waiting);
+    this.#wal.set(walBytes);
+    this.#cut.reset();
+    this.#cut.inc(cutForWal);
+    this.#readerRestarts.reset();
+    this.#readerRestarts.inc(restarts);
+  }
+
+  /** `now` in milliseconds since the epoch; null when the store could not be read. */
+  setFacts(facts: StoreFacts | null, now: number): void {
+    for (const each of [this.#phase, this.#objects, this.#synced, this.#age, this.#stale, this.#restarts]) each.reset();
+    this.#up.set(facts === null ? 0 : 1);
+    if (facts === null) {
+      this.#revision.remove();
+      this.#floor.remove();
+      return;
+    }
+    this.#revision.set(facts.revision);
+    this.#floor.set(facts.logFloor);
+    for (const { cluster, key, objects, synced, status } of facts.resources) {
+      const labels = { cluster, resource: key };
+      this.#phase.set({ ...labels, phase: status.phase }, 1);
+      this.#objects.set(labels, objects);
+      this.#synced.set(labels, synced ? 1 : 0);
+      if (status.lastEventAt !== null) this.#age.set(labels, Math.max(0, now - status.lastEventAt) / 1000);
+      if (status.staleSince !== null) this.#stale.set(labels, Math.max(0, now - status.staleSince) / 1000);
+      else if (status.lastSignAt !== null) this.#stale.set(labels, 0);
+      for (const [reason, count] of Object.entries(status.restarts)) this.#restarts.inc({ ...labels, reason }, count);
+    }
+  }
+}

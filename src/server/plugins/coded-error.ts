@@ -1,0 +1,61 @@
+/**
+ * The one boundary where thrown values become GraphQL errors. Ours keep their message and code; whatever else is thrown is a defect: it
+ * is logged with a number, and the caller is told the number and nothing more.
+ */
+import { randomUUID } from 'node:crypto';
+import { GraphQLError } from 'graphql';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+
+/** The error as a caller may see it: always with `extensions.code`. */
+export function codedError(error: unknown, log: Logger): GraphQLError {
+  const original = originalOf(error);
+  const place =
+    error instanceof GraphQLError
+      ? {
+          nodes: error.nodes ?? null,
+          source: error.source ?? null,
+          positions: error.positions ?? null,
+          path: error.path ?? null,
+        }
+      : {};
+  if (original instanceof PortolanError) {
+    const { code, details, message } = original;
+    return new GraphQLError(message, { ...place, extensions: { ...details, code } });
+  }
+  if (error instanceof GraphQLError && (original === undefined || original instanceof GraphQLError)) {
+    if (error.extensions['code'] !== undefined) return error;
+    // What graphql-js itself refuses while it executes, a variable for instance, is the caller's to mend.
+    return new GraphQLError(error.message, { ...place, extensions: { ...error.extensions, code: 'BAD_USER_INPUT' } });
+  }
+  const number = randomUUID();
+  log.error(
+    { error: messageOf(original ?? error), stack: stackOf(original ?? error), number },
+    'an operation failed unexpectedly',
+  );
+  return new GraphQLError(`Portolan failed unexpectedly; its log says more under ${number}.`, {
+    ...place,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', number },
+  });
+}
+
+/** The code that {@link codedError} will give the error; logs nothing. */
+export function codeOfThrown(error: unknown): string {
+  const original = originalOf(error);
+  if (original instanceof PortolanError) return original.code;
+  if (error instanceof GraphQLError && (original === undefined || original instanceof GraphQLError)) {
+    const { code } = error.extensions;
+    return typeof code === 'string' ? code : 'BAD_USER_INPUT';
+  }
+  return 'INTERNAL_SERVER_ERROR';
+}
+
+function originalOf(error: unknown): unknown {
+  let current = error;
+  while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;
+  return current;
+}
+
+function stackOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.stack : undefined;
+}

@@ -1,0 +1,116 @@
+/**
+ * Role-based access control over the Roles and bindings that are there: who may do what.
+ * Source: the authorization documentation of Kubernetes, "Using RBAC Authorization". Never: keeps a decision.
+ */
+import { asArray, asObject, asString, type JsonObject } from '../objects/json.ts';
+import type { ObjectStore, Stored } from '../objects/object-store.ts';
+
+/** Who asks. */
+export interface Caller {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** What is asked for: a verb on a resource, or on a path that is none. */
+export type Attributes =
+  | {
+      readonly verb: string;
+      readonly group: string;
+      /** `pods`, or `pods/log`. */
+      readonly resource: string;
+      /** '' for the whole cluster. */
+      readonly namespace: string;
+      /** '' for no object in particular. */
+      readonly name: string;
+    }
+  | { readonly verb: string; readonly path: string };
+
+/** What every caller may read who has a token, as the bootstrap role system:discovery says. */
+const discovery: JsonObject = {
+  verbs: ['get'],
+  nonResourceURLs: [
+    '/api',
+    '/api/*',
+    '/apis',
+    '/apis/*',
+    '/healthz',
+    '/livez',
+    '/openapi',
+    '/openapi/*',
+    '/readyz',
+    '/version',
+    '/version/',
+  ],
+};
+/** What every caller may ask of itself, as system:basic-user says. */
+const basic: JsonObject = {
+  verbs: ['create'],
+  apiGroups: ['authorization.k8s.io'],
+  resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+};
+/** What anybody at all may read, as system:public-info-viewer says. */
+const publicInfo: JsonObject = {
+  verbs: ['get'],
+  nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'],
+};
+const everything: readonly JsonObject[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+export class Rbac {
+  readonly #store: ObjectStore;
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  /** Whether the caller may do this. */
+  allows(caller: Caller, attributes: Attributes): boolean {
+    const namespace = 'path' in attributes ? '' : attributes.namespace;
+    return this.rulesOf(caller, namespace).some((rule) => covers(rule, attributes));
+  }
+
+  /** The rules that hold for the caller in the whole cluster and, when it is given, in this namespace. */
+  rulesOf(caller: Caller, namespace: string): readonly JsonObject[] {
+    if (caller.groups.includes('system:masters')) return everything;
+    const rules = [publicInfo, ...(caller.groups.includes('system:authenticated') ? [discovery, basic] : [])];
+    const bindings = this.#store.list('clusterrolebindings.rbac.authorization.k8s.io');
+    if (namespace !== '') bindings.push(...this.#store.list('rolebindings.rbac.authorization.k8s.io', namespace));
+    for (const { object, namespace: within } of bindings) {
+      if (!asArray(object.subjects).some((subject) => isSubject(asObject(subject), caller))) continue;
+      rules.push(...asArray(this.#roleOf(asObject(object.roleRef), within)?.object.rules).map(asObject));
+    }
+    return rules;
+  }
+
+  #roleOf({ kind, name }: JsonObject, namespace: string): Stored | undefined {
+    const [storage, within] = kind === 'Role' ? ['roles', namespace] : ['clusterroles', ''];
+    return this.#store.get(`${storage}.rbac.authorization.k8s.io`, within, asString(name));
+  }
+}
+
+function isSubject({ kind, name, namespace }: JsonObject, { user, groups }: Caller): boolean {
+  if (kind === 'User') return name === user;
+  if (kind === 'Group') return groups.includes(asString(name));
+  return kind === 'ServiceAccount' && user === `system:serviceaccount:${asString(namespace)}:${asString(name)}`;
+}
+
+function covers(rule: JsonObject, attributes: Attributes): boolean {
+  const has = (key: string, ...values: readonly string[]): boolean =>
+    asArray(rule[key]).some((item) => item === '*' || values.includes(asString(item)));
+  if (!has('verbs', attributes.verb)) return false;
+  if ('path' in attributes) {
+    return asArray(rule.nonResourceURLs)
+      .map(asString)
+      .some((url) => url === attributes.path || (url.endsWith('*') && attributes.path.startsWith(url.slice(0, -1))));
+  }
+  const { group, resource, name } = attributes;
+  const [, subresource] = resource.split('/');
+  const names = asArray(rule.resourceNames);
+  return (
+    has('apiGroups', group) &&
+    has('resources', resource, ...(subresource === undefined ? [] : [`*/${subresource}`])) &&
+    (names.length === 0 || names.includes(name))
+  );
+}

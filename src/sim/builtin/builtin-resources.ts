@@ -1,0 +1,92 @@
+/** The built-in resources, made from the schema tables. */
+import type { JsonObject } from '../objects/json.ts';
+import { allVerbs, type ScalePaths, type ServedResource } from '../resources/served-resource.ts';
+import { builtinSchema } from '../schema/builtin-schema.ts';
+import type { BuiltinKind } from '../schema/notation.ts';
+import { eventsV1ToCore, eventsV1View } from './event-conversion.ts';
+
+const plain = { convert: (object: JsonObject): JsonObject => object };
+const withGeneration = new Set([
+  'Pod',
+  'Deployment',
+  'ReplicaSet',
+  'StatefulSet',
+  'DaemonSet',
+  'Job',
+  'CronJob',
+  'Ingress',
+  'NetworkPolicy',
+  'CustomResourceDefinition',
+]);
+const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
+const eventFields = (object: string): [string, string[]][] =>
+  involved.map((field) => [`${object}.${field}`, ['involvedObject', field]]);
+
+/** Field selectors by kind and, for Event, by group; paths are those of the stored form. */
+const selectable: Readonly<Record<string, [string, string[]][]>> = {
+  Pod: [
+    ['spec.nodeName', ['spec', 'nodeName']],
+    ['spec.restartPolicy', ['spec', 'restartPolicy']],
+    ['spec.schedulerName', ['spec', 'schedulerName']],
+    ['spec.serviceAccountName', ['spec', 'serviceAccountName']],
+    ['spec.hostNetwork', ['spec', 'hostNetwork']],
+    ['status.phase', ['status', 'phase']],
+    ['status.podIP', ['status', 'podIP']],
+    ['status.nominatedNodeName', ['status', 'nominatedNodeName']],
+  ],
+  Node: [['spec.unschedulable', ['spec', 'unschedulable']]],
+  Namespace: [['status.phase', ['status', 'phase']]],
+  Secret: [['type', ['type']]],
+  ReplicaSet: [['status.replicas', ['status', 'replicas']]],
+  Job: [['status.successful', ['status', 'succeeded']]],
+  'Event.': [
+    ...eventFields('involvedObject'),
+    ['reason', ['reason']],
+    ['type', ['type']],
+    ['source', ['source', 'component']],
+  ],
+  'Event.events.k8s.io': [...eventFields('regarding'), ['reason', ['reason']], ['type', ['type']]],
+};
+
+const replicas: ScalePaths = {
+  specReplicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  selector: undefined,
+};
+
+function resourceOf(kind: BuiltinKind): ServedResource {
+  const schema = builtinSchema();
+  const isNewEvent = kind.kind === 'Event' && kind.group === 'events.k8s.io';
+  const storage = isNewEvent || kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
+  const fields = selectable[kind.kind] ?? selectable[`${kind.kind}.${kind.group}`] ?? [];
+  return {
+    group: kind.group,
+    version: kind.version,
+    plural: kind.plural,
+    singular: kind.kind.toLowerCase(),
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
+    namespaced: kind.namespaced,
+    shortNames: kind.shortNames,
+    categories: kind.categories,
+    verbs: kind.bare ? ['create'] : (kind.verbs ?? allVerbs),
+    storage,
+    view: isNewEvent ? eventsV1View : plain,
+    toStorage: isNewEvent ? eventsV1ToCore : (object) => object,
+    custom: false,
+    bare: kind.bare,
+    statusSubresource: kind.subresources.includes('status'),
+    subresources: kind.subresources,
+    scale: kind.subresources.includes('scale') ? replicas : undefined,
+    hasGeneration: withGeneration.has(kind.kind),
+    selectableFields: new Map(fields),
+    printerColumns: undefined,
+    schema: { root: schema.definitions[kind.definition] ?? {}, definitions: schema.definitions, open: true },
+    definition: kind.definition,
+  };
+}
+
+/** One ServedResource for each built-in kind, in the order of the tables. */
+export function builtinResources(): ServedResource[] {
+  return builtinSchema().kinds.map(resourceOf);
+}

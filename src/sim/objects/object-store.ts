@@ -1,0 +1,292 @@
+/**
+ * The simulated etcd: objects of all resources under one revision counter, with a bounded history per resource.
+ *
+ * Owns: the newest object of every key, the order of keys, the revision counter, and the last events of each
+ * resource. Never: knows what a kind is, changes an object it was given, or lets an event be seen before the objects.
+ *
+ * Life of a write: `write`/`remove` take the next revision and let the caller build the object with it -> the object
+ * and the event are recorded -> listeners hear the event, synchronously and in revision order (a write made by a
+ * listener is heard after the event that caused it) -> the event is forgotten when its resource has more than
+ * `historyEvents` younger ones, or at `compact()`. What is forgotten raises the resource's floor: a watch or a
+ * snapshot that starts below the floor cannot be served honestly and is answered with 410 by the layers above.
+ */
+import { must } from '../../base/must.ts';
+import type { JsonObject } from './json.ts';
+
+/** How one served version shows a stored object; compared by identity for the text cache. */
+export interface View {
+  convert(object: JsonObject): JsonObject;
+}
+
+/** One version of one object. Immutable; keeps the JSON text of the two views that asked last. */
+export class Stored {
+  readonly storage: string;
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly revision: number;
+  readonly object: JsonObject;
+  #texts: { view: View; text: string }[] | undefined;
+
+  constructor(storage: string, namespace: string, name: string, uid: string, revision: number, object: JsonObject) {
+    this.storage = storage;
+    this.namespace = namespace;
+    this.name = name;
+    this.uid = uid;
+    this.key = keyOf(namespace, name);
+    this.revision = revision;
+    this.object = object;
+  }
+
+  /** The JSON text of the object as `view` shows it. */
+  text(view: View): string {
+    const known = this.#texts?.find((slot) => slot.view === view);
+    if (known) return known.text;
+    const text = JSON.stringify(view.convert(this.object));
+    this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
+    return text;
+  }
+}
+
+export interface StoreEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly revision: number;
+  /** The new version; for DELETED the last one, with the revision of the deletion. */
+  readonly stored: Stored;
+  readonly previous: Stored | undefined;
+}
+
+export type StoreListener = (event: StoreEvent) => void;
+
+/** The key of an object within its resource; also its place in lists. */
+export function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/** All objects at one revision, as a backup has them: without history. */
+export interface StoreBackup {
+  readonly revision: number;
+  readonly objects: ReadonlyMap<string, readonly Stored[]>;
+}
+
+interface Collection {
+  readonly objects: Map<string, Stored>;
+  /** Sorted; holds exactly the keys of `objects`. */
+  readonly keys: string[];
+  events: StoreEvent[];
+  /** Every event with a revision above the floor is still in `events`. */
+  floor: number;
+}
+
+/** The position of the first key that is not below `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  if (high > 0 && must(keys[high - 1], 'a last key') < key) return high;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (must(keys[middle], 'a key in range') < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class ObjectStore {
+  readonly #historyEvents: number;
+  readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Map<string, Set<StoreListener>>();
+  readonly #queue: StoreEvent[] = [];
+  #dispatching = false;
+  #revision: number;
+  #compacted = 0;
+
+  /** `firstRevision`: where the counter starts; `historyEvents`: how many events are kept per resource. */
+  constructor(options: { historyEvents: number; firstRevision?: number }) {
+    this.#historyEvents = options.historyEvents;
+    this.#revision = options.firstRevision ?? 1;
+  }
+
+  /** The revision of the newest write. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(storage: string, namespace: string, name: string): Stored | undefined {
+    return this.#collections.get(storage)?.objects.get(keyOf(namespace, name));
+  }
+
+  /** How many objects the resource holds now. */
+  count(storage: string): number {
+    return this.#collections.get(storage)?.objects.size ?? 0;
+  }
+
+  /** The object at a place in key order, or undefined. */
+  nth(storage: string, index: number): Stored | undefined {
+    const collection = this.#collections.get(storage);
+    const key = collection?.keys[index];
+    return key === undefined ? undefined : collection?.objects.get(key);
+  }
+
+  /** The resources that have ever held an object. */
+  storages(): string[] {
+    return [...this.#collections.keys()];
+  }
+
+  /** All objects of a resource (of one namespace, when given) in key order, as they are now. */
+  list(storage: string, namespace?: string): Stored[] {
+    const collection = this.#collections.get(storage);
+    if (!collection) return [];
+    const { keys, objects } = collection;
+    const out: Stored[] = [];
+    const prefix = namespace === undefined ? '' : `${namespace}/`;
+    for (let i = prefix === '' ? 0 : lowerBound(keys, prefix); i < keys.length; i++) {
+      const key = must(keys[i], 'a key in range');
+      if (!key.startsWith(prefix)) break;
+      out.push(must(objects.get(key), 'an object for every key'));
+    }
+    return out;
+  }
+
+  /**
+   * The resource as it was at `revision`, in key order; undefined when the history no longer reaches back that far.
+   * Costs one pass over the objects and the events since then.
+   */
+  snapshot(storage: string, revision: number, namespace?: string): Stored[] | undefined {
+    const collection = this.#collections.get(storage);
+    if (revision < Math.max(collection?.floor ?? 0, this.#compacted)) return undefined;
+    if (!collection) return [];
+    const then = new Map<string, Stored | undefined>();
+    for (let i = collection.events.length - 1; i >= 0; i--) {
+      const event = must(collection.events[i], 'an event in range');
+      if (event.revision <= revision) break;
+      then.set(event.stored.key, event.previous);
+    }
+    const now = this.list(storage, namespace);
+    if (then.size === 0) return now;
+    const kept = now.filter((stored) => !then.has(stored.key));
+    for (const stored of then.values()) {
+      if (stored && (namespace === undefined || stored.namespace === namespace)) kept.push(stored);
+    }
+    return kept.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+
+  /** The events of a resource after `revision`, oldest first; undefined when some of them are forgotten. */
+  eventsSince(storage: string, revision: number): StoreEvent[] | undefined {
+    const collection = this.#collections.get(storage);
+    if (revision < Math.max(collection?.floor ?? 0, this.#compacted)) return undefined;
+    if (!collection) return [];
+    let start = collection.events.length;
+    while (start > 0 && must(collection.events[start - 1], 'an event in range').revision > revision) start--;
+    return collection.events.slice(start);
+  }
+
+  /** Creates or replaces an object. `build` gets the resourceVersion and returns the whole object. */
+  write(
+    storage: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    build: (resourceVersion: string) => JsonObject,
+  ): Stored {
+    const collection = this.#collection(storage);
+    const previous = collection.objects.get(keyOf(namespace, name));
+    const revision = ++this.#revision;
+    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)));
+    if (!previous) collection.keys.splice(lowerBound(collection.keys, stored.key), 0, stored.key);
+    collection.objects.set(stored.key, stored);
+    this.#record(collection, { type: previous ? 'MODIFIED' : 'ADDED', revision, stored, previous });
+    return stored;
+  }
+
+  /** Removes an object; `build` makes its last version. Undefined when there was none. */
+  remove(
+    storage: string,
+    namespace: string,
+    name: string,
+    build: (resourceVersion: string) => JsonObject,
+  ): Stored | undefined {
+    const collection = this.#collection(storage);
+    const key = keyOf(namespace, name);
+    const previous = collection.objects.get(key);
+    if (!previous) return undefined;
+    const revision = ++this.#revision;
+    const stored = new Stored(storage, namespace, name, previous.uid, revision, build(String(revision)));
+    collection.objects.delete(key);
+    collection.keys.splice(lowerBound(collection.keys, key), 1);
+    this.#record(collection, { type: 'DELETED', revision, stored, previous });
+    return stored;
+  }
+
+  /** Hears every event of a resource, or of all with '*'. Returns how to stop. */
+  subscribe(storage: string, listener: StoreListener): () => void {
+    let set = this.#listeners.get(storage);
+    if (!set) {
+      set = new Set();
+      this.#listeners.set(storage, set);
+    }
+    set.add(listener);
+    return () => set.delete(listener);
+  }
+
+  /** Forgets all history: from here on only the present revision can be resumed from. */
+  compact(): void {
+    this.#compacted = this.#revision;
+    for (const collection of this.#collections.values()) collection.events = [];
+  }
+
+  /** A backup of everything that is there now. */
+  save(): StoreBackup {
+    return {
+      revision: this.#revision,
+      objects: new Map(this.storages().map((storage) => [storage, this.list(storage)])),
+    };
+  }
+
+  /** Goes back to a backup, its revision too. History is gone, and nobody hears an event: nothing happened, it is another past. */
+  restore({ revision, objects }: StoreBackup): void {
+    for (const storage of new Set([...this.storages(), ...objects.keys()])) {
+      const there = objects.get(storage) ?? [];
+      this.#collections.set(storage, {
+        objects: new Map(there.map((stored) => [stored.key, stored])),
+        keys: there.map(({ key }) => key),
+        events: [],
+        floor: 0,
+      });
+    }
+    this.#revision = revision;
+    this.#compacted = revision;
+  }
+
+  #collection(storage: string): Collection {
+    let collection = this.#collections.get(storage);
+    if (!collection) {
+      collection = { objects: new Map(), keys: [], events: [], floor: 0 };
+      this.#collections.set(storage, collection);
+    }
+    return collection;
+  }
+
+  #record(collection: Collection, event: StoreEvent): void {
+    collection.events.push(event);
+    if (collection.events.length > this.#historyEvents * 2 || this.#historyEvents < 64) this.#trim(collection);
+    this.#queue.push(event);
+    if (this.#dispatching) return;
+    this.#dispatching = true;
+    try {
+      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+        for (const listener of [...(this.#listeners.get(next.stored.storage) ?? [])]) listener(next);
+        for (const listener of [...(this.#listeners.get('*') ?? [])]) listener(next);
+      }
+    } finally {
+      this.#dispatching = false;
+    }
+  }
+
+  #trim(collection: Collection): void {
+    const excess = collection.events.length - this.#historyEvents;
+    if (excess <= 0) return;
+    collection.floor = must(collection.events[excess - 1], 'an event in range').revision;
+    collection.events = collection.events.slice(excess);
+  }
+}

@@ -1,0 +1,13 @@
+/** Randomness that is the same every time: a small generator of 32 bits of state (mulberry32). Not for secrets. */
+import type { Random } from '../../base/clock.ts';
+
+/** Numbers in [0, 1) that depend on the seed alone. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

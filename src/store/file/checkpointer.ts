@@ -1,0 +1,73 @@
+/**
+ * Starts and stops the checkpoint thread of a store. Checkpoints run off the writer's thread, so that no commit waits for one.
+ *
+ *   start -> the thread looks at the log every few milliseconds -> stop: it closes its connection and says so, within `stopMs`
+ */
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+
+/** Places in the memory shared with the thread (32-bit integers). */
+export const checkpointFlags = { stop: 0, started: 1, stopped: 2, firstFillOver: 3, length: 4 } as const;
+
+export interface CheckpointerData {
+  readonly file: string;
+  readonly flags: Int32Array<SharedArrayBuffer>;
+  /** Bytes in the log that are worth a checkpoint. */
+  readonly passiveBytes: number;
+  /** Size of the log above which all of it is written back, so that it begins anew; the reader's gate stands at the same size. */
+  readonly gateBytes: number;
+  /** The file is written without syncs until the flag says that its first fill is over. */
+  readonly firstFill: boolean;
+}
+
+/** Why checkpoints have begun to fail, null when one has gone well again; or why the end of a first fill could not be synced. */
+export type CheckpointerMessage = { readonly failing: string | null } | { readonly unsynced: string };
+
+export interface Checkpointer {
+  /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
+  stop(): void;
+  /** Syncs the file and its log in the thread, and has it synced from then on. */
+  endFirstFill(): void;
+}
+
+const stopMs = 1000;
+
+export function startCheckpointer(
+  options: Omit<CheckpointerData, 'flags'> & { readonly log: Logger; readonly onDeath: () => void },
+): Checkpointer {
+  const { log, onDeath, ...data } = options;
+  const flags = new Int32Array(new SharedArrayBuffer(checkpointFlags.length * 4));
+  const worker = new Worker(new URL('./checkpointer.worker.ts', import.meta.url), {
+    workerData: { ...data, flags } satisfies CheckpointerData,
+  });
+  worker.unref();
+  worker.on('message', (message: CheckpointerMessage) => {
+    if ('unsynced' in message) {
+      const fields = { file: data.file, error: message.unsynced };
+      log.error(
+        fields,
+        'the store could not be synced after its first fill; it is rebuilt when the machine has gone down',
+      );
+      return;
+    }
+    const { failing } = message;
+    if (failing === null) log.info({ file: data.file }, 'the write-ahead log is written back again');
+    else log.error({ file: data.file, error: failing }, 'the write-ahead log cannot be written back; trying again');
+  });
+  worker.on('error', (error) => {
+    log.error({ error: messageOf(error) }, 'the checkpoint thread died; the writer checkpoints by itself');
+    onDeath();
+  });
+  return {
+    endFirstFill: () => {
+      Atomics.store(flags, checkpointFlags.firstFillOver, 1);
+    },
+    stop: () => {
+      Atomics.store(flags, checkpointFlags.stop, 1);
+      Atomics.notify(flags, checkpointFlags.stop);
+      // A thread that has not started yet sees the flag before it opens anything.
+      if (Atomics.load(flags, checkpointFlags.started) === 1) Atomics.wait(flags, checkpointFlags.stopped, 0, stopMs);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * How much disk the store may take, and when something is given up for it.
+ *
+ * A budget is shared out once: two gates of the write-ahead log, an eighth of the rest for the staging file of lists that are being
+ * compared, the rest for the database file. SQLite itself holds both files to their pages (`max_page_count`), so nothing is ever
+ * over it; what is done here is to make room before that.
+ *
+ *   ample  -> 85 % used, or SQLITE_FULL from the file or the disk -> tight: housekeeping gives up, in its order (housekeeping.ts)
+ *   tight  -> below 80 %                                          -> ample
+ *   90 %: bulk work (first syncs, wholesale replaces) is refused with a StoreFault, so that one large resource leaves the room that
+ *         the events of all others need
+ *
+ * Never: takes an object away that the API server has, Events apart. The file does not shrink: what is freed in it is used again.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Database } from '../sqlite/database.ts';
+import { StoreFault } from '../sqlite/store-fault.ts';
+import type { DiskUse } from '../types/writer.ts';
+
+export interface DiskBudgetOptions {
+  /** Of all files of the store together; none when null. */
+  readonly maxBytes: number | null;
+  readonly walGateBytes: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const tightAt = 0.85;
+const ampleAt = 0.8;
+const bulkAt = 0.9;
+/** Milliseconds for which one SQLITE_FULL asks for room where no budget says how much there is. */
+const fullMs = 30_000;
+
+export class DiskBudget {
+  readonly #database: Database;
+  readonly #options: DiskBudgetOptions;
+  readonly #pageSize: number;
+  /** Pages of the database file; null without a budget. */
+  readonly #maxPages: number | null;
+  readonly #shed = { changes: 0, events: 0 };
+  #tight = false;
+  #fullUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(database: Database, options: DiskBudgetOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#pageSize = Number(database.pragma('page_size'));
+    const { log, maxBytes, walGateBytes } = options;
+    if (maxBytes === null) {
+      this.#maxPages = null;
+      return;
+    }
+    const pages = Math.max(1, Math.floor((maxBytes - 2 * walGateBytes) / this.#pageSize));
+    const staging = Math.floor(pages / 8);
+    this.#maxPages = pages - staging;
+    database.pragma(`staging.max_page_count = ${staging}`);
+    const granted = Number(database.pragma(`main.max_page_count = ${this.#maxPages}`));
+    if (granted <= this.#maxPages) return;
+    log.warn(
+      { fileBytes: granted * this.#pageSize, maxBytes: this.#maxPages * this.#pageSize },
+      'the store file is larger than its share of the disk budget, and does not shrink; remove it to begin anew',
+    );
+  }
+
+  /** As the last look found it. */
+  get wasTight(): boolean {
+    return this.#tight;
+  }
+
+  /** True while room is to be made. Looks at the file, and says when it begins and ends. */
+  tight(): boolean {
+    const { clock, log } = this.#options;
+    const used = this.#usedPages();
+    const share = this.#maxPages === null ? 0 : used / this.#maxPages;
+    const full = clock.monotonic() < this.#fullUntil;
+    const tight = full || share >= (this.#tight ? ampleAt : tightAt);
+    if (tight !== this.#tight) {
+      this.#tight = tight;
+      const fields = { ...this.use(), usedShare: Number(share.toFixed(2)) };
+      if (tight) log.warn(fields, 'the store runs out of room; the change log and then Events are given up for it');
+      else log.info(fields, 'the store has room again');
+    }
+    return tight;
+  }
+
+  /** Throws when there is no room for bulk work. */
+  admitBulk(): void {
+    if (this.#maxPages === null || this.#usedPages() < this.#maxPages * bulkAt) return;
+    throw this.full(null);
+  }
+
+  /** What to throw for SQLITE_FULL; makes room from then on. */
+  full(cause: unknown): StoreFault {
+    const { clock } = this.#options;
+    const { maxBytes } = this.use();
+    // With room in the database file it was the staging file that was full: giving up rows would not help.
+    const helps = this.#maxPages === null || this.#usedPages() >= this.#maxPages * ampleAt;
+    if (helps) this.#fullUntil = clock.monotonic() + fullMs;
+    return new StoreFault(
+      'full',
+      maxBytes === null
+        ? `The disk that holds ${this.#database.file} is full; free some space, or leave resources out with --exclude.`
+        : `There is no room for this resource in the disk budget${helps ? '' : ' while its list is compared'}; raise --max-disk, or leave resources out with --exclude.`,
+      cause,
+    );
+  }
+
+  /** Notes what was given up. */
+  gaveUp(what: keyof DiskUse['shed'], count: number): void {
+    this.#shed[what] += count;
+  }
+
+  use(): DiskUse {
+    return {
+      usedBytes: this.#usedPages() * this.#pageSize,
+      maxBytes: this.#maxPages === null ? null : this.#maxPages * this.#pageSize,
+      tight: this.#tight,
+      shed: { ...this.#shed },
+    };
+  }
+
+  #usedPages(): number {
+    const row = this.#database
+      .statement('SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count')
+      .get();
+    return Number(row?.[0]);
+  }
+}

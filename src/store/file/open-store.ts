@@ -1,0 +1,290 @@
+/**
+ * Opens the store file for its one writer: makes it, checks it, or rebuilds it, and holds it exclusively.
+ *
+ *   lock -> look at the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
+ *
+ * Never touches a file that is not ours: a foreign file is an error. A rebuild loses nothing but time, since the API server is
+ * the truth; it is said loudly and starts a new epoch, so that old cursors are answered with GAP. A file of a newer version is kept
+ * under another name, for whoever goes back to that version.
+ *
+ * A writer that meets a damaged page while it runs leaves a note beside the file, since a check does not find every damage: the
+ * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (first-fill.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { Database, sqliteCodeOf } from '../sqlite/database.ts';
+import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
+import { beginFirstFill, firstFillOf, thisBoot } from './first-fill.ts';
+
+/** See sqlite.org/fileformat2.html: the application id stands at 68. */
+const headerBytes = 100;
+
+export interface OpenStoreOptions {
+  readonly log: Logger;
+  /** Makes the name of a new life of the file; default a random UUID. */
+  readonly newEpoch?: () => string;
+  /** Milliseconds to wait for another process to let go of the file; default 2,000. */
+  readonly lockWaitMs?: number;
+  readonly slowMs?: number;
+  /** The name of this boot of the machine; null where it has none. Default what the kernel says. */
+  readonly boot?: string | null;
+}
+
+export interface OpenedStore {
+  readonly database: Database;
+  readonly epoch: string;
+  readonly outcome: 'created' | 'resumed' | 'rebuilt';
+  /** It is being filled for the first time (first-fill.ts). */
+  readonly firstFill: boolean;
+  /** Marks the file as closed in order, and lets go of it. */
+  close(): void;
+  /** Lets go of a damaged file, and notes that it is to be rebuilt. Never throws. */
+  abandon(reason: string): void;
+}
+
+/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
+export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
+  makeRoomFor(file);
+  const lock = takeLock(file, options.lockWaitMs ?? 2000);
+  let database: Database | null = null;
+  try {
+    let outcome: OpenedStore['outcome'] = 'created';
+    const boot = options.boot === undefined ? thisBoot() : options.boot;
+    const filled = firstFillOf(file, boot);
+    if (existsSync(file) && statSync(file).size > 0) {
+      const fault = noted(file) ?? (filled === 'lost' ? lostInFill(file) : inspect(file, options.log));
+      outcome = fault === null ? 'resumed' : 'rebuilt';
+      if (fault !== null) clear(file, fault, options.log);
+    }
+    rmSync(noteOf(file), { force: true });
+    const firstFill = outcome === 'resumed' ? filled === 'goes on' : beginFirstFill(file, boot);
+    database = new Database(file, {
+      log: options.log,
+      ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
+    });
+    configure(database, file);
+    if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
+    attachStaging(database, file);
+    database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
+    const epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
+    options.log.info({ file, epoch, outcome }, 'the store is open');
+    const opened = database;
+    return {
+      database,
+      epoch,
+      outcome,
+      firstFill,
+      close: () => close(opened, file, lock),
+      abandon: (reason) => abandon(opened, file, lock, reason, options.log),
+    };
+  } catch (error) {
+    database?.close();
+    lock.close();
+    throw error;
+  }
+}
+
+function makeRoomFor(file: string): void {
+  const wrong = (why: string, cause?: unknown): PortolanError =>
+    new PortolanError('CONFIGURATION', `${file} cannot be the store: ${why}; give --data the path of a file.`, {
+      cause,
+    });
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+  } catch (error) {
+    throw wrong(messageOf(error), error);
+  }
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw wrong('it is a directory');
+}
+
+/** Held as an exclusive transaction on a file of its own: the kernel lets go of it however the process ends. */
+function takeLock(file: string, waitMs: number): Database {
+  const lock = new Database(`${file}-lock`, { busyMs: waitMs, slowMs: Number.POSITIVE_INFINITY });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (sqliteCodeOf(error) !== 'SQLITE_BUSY') throw error;
+    throw new PortolanError(
+      'CONFIGURATION',
+      `Another process uses the store ${file}; stop it, or choose another file.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Why a file cannot be used. */
+interface Fault {
+  readonly reason: string;
+  /** The format of a file that a newer version wrote: it is set aside. */
+  readonly newer?: number;
+}
+
+/** Any page of it may be torn, so it is not opened. Throws when its header is that of another program's file. */
+function lostInFill(file: string): Fault {
+  const header = Buffer.alloc(headerBytes);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header, 0, headerBytes, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  // Neither may be written yet, and is zero then.
+  const isSqlite =
+    header.subarray(0, 16).equals(Buffer.from('SQLite format 3\0')) || header.every((byte) => byte === 0);
+  const id = header.readInt32BE(68);
+  if (!isSqlite || (id !== applicationId && id !== 0)) throw foreignFile(file);
+  return { reason: 'the machine went down while it was filled for the first time' };
+}
+
+function noteOf(file: string): string {
+  return `${file}-damaged`;
+}
+
+/** What a writer that met a damaged page has left. */
+function noted(file: string): Fault | null {
+  return existsSync(noteOf(file)) ? { reason: readFileSync(noteOf(file), 'utf8') } : null;
+}
+
+function clear(file: string, { reason, newer }: Fault, log: Logger): void {
+  const what = 'the store is rebuilt; everything is listed anew and cursors lose their place';
+  if (newer === undefined) {
+    log.warn({ file, reason }, what);
+    remove(file);
+    return;
+  }
+  const aside = `${file}.format-${newer}`;
+  log.warn({ file, reason, aside }, `${what}; the file is kept under another name, and may be removed`);
+  for (const suffix of ['', '-wal']) {
+    rmSync(`${aside}${suffix}`, { force: true });
+    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+  }
+  remove(file);
+}
+
+/** Null when the file can be used as it is, otherwise why it must be rebuilt. Throws when it is not ours. */
+function inspect(file: string, log: Logger): Fault | null {
+  const database = new Database(file, { log, slowMs: Number.POSITIVE_INFINITY });
+  try {
+    const foreign = database.pragma('application_id') !== applicationId;
+    if (foreign) {
+      if (database.statement('SELECT count(*) FROM sqlite_schema').get()?.[0] === 0)
+        return { reason: 'it has no tables' };
+      throw foreignFile(file);
+    }
+    const format = Number(database.pragma('user_version'));
+    const reason = `its format is ${format}, and this version writes ${formatVersion}`;
+    if (format > formatVersion) return { reason, newer: format };
+    if (format !== formatVersion) return { reason };
+    const clean = database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0] === 1;
+    if (!clean) {
+      log.warn({ file }, 'the store was not closed in order; checking it');
+      const verdict = database.pragma('quick_check(1)');
+      if (verdict !== 'ok') return { reason: `the check found: ${String(verdict)}` };
+    }
+    if (database.statement('SELECT revision FROM state').get() === undefined) return { reason: 'it has no state' };
+    return null;
+  } catch (error) {
+    const code = sqliteCodeOf(error);
+    if (code === 'SQLITE_NOTADB') throw foreignFile(file, error);
+    if (
+      code === null ||
+      code.startsWith('SQLITE_BUSY') ||
+      code.startsWith('SQLITE_IOERR') ||
+      code === 'SQLITE_CANTOPEN'
+    )
+      throw error;
+    return { reason: `reading it failed: ${messageOf(error)}` };
+  } finally {
+    database.close();
+  }
+}
+
+function foreignFile(file: string, cause?: unknown): PortolanError {
+  return new PortolanError(
+    'CONFIGURATION',
+    `${file} is not a store of Portolan; choose another file, or move it away.`,
+    { cause },
+  );
+}
+
+function remove(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+function configure(database: Database, file: string): void {
+  database.pragma('page_size = 4096');
+  const mode = database.pragma('journal_mode = WAL');
+  if (mode !== 'wal') {
+    throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
+  }
+  database.pragma('cache_size = -48000');
+  // Sorts of the writer are small; a container may have no writable /tmp.
+  database.pragma('temp_store = MEMORY');
+}
+
+function create(database: Database, newEpoch: () => string): void {
+  database.transaction(() => {
+    for (const statement of schemaStatements) database.exec(statement);
+    database.statement(`INSERT INTO meta VALUES ('epoch', ?)`).run(newEpoch());
+    database.pragma(`application_id = ${applicationId}`);
+    database.pragma(`user_version = ${formatVersion}`);
+  });
+}
+
+/** Staged rows are worthless after a crash, so the file starts empty and is written without syncs. */
+function attachStaging(database: Database, file: string): void {
+  const staging = `${file}-staging`;
+  removeStaging(file);
+  database.statement('ATTACH ? AS staging').run(staging);
+  database.pragma('staging.journal_mode = MEMORY');
+  database.pragma('staging.synchronous = OFF');
+  for (const statement of stagingStatements) database.exec(statement);
+}
+
+function removeStaging(file: string): void {
+  for (const suffix of ['', '-journal']) rmSync(`${file}-staging${suffix}`, { force: true });
+}
+
+function close(database: Database, file: string, lock: Database): void {
+  try {
+    database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 1)`).run();
+  } finally {
+    database.close();
+    removeStaging(file);
+    lock.close();
+  }
+}
+
+function abandon(database: Database, file: string, lock: Database, reason: string, log: Logger): void {
+  const steps = [
+    () => writeFileSync(noteOf(file), reason),
+    () => database.close(),
+    () => removeStaging(file),
+    () => lock.close(),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      log.error({ file, error: messageOf(error) }, 'a damaged store could not be left in order');
+    }
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Reads a few values out of an object's JSONB (jsonb.ts) without making JavaScript of the rest: each element says how long it is, so
+ * that all others are stepped over.
+ */
+import { rawJson } from '../../catalog/values/raw-json.ts';
+import { elementTypes, payloadAt, payloadSize } from './jsonb.ts';
+
+interface Branch {
+  readonly name: Buffer;
+  /** The number of the path that ends here; -1 for none. */
+  path: number;
+  readonly below: Branch[];
+}
+
+/** Bits of a number. */
+const mostBranches = 31;
+
+/** Looks for several paths of member names at once, each of which is given once. */
+export class JsonbPaths {
+  readonly #branches: Branch[] = [];
+  readonly #count: number;
+
+  constructor(paths: readonly (readonly string[])[]) {
+    this.#count = paths.length;
+    for (const [number, path] of paths.entries()) {
+      let branches = this.#branches;
+      for (const [at, name] of path.entries()) {
+        let branch = branches.find((each) => each.name.toString() === name);
+        if (branch === undefined) {
+          if (branches.length === mostBranches) throw new Error('these are too many names to look for in one object');
+          branch = { name: Buffer.from(name), path: -1, below: [] };
+          branches.push(branch);
+        }
+        if (at === path.length - 1) branch.path = number;
+        branches = branch.below;
+      }
+    }
+  }
+
+  /** Where the element of each path begins, that of the first member where several have the name; -1 where there is none. */
+  find(jsonb: Buffer, at = 0): number[] {
+    const places = Array<number>(this.#count).fill(-1);
+    look(jsonb, at, this.#branches, places);
+    return places;
+  }
+}
+
+function look(jsonb: Buffer, at: number, branches: readonly Branch[], places: number[]): void {
+  if (typeAt(jsonb, at) !== elementTypes.object) return;
+  const end = elementEnd(jsonb, at);
+  let missing = branches.length;
+  let seen = 0;
+  for (let name = payloadAt(jsonb, at); name < end && missing > 0; ) {
+    const value = elementEnd(jsonb, name);
+    for (let index = 0; index < branches.length; index += 1) {
+      const branch = branches[index] as Branch;
+      if (!isNamed(jsonb, name, value, branch.name) || (seen & (1 << index)) !== 0) continue;
+      seen |= 1 << index;
+      missing -= 1;
+      if (branch.path !== -1) places[branch.path] = value;
+      if (branch.below.length > 0) look(jsonb, value, branch.below, places);
+      break;
+    }
+    name = elementEnd(jsonb, value);
+  }
+}
+
+function isNamed(jsonb: Buffer, at: number, end: number, name: Buffer): boolean {
+  const { length } = name;
+  const from = end - length;
+  if (typeAt(jsonb, at) === elementTypes.escapedText) return textAt(jsonb, at) === name.toString();
+  if (from !== payloadAt(jsonb, at)) return false;
+  for (let index = 0; index < length; index += 1) if (jsonb[from + index] !== name[index]) return false;
+  return true;
+}
+
+/** Bytes of an object up to which a stretch of it is made a text at once: whoever keeps a part of it keeps all of it. */
+const longestStretch = 2048;
+
+/** Members of an object from which on looking for each among the others takes longer than making an object of them. */
+const manyEntries = 24;
+
+/** Makes JavaScript of elements, as parseExact does of their text. */
+export class JsonbValues {
+  readonly #jsonb: Buffer;
+  /** What is between two places as a text, since making one is most of what a short string costs. */
+  readonly #stretch: string;
+  readonly #from: number;
+
+  /** `stretch`: an element that many strings will be read from, in an object that is all ASCII; -1 for none. */
+  constructor(jsonb: Buffer, stretch: number) {
+    this.#jsonb = jsonb;
+    const size = stretch === -1 ? 0 : elementEnd(jsonb, stretch) - stretch;
+    this.#from = stretch;
+    this.#stretch = size <= longestStretch ? jsonb.toString('latin1', stretch, stretch + size) : '';
+  }
+
+  /** Null also for an element that is not there, at -1. */
+  value(at: number): unknown {
+    if (at === -1) return null;
+    const jsonb = this.#jsonb;
+    switch (typeAt(jsonb, at)) {
+      case elementTypes.null:
+        return null;
+      case elementTypes.true:
+        return true;
+      case elementTypes.false:
+        return false;
+      case elementTypes.integer:
+        return integer(this.#text(at));
+      case elementTypes.float:
+        return Number(this.#text(at));
+      case elementTypes.text:
+        return this.#text(at);
+      case elementTypes.escapedText:
+        return textAt(jsonb, at);
+      case elementTypes.array:
+        return this.elements(at).map((element) => this.value(element));
+      case elementTypes.object:
+        return this.#object(at);
+      default:
+        throw new Error(`there is no element of type ${typeAt(jsonb, at)} in what JSON is made`);
+    }
+  }
+
+  /** Where the elements of an array begin; none where it is no array. */
+  elements(at: number): number[] {
+    const jsonb = this.#jsonb;
+    const elements: number[] = [];
+    if (at === -1 || typeAt(jsonb, at) !== elementTypes.array) return elements;
+    const end = elementEnd(jsonb, at);
+    for (let element = payloadAt(jsonb, at); element < end; element = elementEnd(jsonb, element))
+      elements.push(element);
+    return elements;
+  }
+
+  /** The members of an object as Object.entries would give them; none where it is no object. */
+  entries(at: number): readonly (readonly [string, unknown])[] {
+    const jsonb = this.#jsonb;
+    if (at === -1 || typeAt(jsonb, at) !== elementTypes.object) return [];
+    const entries: [string, unknown][] = [];
+    const end = elementEnd(jsonb, at);
+    for (let name = payloadAt(jsonb, at); name < end; ) {
+      const value = elementEnd(jsonb, name);
+      const key = String(this.value(name));
+      // A name that stands there twice is one member, and names that are numbers come first.
+      if (isDigit(key.charCodeAt(0)) || entries.length === manyEntries || entries.some(([other]) => other === key))
+        return Object.entries(this.#object(at));
+      entries.push([key, this.value(value)]);
+      name = elementEnd(jsonb, value);
+    }
+    return entries;
+  }
+
+  #object(at: number): Record<string, unknown> {
+    const jsonb = this.#jsonb;
+    const object: Record<string, unknown> = {};
+    const end = elementEnd(jsonb, at);
+    for (let name = payloadAt(jsonb, at); name < end; ) {
+      const element = elementEnd(jsonb, name);
+      const key = String(this.value(name));
+      const value = this.value(element);
+      // A member of its own, as JSON.parse makes it.
+      if (key === '__proto__')
+        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      else object[key] = value;
+      name = elementEnd(jsonb, element);
+    }
+    return object;
+  }
+
+  #text(at: number): string {
+    const from = payloadAt(this.#jsonb, at);
+    const to = from + payloadSize(this.#jsonb, at);
+    const inStretch = from - this.#from;
+    if (inStretch > 0 && to - this.#from <= this.#stretch.length)
+      return this.#stretch.slice(inStretch, to - this.#from);
+    return this.#jsonb.toString('utf8', from, to);
+  }
+}
+
+/** JSON.parse takes the escapes as they are. */
+function textAt(jsonb: Buffer, at: number): string {
+  const from = payloadAt(jsonb, at);
+  const text = jsonb.toString('utf8', from, from + payloadSize(jsonb, at));
+  return typeAt(jsonb, at) === elementTypes.escapedText ? (JSON.parse(`"${text}"`) as string) : text;
+}
+
+function integer(text: string): unknown {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : rawJson(text);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function typeAt(jsonb: Uint8Array, at: number): number {
+  return (jsonb[at] as number) & 0x0f;
+}
+
+function elementEnd(jsonb: Uint8Array, at: number): number {
+  return payloadAt(jsonb, at) + payloadSize(jsonb, at);
+}

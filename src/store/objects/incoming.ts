@@ -1,0 +1,149 @@
+/**
+ * What the writer needs to know of a received object, beside its text: identity, version, times, and what is indexed of it.
+ *
+ * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
+ */
+
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import { storedKey } from '../sqlite/stored-keys.ts';
+import type { IncomingObject } from '../types/incoming-object.ts';
+import type { IndexedMetadata, KindNamesOnWire, Owner } from '../types/prepared-object.ts';
+import type { Redaction } from './redaction.ts';
+
+export interface ReceivedObject extends IndexedMetadata {
+  /** The object as JSON, with apiVersion and kind. */
+  readonly text: string;
+  /** Without what is withheld. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Places to remove from the text, beside those that the redaction's SQL removes. */
+  readonly withheldPlaces: readonly string[];
+}
+
+/** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
+export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
+  // The caller's own value is not to be changed, so where something is withheld the text is parsed once more.
+  const parsed = incoming.value === undefined || redaction.withholds ? parse(incoming.text) : incoming.value;
+  const withheldPlaces = redaction.withholds ? redaction.redact(parsed) : [];
+  const value = asRecord(parsed);
+  if (value === null) throw invalid('has no metadata');
+  return {
+    text: withKind(incoming.text, value, names),
+    value,
+    withheldPlaces,
+    ...readMetadata(value['metadata'], incoming),
+  };
+}
+
+/** What is indexed of an object's metadata; `known` is used before what stands there. Throws INVALID as readIncoming does. */
+export function readMetadata(
+  received: unknown,
+  known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {},
+): IndexedMetadata {
+  const metadata = asRecord(received);
+  if (metadata === null) throw invalid('has no metadata');
+  return indexedMetadata({
+    name: metadata['name'],
+    namespace: metadata['namespace'],
+    uid: known.uid ?? metadata['uid'],
+    resourceVersion: known.resourceVersion ?? metadata['resourceVersion'],
+    creationTimestamp: metadata['creationTimestamp'],
+    deletionTimestamp: metadata['deletionTimestamp'],
+    labels: Object.entries(asRecord(metadata['labels']) ?? {}),
+    ownerReferences: Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].map(asRecord) : [],
+  });
+}
+
+/** The members of an object's metadata that are looked at, whatever they are. */
+export interface MetadataMembers {
+  readonly name: unknown;
+  readonly namespace: unknown;
+  readonly uid: unknown;
+  readonly resourceVersion: unknown;
+  readonly creationTimestamp: unknown;
+  readonly deletionTimestamp: unknown;
+  /** In the order of JavaScript's objects, each name once. */
+  readonly labels: readonly (readonly [string, unknown])[];
+  readonly ownerReferences: readonly ({ readonly uid?: unknown; readonly controller?: unknown } | null)[];
+}
+
+/** What is indexed of them. Throws INVALID as readIncoming does. */
+export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
+  const { name, namespace, uid, resourceVersion } = members;
+  if (!isText(name)) throw invalid('has no name');
+  if (!isText(uid)) throw invalid(`${name} has no uid`);
+  if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
+  const labels = textEntries(members.labels);
+  const owners = readOwners(members.ownerReferences);
+  return {
+    namespace: isText(namespace) ? namespace : '',
+    name,
+    uid,
+    resourceVersion,
+    created: time(members.creationTimestamp),
+    deleting: time(members.deletionTimestamp),
+    labels,
+    owners,
+    marks: JSON.stringify([Object.fromEntries(labels), owners]),
+  };
+}
+
+function invalid(what: string): PortolanError {
+  return new PortolanError('INVALID', `The API server sent an object that ${what}; it cannot be stored.`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch (error) {
+    throw new PortolanError('INVALID', `The API server sent an object that is not JSON: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Items of a list come without apiVersion and kind: put them in front, where Kubernetes writes them. */
+function withKind(text: string, value: Readonly<Record<string, unknown>>, names: KindNamesOnWire): string {
+  const missing: string[] = [];
+  if (value['apiVersion'] === undefined) missing.push(`"apiVersion":${JSON.stringify(names.apiVersion)}`);
+  if (value['kind'] === undefined) missing.push(`"kind":${JSON.stringify(names.kind)}`);
+  if (missing.length === 0) return text;
+  return `{${missing.join(',')},${text.slice(text.indexOf('{') + 1)}`;
+}
+
+function readOwners(references: MetadataMembers['ownerReferences']): Owner[] {
+  const owners = new Map<string, Owner>();
+  for (const reference of references) {
+    if (!isText(reference?.uid)) continue;
+    const uid = reference.uid.toWellFormed();
+    owners.set(uid, { uid, controller: reference.controller === true });
+  }
+  return [...owners.values()];
+}
+
+function textEntries(members: MetadataMembers['labels']): [string, string][] {
+  const entries: [string, string][] = [];
+  let sound = true;
+  for (const [key, entry] of members) {
+    if (typeof entry !== 'string') continue;
+    entries.push([key, entry.toWellFormed()]);
+    sound &&= key.isWellFormed();
+  }
+  return sound ? entries : [...new Map(entries.map(([key, entry]) => [key.toWellFormed(), entry]))];
+}
+
+function time(value: unknown): bigint | null {
+  if (typeof value !== 'string') return null;
+  const key = storedKey('DateTime', value);
+  return typeof key === 'bigint' ? key : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}

@@ -1,0 +1,179 @@
+/**
+ * Makes listed objects ready for the store: what is indexed of them, and their bodies as they are stored. Runs in the writer's
+ * thread, or in one beside it (src/ingest/parse/parse.worker.ts) with an SQLite of its own, in memory and without a table.
+ *
+ *   FirstSync.recipe -> Preparer.prepare(objects) -> the writer's thread -> FirstSync.putPrepared
+ *
+ * An object's bytes become JSONB in one pass (jsonb-encoder.ts), and what is indexed is read from there (jsonb-reader.ts): making
+ * JavaScript of all of it would cost more than any other step. What the encoder does not take, and what needs more care, is read as a
+ * single event is (incoming.ts).
+ *
+ * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that have a name twice or
+ * null for their kind are the exception: no API server writes them.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { must } from '../../base/must.ts';
+import { valueAt } from '../../catalog/paths/value-at.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { type Path, type PathStep, parsePath } from '../../catalog/tree/path.ts';
+import { withMembersBefore } from '../jsonb/jsonb.ts';
+import { encodeJsonb } from '../jsonb/jsonb-encoder.ts';
+import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
+import { Database, refusesJson } from '../sqlite/database.ts';
+import { keysAt, storedKey } from '../sqlite/stored-keys.ts';
+import type { IncomingObject } from '../types/incoming-object.ts';
+import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
+import type { SqlValue } from '../types/statement.ts';
+import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
+import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
+
+/** Where the value of a slot stands among the places that are looked for, and the way from there. */
+interface SlotPlace {
+  readonly type: LeafType;
+  readonly at: number;
+  readonly rest: Pick<Path, 'steps'>;
+}
+
+/** What is looked for in every object, in this order. */
+const always = [
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ...[
+    'name',
+    'namespace',
+    'uid',
+    'resourceVersion',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'labels',
+    'ownerReferences',
+  ].map((name) => ['metadata', name]),
+] as const;
+
+const ownerPaths = new JsonbPaths([['uid'], ['controller']]);
+
+export class Preparer {
+  readonly recipe: Recipe;
+  readonly #database: Database;
+  readonly #redaction: Redaction;
+  readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
+  readonly #places: readonly SlotPlace[];
+  readonly #paths: JsonbPaths;
+  /** Those of what is removed from all bodies. */
+  readonly #dropped: readonly number[];
+  readonly #bodySql: string;
+  /** JSONB of the members that items of lists lack. */
+  readonly #names: Uint8Array;
+
+  constructor(recipe: Recipe, database: Database = new Database(':memory:')) {
+    this.recipe = recipe;
+    this.#database = database;
+    this.#redaction = createRedaction(recipe.withheld);
+    this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
+    this.#bodySql = `SELECT ${this.#redaction.sql}`;
+    const paths: (readonly string[])[] = [...always];
+    // Each is looked for once, whoever wants it.
+    const indexOf = (path: readonly string[]): number => {
+      const known = paths.findIndex((each) => isDeepStrictEqual(each, path));
+      return known === -1 ? paths.push(path) - 1 : known;
+    };
+    this.#places = this.#slots.map(({ path, type }) => {
+      const { start, rest } = splitPath(path);
+      return { type, at: indexOf(start), rest };
+    });
+    this.#dropped = droppedPaths.map(indexOf);
+    this.#paths = new JsonbPaths(paths);
+    const { apiVersion, kind } = recipe.names;
+    this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
+  }
+
+  /** The objects as they can be stored. Throws INVALID. */
+  read(objects: readonly IncomingObject[]): readonly (PreparedObject | ReceivedObject)[] {
+    const { names } = this.recipe;
+    return objects.map((object) => this.#find(object) ?? readIncoming(object, names, this.#redaction));
+  }
+
+  /** Null where the writer must see the text itself: SQLite refuses it, or what is withheld depends on the object. Throws INVALID. */
+  prepare(objects: readonly IncomingObject[]): readonly (PreparedObject | null)[] {
+    return this.read(objects).map((object) => {
+      if ('body' in object) return object;
+      const body = object.withheldPlaces.length > 0 ? null : this.#toJsonb(this.#bodySql, object.text);
+      if (body === null) return null;
+      const { text: _, value: __, withheldPlaces: ___, ...indexed } = object;
+      return { ...indexed, keys: keysAt(this.#slots, object), body };
+    });
+  }
+
+  /** The object with what is found in its bytes; null when it needs more care. */
+  #find(object: IncomingObject): PreparedObject | null {
+    const { value, uid, resourceVersion } = object;
+    if (this.#redaction.withholds || value !== undefined || uid !== undefined || resourceVersion !== undefined)
+      return null;
+    const encoded = encodeJsonb(object.bytes ?? Buffer.from(object.text));
+    if (encoded === null) return null;
+    const { jsonb, isAscii } = encoded;
+    if (!isAscii && object.bytes !== undefined && !isUtf8(object.bytes)) return null;
+    const places = this.#paths.find(jsonb);
+    const [apiVersion = -1, kind = -1, metadata = -1, ...members] = places;
+    // Items of lists lack both.
+    if ((apiVersion === -1) !== (kind === -1) || members[0] === -1) return null;
+    const values = new JsonbValues(jsonb, isAscii ? metadata : -1);
+    return {
+      ...indexedMetadata(metadataOf(jsonb, values, members)),
+      keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values.value(places[at] ?? -1), rest))),
+      body: this.#body(kind === -1 ? withMembersBefore(this.#names, jsonb) : Buffer.from(jsonb), places),
+    };
+  }
+
+  /** Without what is dropped from all bodies. */
+  #body(jsonb: Uint8Array, places: readonly number[]): Uint8Array {
+    if (this.#dropped.every((at) => places[at] === -1)) return jsonb;
+    return must(this.#toJsonb(this.#bodySql, jsonb), 'an object that is JSONB');
+  }
+
+  #toJsonb(sql: string, json: string | Uint8Array): Uint8Array | null {
+    const body = this.#row(sql, json)?.[0];
+    return body instanceof Uint8Array ? body : null;
+  }
+
+  #row(sql: string, json: string | Uint8Array): readonly SqlValue[] | undefined | null {
+    try {
+      return this.#database.statement(sql).get(json);
+    } catch (error) {
+      if (refusesJson(error)) return null;
+      throw error;
+    }
+  }
+}
+
+function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[]): MetadataMembers {
+  const [name = -1, namespace = -1, uid = -1, version = -1, created = -1, deleting = -1, labels = -1, owners = -1] =
+    places;
+  return {
+    name: values.value(name),
+    namespace: values.value(namespace),
+    uid: values.value(uid),
+    resourceVersion: values.value(version),
+    creationTimestamp: values.value(created),
+    deletionTimestamp: values.value(deleting),
+    labels: values.entries(labels),
+    ownerReferences: values.elements(owners).map((owner) => {
+      const [ownerUid = -1, controller = -1] = ownerPaths.find(jsonb, owner);
+      return { uid: values.value(ownerUid), controller: values.value(controller) };
+    }),
+  };
+}
+
+/** The longest start of a path that leads through members, and what is left of it. */
+function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Pick<Path, 'steps'> } {
+  const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
+  const other = path.steps.findIndex((step) => !isMember(step));
+  const count = other === -1 ? path.steps.length : other;
+  const start = path.steps
+    .slice(0, count)
+    .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
+  return { start, rest: { steps: path.steps.slice(count) } };
+}

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { PageTemplate, RowPart } from './page-template.ts';
+import { pageWriter } from './page-text.ts';
+import { plainPage } from './plain-page.ts';
+
+const types: readonly LeafType[] = [
+  'String',
+  'Boolean',
+  'Int',
+  'Int64',
+  'Float',
+  'DateTime',
+  'Quantity',
+  'IntOrString',
+  'IP',
+  'JSON',
+];
+const columns = 4;
+const text = (json: string): RowPart => ({ is: 'text', text: json });
+const leaf = (type: LeafType, at: number): RowPart => ({ is: 'value', at, shape: { is: 'leaf', type } });
+
+/** Every leaf type once, the first with a text in its stead, the last ones in an object. */
+const parts: readonly RowPart[] = [
+  text('{"$1":'),
+  { is: 'value', at: 0, shape: { is: 'leaf', type: 'String', otherwise: '"$&"' } },
+  text(',"name":'),
+  { is: 'column', at: 1, otherwise: '""' },
+  text(',"namespace":'),
+  { is: 'column', at: 0, otherwise: 'null' },
+  text(',"uid":'),
+  { is: 'uid', at: 2 },
+  text(',"version":'),
+  { is: 'version', at: 3 },
+  ...types.slice(1, 7).flatMap((type, index) => [text(`,"${type}":`), leaf(type, index + 1)]),
+  text(',"again":'),
+  leaf('Int', 2),
+  text(',"object":'),
+  {
+    is: 'object',
+    at: 0,
+    of: [
+      text('{'),
+      ...types.slice(7).flatMap((type, index) => [text(`${index === 0 ? '' : ','}"${type}":`), leaf(type, index + 7)]),
+      text('}'),
+    ],
+  },
+  text('}'),
+];
+const template: PageTemplate = {
+  lists: [parts],
+  first: null,
+  last: null,
+  columns,
+  values: types.map((type, index) => (index < 7 ? [type] : ['object', type])),
+  objects: [['object']],
+};
+
+const plain: Readonly<Record<LeafType, readonly string[]>> = {
+  String: ['"a"', '""', '"é, ]"', '"a\\"\\\\b\\n"', '"\u{1f600}"', 'null'],
+  Boolean: ['true', 'false', 'null'],
+  Int: ['0', '-7', '123456789', 'null'],
+  Int64: ['0', '123456789012345', 'null'],
+  Float: ['5', '-12', 'null'],
+  DateTime: ['"2026-01-31T12:00:00Z"', 'null'],
+  Duration: ['"1s"'],
+  Quantity: ['"100m"', 'null'],
+  IntOrString: ['80', '"http"', 'null'],
+  IP: ['"10.0.0.1"', 'null'],
+  JSON: ['"a"', '1', 'true', 'null'],
+};
+const odd = [
+  '"\\u00e9"',
+  '"\\/"',
+  '"\\u0001"',
+  '-0',
+  '1.0',
+  '1e2',
+  '0.10',
+  '2147483648',
+  '12345678901234567890',
+  '1E400',
+  '"12"',
+  'true',
+  '5',
+  '{"a":"b"}',
+  '[]',
+  '["a",null]',
+];
+
+const column = fc.constantFrom('"a"', '"b-1"', '"é"', '"\\""');
+const line = fc.record({
+  columns: fc.tuple(
+    fc.oneof(
+      { weight: 9, arbitrary: fc.oneof(column, fc.constant('null')) },
+      { weight: 1, arbitrary: fc.constant('""') },
+    ),
+    fc.oneof({ weight: 9, arbitrary: column }, { weight: 1, arbitrary: fc.constant('""') }),
+    fc.oneof({ weight: 9, arbitrary: fc.constantFrom('"u-1"') }, { weight: 1, arbitrary: fc.constant('"ns/name"') }),
+    fc.oneof({ weight: 9, arbitrary: fc.constantFrom('"17"') }, { weight: 1, arbitrary: fc.constant('"digest-17"') }),
+  ),
+  values: fc.tuple(
+    ...types.map((type) =>
+      fc.oneof(
+        { weight: 40, arbitrary: fc.constantFrom(...plain[type]) },
+        { weight: 1, arbitrary: fc.constantFrom(...odd) },
+      ),
+    ),
+  ),
+});
+
+test('plain pages are written in one go as they are row by row', () => {
+  const write = plainPage(template, parts);
+  const writer = pageWriter(template);
+  let [inOneGo, rowByRow] = [0, 0];
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 4 }), (rows) => {
+      const lines = rows.map(({ columns, values }) => `[${columns.join(',')},[${values.join(',')}]]`).join('\n');
+      const told = rows
+        .map(({ columns, values }) => {
+          const there = values.slice(7).some((value) => value !== 'null');
+          return `[${columns.join(',')},${there ? 1 : 0},null,[${values.join(',')}]]`;
+        })
+        .join('\n');
+      const page = writer.write({ lines: told, found: rows.length, told: true });
+      expect(JSON.parse(page?.lists[0] ?? '')).toHaveLength(rows.length);
+      const written = write?.(lines) ?? null;
+      if (written === null) rowByRow += 1;
+      else inOneGo += 1;
+      if (written !== null) expect(`[${written.slice(1)}]`).toBe(page?.lists[0]);
+      const untold = writer.write({ lines, found: rows.length, told: false });
+      if (untold !== null) expect(untold).toEqual(page);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(Math.min(inOneGo, rowByRow)).toBeGreaterThan(100);
+});
+
+test('what cannot be written in one go is not tried', () => {
+  for (const part of [
+    { is: 'key', at: 3, wide: false },
+    { is: 'opaque', of: [] },
+    { is: 'value', at: 0, shape: { is: 'record' } },
+    { is: 'object', at: 0, of: [] },
+  ] satisfies RowPart[]) {
+    expect(plainPage({ ...template, objects: [['nothing']] }, [part]), part.is).toBeNull();
+  }
+  // Of two types at once.
+  expect(plainPage(template, [leaf('Int', 0), leaf('String', 0)])).toBeNull();
+  // Not side by side, so not all of them can be looked at at once.
+  const apart = { ...template, values: [['object', 'a'], ['b'], ['object', 'c']] };
+  expect(plainPage(apart, [{ is: 'object', at: 0, of: [] }])).toBeNull();
+});
+
+test('lines must tell of an object of which no value is there, for a while', () => {
+  const parts: readonly RowPart[] = [{ is: 'object', at: 0, of: [leaf('String', 0)] }];
+  const writer = pageWriter({ ...template, columns: 1, lists: [parts], values: [['object', 'a']] });
+  const page = (lines: string, told: boolean) => writer.write({ lines, found: 2, told })?.lists[0] ?? null;
+  expect(page('["n",["x"]]\n["m",["y"]]', false)).toBe('["x","y"]');
+  expect(writer.needsTold).toBe(false);
+  expect(page('["n",["x"]]\n["m",[null]]', false)).toBeNull();
+  expect(writer.needsTold).toBe(true);
+  for (let asked = 0; writer.needsTold; asked += 1) {
+    expect(page('["n",1,null,["x"]]\n["m",1,null,[null]]', true)).toBe('["x",null]');
+    expect(page('["n",0,null,[null]]', true)).toBe('[null]');
+    expect(asked).toBeLessThan(1000);
+  }
+  const always = pageWriter({ ...template, values: [['b']] });
+  expect(always.needsTold).toBe(true);
+});
+
+test('a body that SQLite refused is read of its text', () => {
+  const writer = pageWriter({ ...template, columns: 1, values: [['object', 'a']], lists: [[leaf('String', 0)]] });
+  const refused = JSON.stringify(JSON.stringify({ object: { a: 'x' } }));
+  expect(writer.write({ lines: `["n",0,${refused},[null]]`, found: 1, told: true })?.lists).toEqual(['["x"]']);
+});

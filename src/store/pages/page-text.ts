@@ -1,0 +1,271 @@
+/**
+ * Pages as text: lines of rows (page-lines.ts) written as JSON by a template (page-template.ts), in the thread that reads them, so
+ * that what crosses threads is one text for a page and nobody makes objects of it. What of a value is shown is said by
+ * src/catalog/values/shown.ts alone.
+ *
+ *   lines -> all of them plain? written in one go (plain-page.ts) -> else row by row
+ *
+ * Invariant: the text is what JSON.stringify would give of the same values.
+ */
+
+import { servedUid, servedVersion } from '../../catalog/resources/made-up.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { memberOf, recordOf, shown, shownInt64, shownQuantity } from '../../catalog/values/shown.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import type { PageText } from '../types/page-reader.ts';
+import { lineReader, type RowAsRead } from './page-lines.ts';
+import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
+import { plainPage } from './plain-page.ts';
+
+type WriteRow = (row: RowAsRead) => string;
+/** Null where nothing is shown. */
+type WriteValue = (value: unknown) => string | null;
+/** The same of a JSON text that holds no object and no list; a string in it has no escapes. */
+type WriteText = (text: string) => string | null;
+
+/** The lines of the rows that are shown, in the order of the answer. */
+export interface ShownLines {
+  /** Empty where there is none. */
+  readonly lines: string;
+  /** How many rows were found, those beyond the page too. */
+  readonly found: number;
+  /** Do the lines tell all? */
+  readonly told: boolean;
+}
+
+/** A template made ready. */
+export interface PageWriter {
+  /** Must lines tell all? Mostly the values tell which objects there are. */
+  readonly needsTold: boolean;
+  /** The texts of the page; null for lines that do not tell what they must. */
+  write(page: ShownLines): PageText | null;
+}
+
+/** Pages for which lines are asked to tell all, after one that had to. */
+const toldFor = 100;
+
+/** Thrown where a line does not tell whether an object is there; never leaves this file. */
+class NotTold extends Error {}
+
+/** One for all: it says nothing of where it was thrown. */
+const notTold = new NotTold();
+
+export function pageWriter(template: PageTemplate): PageWriter {
+  const lists = template.lists.map((parts) => ({
+    plain: plainPage(template, parts),
+    write: writeParts(parts, template),
+  }));
+  const first = template.first === null ? null : writeParts(template.first, template);
+  const last = template.last === null ? null : writeParts(template.last, template);
+  const readers = [lineReader(template, false), lineReader(template, true)] as const;
+
+  const write = ({ lines, found, told }: ShownLines): PageText => {
+    const read = readers[told ? 1 : 0];
+    let rows: readonly RowAsRead[] | null = null;
+    const rowByRow = (write: WriteRow): string => {
+      rows ??= lines === '' ? [] : lines.split('\n').map(read);
+      return rows.map((row) => `,${write(row)}`).join('');
+    };
+    const end = lines.indexOf('\n');
+    return {
+      found,
+      // Each row has a comma before it.
+      lists: lists.map(({ plain, write }) => `[${((told ? null : plain?.(lines)) ?? rowByRow(write)).slice(1)}]`),
+      first: first === null || lines === '' ? null : first(read(end < 0 ? lines : lines.slice(0, end))),
+      last: last === null || lines === '' ? null : last(read(lines.slice(lines.lastIndexOf('\n') + 1))),
+    };
+  };
+
+  const always = template.objects.some((_, at) => valuesBelow(template, at).length === 0);
+  let rest = 0;
+  return {
+    get needsTold() {
+      return always || rest > 0;
+    },
+    write(page) {
+      try {
+        rest -= page.told ? 1 : 0;
+        return write(page);
+      } catch (error) {
+        if (error !== notTold) throw error;
+        rest = toldFor;
+        return null;
+      }
+    },
+  };
+}
+
+function writeParts(parts: readonly RowPart[], template: PageTemplate): WriteRow {
+  const writers = parts.map((part) => writePart(part, template));
+  return (row) => {
+    let text = '';
+    for (const write of writers) text += write(row);
+    return text;
+  };
+}
+
+function writePart(part: RowPart, template: PageTemplate): WriteRow {
+  switch (part.is) {
+    case 'text': {
+      const { text } = part;
+      return () => text;
+    }
+    case 'column': {
+      const { at, otherwise } = part;
+      return (row) => {
+        const value = columnOf(row, at);
+        return value === null || value === '' ? otherwise : quoted(value);
+      };
+    }
+    case 'uid': {
+      const { at } = part;
+      return (row) => {
+        const uid = servedUid(columnOf(row, at) || null);
+        return uid === null ? 'null' : quoted(uid);
+      };
+    }
+    case 'version': {
+      const { at } = part;
+      return (row) => {
+        const version = servedVersion(columnOf(row, at) ?? '');
+        return version === null ? 'null' : quoted(version);
+      };
+    }
+    case 'key': {
+      const { at, wide } = part;
+      return ({ texts, items }) => {
+        const text = texts === null ? JSON.stringify(items[at]) : (texts[at] ?? 'null');
+        return wide && text !== 'null' ? `{"i":${text}}` : text;
+      };
+    }
+    case 'value': {
+      const at = template.columns + part.at;
+      const write = writeValue(part.shape);
+      const writePlain = writeText(part.shape, write);
+      return ({ texts, items }) => (texts === null ? write(items[at]) : writePlain(texts[at] ?? 'null')) ?? 'null';
+    }
+    case 'object': {
+      const bit = 1 << part.at;
+      const write = writeParts(part.of, template);
+      return (row) => {
+        if (row.objects === null) throw notTold;
+        return (row.objects & bit) === 0 ? 'null' : write(row);
+      };
+    }
+    case 'opaque': {
+      const write = writeParts(part.of, template);
+      return (row) => `"${Buffer.from(write(row)).toString('base64url')}"`;
+    }
+  }
+}
+
+function columnOf({ texts, items }: RowAsRead, at: number): string | null {
+  if (texts === null) return (items[at] ?? null) as string | null;
+  const text = texts[at] ?? 'null';
+  return text === 'null' ? null : text.slice(1, -1);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON has no place for.
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** As JSON.stringify, which is slower where there is nothing to escape. */
+function quoted(text: string): string {
+  return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+function writeValue(shape: ValueShape): WriteValue {
+  switch (shape.is) {
+    case 'leaf': {
+      const write = writeLeaf(shape.type);
+      const { otherwise } = shape;
+      return otherwise === undefined ? write : (value) => write(value) ?? otherwise;
+    }
+    case 'flag':
+      return (value) => (value === true ? 'true' : 'false');
+    case 'record':
+      return (value) => {
+        const record = recordOf(value);
+        return record === null ? null : JSON.stringify(record);
+      };
+    case 'any':
+      return anyText;
+    case 'list': {
+      const { of } = shape;
+      // Free JSON is shown as it is, what is null in it too.
+      if (of.is === 'leaf' && of.type === 'JSON') return (value) => (Array.isArray(value) ? anyText(value) : null);
+      const write = writeValue(of);
+      return (value) => {
+        if (!Array.isArray(value)) return null;
+        return `[${value
+          .map(write)
+          .filter((text) => text !== null)
+          .join(',')}]`;
+      };
+    }
+    case 'first': {
+      const { name, equal } = shape;
+      const write = writeValue(shape.of);
+      return (value) => {
+        if (!Array.isArray(value)) return null;
+        return write(value.find((item) => recordOf(item)?.[name] === equal));
+      };
+    }
+    case 'entry': {
+      const { name } = shape;
+      const write = writeValue(shape.of);
+      return (value) => {
+        const record = recordOf(value);
+        return record === null ? null : write(memberOf(record, name));
+      };
+    }
+    case 'object': {
+      const members = shape.members.map(({ key, name, value }, index) => ({
+        head: `${index === 0 ? '{' : ','}${key}:`,
+        name,
+        write: typeof value === 'string' ? () => value : writeValue(value),
+      }));
+      return (value) => {
+        const record = recordOf(value);
+        if (record === null) return null;
+        let text = '';
+        for (const { head, name, write } of members) {
+          text += head + (write(name === null ? undefined : memberOf(record, name)) ?? 'null');
+        }
+        return members.length === 0 ? '{}' : `${text}}`;
+      };
+    }
+  }
+}
+
+function writeText(shape: ValueShape, write: WriteValue): WriteText {
+  const parsed: WriteText = (text) => write(parseExact(text));
+  if (shape.is !== 'leaf') return parsed;
+  switch (shape.type) {
+    case 'String':
+    case 'DateTime':
+    case 'Duration':
+    case 'IP':
+    case 'Quantity':
+    case 'IntOrString':
+    case 'JSON':
+      // A string of these types is shown as it is (src/catalog/values/shown.ts).
+      return (text) => (text.charCodeAt(0) === quote ? text : parsed(text));
+    default:
+      return parsed;
+  }
+}
+
+const quote = 0x22;
+
+function anyText(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+function writeLeaf(type: LeafType): WriteValue {
+  const leaf = { kind: 'leaf', type } as const;
+  return (value) => {
+    const given = shown(leaf, value);
+    if (given === null || given === undefined) return null;
+    return JSON.stringify(type === 'Int64' ? shownInt64(given) : type === 'Quantity' ? shownQuantity(given) : given);
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Reading the change log: what happened after a sequence number, and how an object looked at an earlier revision.
+ *
+ * The log holds the body before each change. The body after it is the body before the object's next change, or the present one
+ * when there is none; object ids are never reused, so an object's entries are one life.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { LoggedChange } from '../types/change.ts';
+import type { Lease } from '../types/lease.ts';
+
+export interface ChangesWanted {
+  /** All kinds when absent. */
+  readonly kindIds?: readonly number[];
+  /** Only changes with a greater sequence number. */
+  readonly after: number;
+  /** Only changes up to this one; default everything in the snapshot. */
+  readonly upTo?: number;
+  readonly limit: number;
+}
+
+/** An object as it was at a revision. */
+export interface PastObject {
+  readonly objectId: number;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** A body of the log as JSON text: JSONB, or the text that SQLite refused. */
+function textOf(column: string): string {
+  return `CASE typeof(${column}) WHEN 'blob' THEN json(${column}) ELSE ${column} END`;
+}
+
+const changesSql = (byKind: boolean): string => `
+  SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${textOf('c.before')},
+    CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
+      (SELECT ${textOf('n.before')} FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
+      (SELECT coalesce(b.text, json(b.body)) FROM body b WHERE b.id = c.object)) END
+  FROM change c
+  WHERE c.seq > +? AND c.seq <= +? AND ((c.seq & 255) <> 0 OR tick() = 0)
+    ${byKind ? 'AND c.kind IN (SELECT value FROM json_each(?))' : ''}
+  ORDER BY c.seq LIMIT +?`;
+const allChanges = changesSql(false);
+const changesOfKinds = changesSql(true);
+
+/** Changes in their order. Check `readLogFloor` in the same lease: what is at or below the floor is gone. */
+export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<readonly LoggedChange[]> {
+  const { kindIds, after, limit } = wanted;
+  const upTo = wanted.upTo ?? lease.revision;
+  const rows = await lease.all(
+    kindIds === undefined
+      ? { sql: allChanges, params: [after, upTo, limit] }
+      : { sql: changesOfKinds, params: [after, upTo, JSON.stringify(kindIds), limit] },
+  );
+  return rows.map(([seq, type, kind, cluster, object, namespace, name, uid, rv, at, before, after]) => ({
+    seq: Number(seq),
+    type: String(type) as LoggedChange['type'],
+    kindId: Number(kind),
+    cluster: String(cluster),
+    objectId: Number(object),
+    namespace: namespace === '' ? null : String(namespace),
+    name: String(name),
+    uid: textOrNull(uid),
+    resourceVersion: String(rv),
+    at: Number(at),
+    before: textOrNull(before),
+    after: textOrNull(after),
+  }));
+}
+
+/** The revision up to which the log was cut: only what came after it can be read. */
+export async function readLogFloor(lease: Lease): Promise<number> {
+  const [row] = await lease.all({ sql: 'SELECT log_floor FROM state', params: [] });
+  return Number(row?.[0]);
+}
+
+/**
+ * The objects of these ids as they were at `revision`, by id. An id that is missing did not exist then, or a RESET of its kind has
+ * taken its rows since. Throws GONE when the log does not reach back.
+ */
+export async function objectsAsOf(
+  lease: Lease,
+  ids: readonly number[],
+  revision: number,
+): Promise<ReadonlyMap<number, PastObject>> {
+  const floor = await readLogFloor(lease);
+  if (revision < floor) {
+    throw new PortolanError('GONE', `Revision ${revision} is no longer kept; begin again with a fresh snapshot.`);
+  }
+  const rows = await lease.all({
+    sql: `
+      SELECT w.value, c.type, coalesce(c.uid, o.uid),
+        CASE WHEN c.seq IS NULL THEN coalesce(b.text, json(b.body)) ELSE ${textOf('c.before')} END,
+        CASE WHEN c.seq IS NULL THEN o.rv
+          WHEN typeof(c.before) = 'blob' THEN c.before ->> '$.metadata.resourceVersion' END
+      FROM json_each(?) w
+      LEFT JOIN change c ON c.seq = (SELECT n.seq FROM change n WHERE n.object = w.value AND n.seq > ? ORDER BY n.seq LIMIT 1)
+      LEFT JOIN object o ON o.id = w.value
+      LEFT JOIN body b ON b.id = w.value
+      WHERE ((w.key & 255) <> 0 OR tick() = 0)`,
+    params: [JSON.stringify(ids), revision],
+  });
+  const objects = new Map<number, PastObject>();
+  for (const [id, type, uid, body, version] of rows) {
+    if (type === 'ADDED' || body === null || body === undefined) continue;
+    const text = String(body);
+    objects.set(Number(id), {
+      objectId: Number(id),
+      uid: String(uid),
+      resourceVersion: version === null || version === undefined ? versionIn(text) : String(version),
+      body: text,
+    });
+  }
+  return objects;
+}
+
+function versionIn(body: string): string {
+  const { metadata } = JSON.parse(body) as { readonly metadata?: { readonly resourceVersion?: unknown } };
+  return String(metadata?.resourceVersion ?? '');
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

@@ -1,0 +1,60 @@
+/**
+ * Where each kind's values stand: read in a lease, and kept for as long as the store says that nothing changed.
+ */
+import type { PromotionReason } from '../../catalog/resources/catalog.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { KindLayout, PromotedSlot } from '../types/kind-layout.ts';
+import type { Lease } from '../types/lease.ts';
+
+/** By resourceKey. */
+export type Layouts = ReadonlyMap<string, KindLayout>;
+
+/** The layouts of a life and version of a store never change, so they may be shared by all readers of this process. */
+const known = new Map<string, Layouts>();
+const mostKept = 8;
+
+/** The layouts of all kinds in the store, as of the lease's snapshot. */
+export async function readLayouts(lease: Lease): Promise<Layouts> {
+  return (await readLayoutsAndVersion(lease)).layouts;
+}
+
+/** The same, with the number by which these layouts are known in this life of the store. */
+export async function readLayoutsAndVersion(
+  lease: Lease,
+): Promise<{ readonly layoutVersion: number; readonly layouts: Layouts }> {
+  const [state] = await lease.all({ sql: 'SELECT layout_version FROM state', params: [] });
+  const layoutVersion = Number(state?.[0]);
+  return { layoutVersion, layouts: await layoutsOf(lease, `${lease.epoch} ${layoutVersion}`) };
+}
+
+async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
+  const cached = known.get(version);
+  if (cached !== undefined) return cached;
+  const rows = await lease.all({
+    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready, s.reason
+          FROM kind k LEFT JOIN slot s ON s.kind = k.id ORDER BY k.id, s.column_name`,
+    params: [],
+  });
+  const layouts = new Map<string, KindLayout & { readonly slots: PromotedSlot[] }>();
+  for (const [key, kindId, table, path, type, column, ready, reason] of rows) {
+    let layout = layouts.get(String(key));
+    if (layout === undefined) {
+      layout = { kindId: Number(kindId), promotedTable: table === null ? null : String(table), slots: [] };
+      layouts.set(String(key), layout);
+    }
+    if (path === null) continue;
+    layout.slots.push({
+      path: String(path),
+      type: String(type) as LeafType,
+      column: String(column),
+      ready: ready === 1,
+      reason: String(reason) as PromotionReason,
+    });
+  }
+  known.set(version, layouts);
+  for (const oldest of known.keys()) {
+    if (known.size <= mostKept) break;
+    known.delete(oldest);
+  }
+  return layouts;
+}

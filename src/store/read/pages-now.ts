@@ -1,0 +1,71 @@
+/**
+ * Pages read on the calling thread: for those that look at few rows, where a message to a reader thread and back would cost more than
+ * the reading.
+ *
+ *   begin -> statements, counted -> end, all in one turn of the event loop
+ *
+ * Invariants: a read is given up once it has looked at about `mostRows` rows or has lasted its time, whichever is first, so that the event
+ * loop goes on; a snapshot never outlives the turn, so the log is never kept from being written back; nothing here waits for a lock.
+ * The count is that of `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-scope.ts).
+ */
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { PageRequest, PagesRead } from '../types/page-reader.ts';
+import type { Statement } from '../types/statement.ts';
+import { ReadConnection, type ReadConnectionOptions } from './read-connection.ts';
+
+export interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
+  /** Milliseconds that a read may last. */
+  readonly mostMs: number;
+}
+
+const mostRows = 1024;
+const rowsPerTick = 8;
+
+/** Never leaves this file. */
+class BudgetSpent extends Error {}
+
+/** One for all: it says nothing of where it was thrown. */
+const spent = new BudgetSpent();
+
+export class PagesNow {
+  readonly #connection: ReadConnection;
+  readonly #clock: Clock;
+  readonly #mostMs: number;
+  #ticks = 0;
+  #until = 0;
+
+  constructor({ clock = systemClock, mostMs, ...options }: PagesNowOptions) {
+    this.#clock = clock;
+    this.#mostMs = mostMs;
+    this.#connection = new ReadConnection({ ...options, clock, busyMs: 0, tick: () => this.#tick() });
+  }
+
+  /** What the pages say; `spent` when that takes too long here, null when it failed: a reader thread will find out why. */
+  read(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
+    this.#ticks = mostRows / rowsPerTick;
+    this.#until = this.#clock.monotonic() + this.#mostMs;
+    try {
+      return this.#connection.pages(statements, pages);
+    } catch (error) {
+      return error === spent ? 'spent' : null;
+    }
+  }
+
+  /** Bytes of the write-ahead log while any of it is not written back; 0 as well while there is no store that could be read. */
+  logBytes(): number {
+    try {
+      return this.#connection.logBytes();
+    } catch {
+      return 0;
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #tick(): void {
+    this.#ticks -= 1;
+    if (this.#ticks < 0 || this.#clock.monotonic() > this.#until) throw spent;
+  }
+}

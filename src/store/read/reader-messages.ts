@@ -1,0 +1,76 @@
+/**
+ * What a reader pool and its threads say to each other.
+ *
+ *   begin -> begun | failed      all, fill -> rows | failed      end (no answer)      close (the thread ends)
+ *   pages -> pages | failed      a lease that begins, reads and ends in one message
+ *
+ * Calls of one thread are answered in their order. A lease is cancelled through shared memory, because a thread that runs a
+ * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
+ */
+import type { ErrorCode } from '../../base/errors.ts';
+import type { PageRequest, PagesRead } from '../types/page-reader.ts';
+import type { Row, Statement } from '../types/statement.ts';
+
+export type ReaderRequest =
+  | { readonly op: 'begin'; readonly call: number; readonly lease: number; readonly timeoutMs: number }
+  | { readonly op: 'all'; readonly call: number; readonly lease: number; readonly statement: Statement }
+  | {
+      readonly op: 'fill';
+      readonly call: number;
+      readonly lease: number;
+      readonly statements: readonly Statement[];
+      readonly limit: number;
+    }
+  | {
+      readonly op: 'pages';
+      readonly call: number;
+      readonly lease: number;
+      readonly timeoutMs: number;
+      readonly statements: readonly Statement[];
+      readonly pages: readonly PageRequest[];
+    }
+  | { readonly op: 'end'; readonly lease: number }
+  | { readonly op: 'close' };
+
+export interface Snapshot {
+  readonly revision: number;
+  readonly epoch: string;
+  readonly layoutVersion: number;
+}
+
+export type ReaderReply =
+  | { readonly kind: 'begun'; readonly call: number; readonly snapshot: Snapshot }
+  | { readonly kind: 'rows'; readonly call: number; readonly rows: readonly Row[] }
+  | { readonly kind: 'pages'; readonly call: number; readonly read: PagesRead }
+  | {
+      readonly kind: 'failed';
+      readonly call: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+      /** The file itself is to blame. */
+      readonly damage?: FileDamage;
+    };
+
+/** What a reader met in the file, and in which: another one may stand in its place by now. */
+export interface FileDamage {
+  readonly inode: number;
+  readonly reason: string;
+}
+
+/** Places in the shared memory of a thread (32-bit integers). */
+export const flags = {
+  /** Number of the lease that must end. */
+  cancelled: 0,
+  /** 1 when the thread must end. */
+  closing: 1,
+  length: 2,
+} as const;
+
+export interface ReaderWorkerData {
+  readonly file: string;
+  readonly flags: Int32Array<SharedArrayBuffer>;
+  readonly cachedStatements: number;
+  readonly cacheKib: number;
+  /** A statement that gives more rows than this fails. */
+  readonly maxRows: number;
+}

@@ -1,0 +1,117 @@
+/**
+ * One reader thread as the pool sees it: calls and their answers, cancelling, and its death.
+ *
+ * Invariant: each call is answered once: by the thread, or with the error that ended it.
+ */
+import { Worker } from 'node:worker_threads';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import {
+  type FileDamage,
+  flags as places,
+  type ReaderReply,
+  type ReaderRequest,
+  type ReaderWorkerData,
+} from './reader-messages.ts';
+
+type Unsent<T> = T extends { readonly call: number } ? Omit<T, 'call'> : never;
+
+interface PendingCall {
+  resolve(reply: ReaderReply): void;
+  reject(error: unknown): void;
+}
+
+export interface ReaderThreadOptions extends Omit<ReaderWorkerData, 'flags'> {
+  /** Megabytes of JavaScript heap that the thread may use before it is ended. */
+  readonly heapMb: number;
+  /** Hears what a statement found wrong with the file. */
+  readonly onDamage: (damage: FileDamage) => void;
+}
+
+export class ReaderThread {
+  /** Resolves when the thread is gone, with why. */
+  readonly ended: Promise<PortolanError>;
+  readonly #worker: Worker;
+  readonly #flags = new Int32Array(new SharedArrayBuffer(places.length * 4));
+  readonly #pending = new Map<number, PendingCall>();
+  readonly #onDamage: (damage: FileDamage) => void;
+  #calls = 0;
+  #leases = 0;
+
+  constructor(options: ReaderThreadOptions) {
+    const { heapMb, onDamage, ...data } = options;
+    this.#onDamage = onDamage;
+    this.#worker = new Worker(new URL('./reader.worker.ts', import.meta.url), {
+      workerData: { ...data, flags: this.#flags } satisfies ReaderWorkerData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: ReaderReply) => this.#settle(reply));
+    this.ended = new Promise((resolve) => {
+      let cause: unknown = null;
+      this.#worker.on('error', (error) => {
+        cause = error;
+      });
+      this.#worker.on('exit', () => {
+        const error = new PortolanError(
+          'INTERNAL_SERVER_ERROR',
+          `A reader thread ended (${cause === null ? 'it was stopped' : messageOf(cause)}); send the request again.`,
+          { cause },
+        );
+        for (const call of this.#pending.values()) call.reject(error);
+        this.#pending.clear();
+        resolve(error);
+      });
+    });
+  }
+
+  /** Calls that are not answered yet. */
+  get running(): number {
+    return this.#pending.size;
+  }
+
+  /** Numbers leases; never 0, which stands for none. */
+  nextLease(): number {
+    this.#leases = (this.#leases % 0x7fff_fffe) + 1;
+    return this.#leases;
+  }
+
+  call(request: Unsent<ReaderRequest>): Promise<ReaderReply> {
+    this.#calls += 1;
+    const call = this.#calls;
+    return new Promise((resolve, reject) => {
+      // A thread keeps the process alive exactly as long as somebody waits for it.
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(call, { resolve, reject });
+      this.#worker.postMessage({ ...request, call });
+    });
+  }
+
+  /** Makes a running statement of the lease throw; calls that come later fail too. */
+  cancel(lease: number): void {
+    Atomics.store(this.#flags, places.cancelled, lease);
+  }
+
+  endLease(lease: number): void {
+    this.#worker.postMessage({ op: 'end', lease } satisfies ReaderRequest);
+  }
+
+  /** Ends the thread: a running statement dies at its next tick. One that has no tick is given up after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    Atomics.store(this.#flags, places.closing, 1);
+    this.#worker.postMessage({ op: 'close' } satisfies ReaderRequest);
+    const grace = setTimeout(() => void this.#worker.terminate(), graceMs);
+    await this.ended;
+    clearTimeout(grace);
+  }
+
+  #settle(reply: ReaderReply): void {
+    const call = this.#pending.get(reply.call);
+    if (call === undefined) return;
+    this.#pending.delete(reply.call);
+    if (this.#pending.size === 0) this.#worker.unref();
+    if (reply.kind === 'failed') {
+      if (reply.damage !== undefined) this.#onDamage(reply.damage);
+      call.reject(new PortolanError(reply.code, reply.message));
+    } else call.resolve(reply);
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * A reader thread: one connection (read-connection.ts), lent to one lease at a time.
+ *
+ *   begin, all, fill, pages: as there; `tick()` ends statements when the lease is cancelled, over its time, or the thread must end
+ *   end, or the lease's time is up: the snapshot ends at once, so that the WAL is not held
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type ErrorCode, messageOf, PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import { sqliteCodeOf } from '../sqlite/database.ts';
+import type { PagesRead } from '../types/page-reader.ts';
+import { ReadConnection } from './read-connection.ts';
+import {
+  flags as places,
+  type ReaderReply,
+  type ReaderRequest,
+  type ReaderWorkerData,
+  type Snapshot,
+} from './reader-messages.ts';
+
+const port = must(parentPort, 'the port of a worker thread');
+const { flags, ...options } = workerData as ReaderWorkerData;
+const connection = new ReadConnection({ ...options, tick });
+
+/** Number of the running lease; 0 when there is none. */
+let current = 0;
+let deadline = 0;
+let cut: NodeJS.Timeout | null = null;
+
+port.on('message', (request: ReaderRequest) => {
+  switch (request.op) {
+    case 'begin':
+      return answer(request.call, () => ({
+        kind: 'begun',
+        call: request.call,
+        snapshot: begin(request.lease, request.timeoutMs),
+      }));
+    case 'all':
+      return answer(request.call, () => {
+        const { call, lease, statement } = request;
+        return { kind: 'rows', call, rows: during(lease).all(statement) };
+      });
+    case 'fill':
+      return answer(request.call, () => {
+        const { call, lease, statements, limit } = request;
+        return { kind: 'rows', call, rows: during(lease).fill(statements, limit) };
+      });
+    case 'pages':
+      return answer(request.call, () => ({ kind: 'pages', call: request.call, read: readPages(request) }));
+    case 'end':
+      if (request.lease === current) end();
+      return;
+    case 'close':
+      end();
+      connection.close();
+      port.close();
+  }
+});
+
+function answer(call: number, work: () => ReaderReply): void {
+  let reply: ReaderReply;
+  try {
+    reply = work();
+  } catch (error) {
+    const damage = connection.damageIn(error);
+    reply = {
+      kind: 'failed',
+      call,
+      code: codeFor(error),
+      message:
+        damage === null ? messageOf(error) : 'The store is damaged and is being made anew; try again in a moment.',
+      ...(damage === null ? {} : { damage }),
+    };
+  }
+  port.postMessage(reply);
+}
+
+function codeFor(error: unknown): ErrorCode {
+  if (error instanceof PortolanError) return error.code;
+  // These pass by themselves: the store is being rebuilt, or will be for this error, or a table was made just now.
+  const code = sqliteCodeOf(error);
+  return code !== null && /^SQLITE_(BUSY|SCHEMA|CANTOPEN|NOTADB|CORRUPT)/.test(code)
+    ? 'CACHE_NOT_READY'
+    : 'INTERNAL_SERVER_ERROR';
+}
+
+function begin(lease: number, timeoutMs: number): Snapshot {
+  end();
+  const snapshot = connection.begin();
+  current = lease;
+  deadline = performance.now() + timeoutMs;
+  cut = setTimeout(end, timeoutMs);
+  return snapshot;
+}
+
+function end(): void {
+  current = 0;
+  if (cut !== null) clearTimeout(cut);
+  cut = null;
+  connection.end();
+}
+
+/** The connection, for a lease that is running. */
+function during(lease: number): ReadConnection {
+  if (lease !== current) throw timeIsUp();
+  return connection;
+}
+
+function tick(): void {
+  if (Atomics.load(flags, places.cancelled) === current || Atomics.load(flags, places.closing) === 1) {
+    throw new PortolanError('TIMEOUT', 'The read was cancelled.');
+  }
+  if (performance.now() > deadline) throw timeIsUp();
+}
+
+function timeIsUp(): PortolanError {
+  return new PortolanError('TIMEOUT', 'The read took longer than it may; narrow the filter or ask for less.');
+}
+
+function readPages(request: Extract<ReaderRequest, { op: 'pages' }>): PagesRead {
+  const snapshot = begin(request.lease, request.timeoutMs);
+  try {
+    return connection.pagesIn(snapshot, request.statements, request.pages);
+  } finally {
+    end();
+  }
+}

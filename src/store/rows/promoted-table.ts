@@ -1,0 +1,243 @@
+/**
+ * The promoted table of one kind: paths as indexed columns, holding order keys (docs/values.md).
+ *
+ * Life of a slot: a described resource promotes a path -> it gets a free column and an index -> with rows already there it is not
+ * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When nothing
+ * promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
+ *
+ * Indexes are made with the table, some for columns that are free as yet, and stay with their column: neither making nor dropping one
+ * of many rows fits into the time of a transaction.
+ *
+ * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
+ */
+
+import type { PromotionReason } from '../../catalog/resources/catalog.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import type { ReceivedObject } from '../objects/incoming.ts';
+import type { Database } from '../sqlite/database.ts';
+import type { RowForm } from '../sqlite/row-inserter.ts';
+import { createPromotedTable, createSlotIndex, createSpareIndex } from '../sqlite/schema.ts';
+import { keysAt } from '../sqlite/stored-keys.ts';
+import { promotedTableName, slotColumns } from '../sqlite/tables.ts';
+import type { SqlValue } from '../types/statement.ts';
+
+/** A path that is to have a column. */
+export interface WantedPath {
+  readonly path: Path;
+  readonly type: LeafType;
+  readonly reason: PromotionReason;
+  /** When a query was last seen to need it; milliseconds since the epoch, 0 for what is declared. */
+  readonly used: number;
+}
+
+export interface Slot extends WantedPath {
+  readonly column: string;
+  readonly ready: boolean;
+  readonly backfilled: number;
+}
+
+/** Columns without a path that get an index when the table is made. */
+const spareIndexes = 4;
+/** An index over so many rows is made in a few milliseconds. */
+const fewRows = 20_000;
+
+export class PromotedTable {
+  readonly #database: Database;
+  readonly #kindId: number;
+  #table: string | null;
+  #slots: Slot[];
+  /** Of the present slots. */
+  #form: RowForm | null = null;
+
+  constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
+    this.#database = database;
+    this.#kindId = kindId;
+    this.#table = table;
+    this.#slots = [...slots];
+  }
+
+  get table(): string | null {
+    return this.#table;
+  }
+
+  get slots(): readonly Slot[] {
+    return this.#slots;
+  }
+
+  /** Makes the table with the indexes of its slots. */
+  create(): void {
+    const table = promotedTableName(this.#kindId);
+    this.#database.exec(createPromotedTable(table, slotColumns));
+    for (const slot of this.#slots) this.#database.exec(createSlotIndex(table, slot.column));
+    for (const column of this.#free().slice(0, spareIndexes)) this.#database.exec(createSpareIndex(table, column));
+    this.#database.statement('UPDATE kind SET promoted_table = ? WHERE id = ?').run(table, this.#kindId);
+    this.#table = table;
+    this.#form = null;
+  }
+
+  /** The transaction that made the table was rolled back. */
+  uncreate(): void {
+    this.#table = null;
+    this.#form = null;
+  }
+
+  /**
+   * Gives each wanted path a column, the first ones first, and takes back those of all others; returns true when anything changed
+   * that readers see. Paths beyond the columns are left out. `rows`: about how many the kind has.
+   */
+  assign(wanted: readonly WantedPath[], rows: number): boolean {
+    let changed = false;
+    const kept = wanted.slice(0, slotColumns.length);
+    for (const slot of this.#slots.filter((slot) => !kept.some((each) => isSame(each, slot)))) {
+      this.#release(slot);
+      changed = true;
+    }
+    for (const each of kept) {
+      const known = this.#slots.find((slot) => isSame(slot, each));
+      if (known === undefined) changed = this.#take(each, rows) || changed;
+      else if (known.reason !== each.reason || known.used !== each.used) {
+        this.#note(known, each);
+        changed ||= known.reason !== each.reason;
+      }
+    }
+    if (rows > 0 && this.#table === null && this.#slots.length > 0) this.create();
+    return changed;
+  }
+
+  /** Is there a column that a path could have at once? */
+  hasRoom(rows: number): boolean {
+    return this.#columnFor(rows) !== undefined;
+  }
+
+  #take({ path, type, reason, used }: WantedPath, rows: number): boolean {
+    // What is declared gets its column, even if making its index takes its time.
+    const column = this.#columnFor(reason === 'QUERIES' ? rows : 0);
+    if (column === undefined) return false;
+    const slot: Slot = { column, path, type, reason, used, ready: rows === 0, backfilled: 0 };
+    this.#database
+      .statement(
+        'INSERT INTO slot (kind, column_name, path, type, reason, used, ready, backfilled) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
+      )
+      .run(this.#kindId, column, path.text, type, reason, used, slot.ready ? 1 : 0);
+    this.#slots.push(slot);
+    this.#form = null;
+    if (this.#table !== null && !this.#indexed(this.#table).has(column)) {
+      this.#database.exec((rows === 0 ? createSlotIndex : createSpareIndex)(this.#table, column));
+    }
+    return true;
+  }
+
+  #note(slot: Slot, { reason, used }: WantedPath): void {
+    this.#slots = this.#slots.map((other) => (other === slot ? { ...slot, reason, used } : other));
+    this.#database
+      .statement('UPDATE slot SET reason = ?, used = ? WHERE kind = ? AND column_name = ?')
+      .run(reason, used, this.#kindId, slot.column);
+  }
+
+  /** The column that the next path gets: one with an index, or any where making one takes little time. */
+  #columnFor(rows: number): string | undefined {
+    const free = this.#free();
+    if (this.#table === null) return free[0];
+    const indexed = this.#indexed(this.#table);
+    return free.find((column) => indexed.has(column)) ?? (rows <= fewRows ? free[0] : undefined);
+  }
+
+  #free(): readonly string[] {
+    return slotColumns.filter((name) => this.#slots.every((slot) => slot.column !== name));
+  }
+
+  /** The columns that have an index. */
+  #indexed(table: string): ReadonlySet<string> {
+    const rows = this.#database
+      .statement(`SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?`)
+      .all(table);
+    return new Set(rows.map(([name]) => String(name).slice(table.length + 1)));
+  }
+
+  #release(slot: Slot): void {
+    this.#database.statement('DELETE FROM slot WHERE kind = ? AND column_name = ?').run(this.#kindId, slot.column);
+    this.#slots = this.#slots.filter((other) => other !== slot);
+    this.#form = null;
+  }
+
+  /** The keys of an object, in the order of the slots. */
+  keysOf(received: Pick<ReceivedObject, 'text' | 'value'>): SqlValue[] {
+    return keysAt(this.#slots, received);
+  }
+
+  insert(
+    id: number,
+    row: { rowset: number; cluster: string; namespace: string; name: string },
+    keys: readonly SqlValue[],
+  ): void {
+    if (this.#table === null) return;
+    const columns = ['id', ...Object.keys(row), ...this.#slots.map((slot) => slot.column)];
+    const values = [id, ...Object.values(row), ...keys];
+    this.#database
+      .statement(`INSERT INTO ${this.#table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+      .run(...values);
+  }
+
+  /** How rows are written: namespace, name and the keys of each; null without a table. As in row-writer.ts, a row that is there already ends the transaction. */
+  get form(): RowForm | null {
+    if (this.#table === null) return null;
+    this.#form ??= {
+      into: `OR ROLLBACK INTO ${this.#table}`,
+      shared: ['rowset', 'cluster'],
+      own: ['namespace', 'name', ...this.#slots.map((slot) => slot.column)],
+    };
+    return this.#form;
+  }
+
+  /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */
+  update(id: number, keys: readonly SqlValue[]): boolean {
+    if (this.#table === null || this.#slots.length === 0) return true;
+    const columns = this.#slots.map((slot) => slot.column);
+    const stored = this.#database.statement(`SELECT ${columns.join(', ')} FROM ${this.#table} WHERE id = ?`).get(id);
+    if (stored === undefined) return false;
+    const changed = keys.flatMap((key, index) => (sameKey(stored[index] ?? null, key) ? [] : [index]));
+    if (changed.length === 0) return true;
+    const assignments = changed.map((index) => `${columns[index]} = ?`).join(', ');
+    this.#database
+      .statement(`UPDATE ${this.#table} SET ${assignments} WHERE id = ?`)
+      .run(...changed.map((index) => keys[index] ?? null), id);
+    return true;
+  }
+
+  remove(id: number): void {
+    if (this.#table !== null) this.#database.statement(`DELETE FROM ${this.#table} WHERE id = ?`).run(id);
+  }
+
+  copy(id: number, to: { readonly id: number; readonly rowset: number }): void {
+    if (this.#table === null) return;
+    const columns = slotColumns.join(', ');
+    this.#database
+      .statement(
+        `INSERT INTO ${this.#table} (id, rowset, cluster, namespace, name, ${columns})
+         SELECT ?, ?, cluster, namespace, name, ${columns} FROM ${this.#table} WHERE id = ?`,
+      )
+      .run(to.id, to.rowset, id);
+  }
+
+  /** Notes how far the slots that were not ready have come; null means all rows. */
+  backfilledTo(id: number | null): void {
+    this.#slots = this.#slots.map((slot) =>
+      slot.ready ? slot : { ...slot, ready: id === null, backfilled: id ?? slot.backfilled },
+    );
+    this.#database
+      .statement('UPDATE slot SET ready = ?, backfilled = coalesce(?, backfilled) WHERE kind = ? AND ready = 0')
+      .run(id === null ? 1 : 0, id, this.#kindId);
+  }
+}
+
+function isSame(a: WantedPath, b: WantedPath): boolean {
+  return a.path.text === b.path.text && a.type === b.type;
+}
+
+/** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */
+export function sameKey(stored: SqlValue, key: SqlValue): boolean {
+  if (typeof key === 'bigint')
+    return typeof stored === 'number' && Number.isSafeInteger(stored) && BigInt(stored) === key;
+  return stored === key;
+}

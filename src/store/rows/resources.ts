@@ -1,0 +1,363 @@
+/**
+ * The kinds and resources of a store, as the writer holds them in memory beside their rows.
+ *
+ * Invariant: memory equals the rows of the last commit. Whatever changes a resource inside a transaction does it on the rows and
+ * hands the new values over after the commit (`moved`); a declaration that fails in the middle reloads everything.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import type { DescribedResource, PromotionReason } from '../../catalog/resources/catalog.ts';
+import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import { createRedaction, type Redaction } from '../objects/redaction.ts';
+import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
+import type { KindNamesOnWire } from '../types/prepared-object.ts';
+import type { IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
+import { idleStatus } from './idle-status.ts';
+import { PromotedTable, type Slot } from './promoted-table.ts';
+import { Promotions } from './promotions.ts';
+import type { RowTarget } from './row-writer.ts';
+import type { WriteSession } from './write-session.ts';
+
+export interface StoredKind {
+  readonly id: number;
+  readonly group: string;
+  readonly plural: string;
+  readonly key: string;
+  readonly promoted: PromotedTable;
+}
+
+/** One collection: a resource of a cluster, over all namespaces or in one. */
+export interface StoredResource {
+  readonly handle: ResourceHandle;
+  readonly kind: StoredKind;
+  names: KindNamesOnWire;
+  redaction: Redaction;
+  /** What a body depends on besides its object: compared with `bodyShape` at a replace. */
+  shape: string;
+  bodyShape: string;
+  /** Null until the first replace is committed. */
+  rowset: number | null;
+  lastResourceVersion: string | null;
+  synced: boolean;
+  objects: number;
+  status: IngestStatus;
+  /** The description as it was declared in this process; read from its row when it was not. */
+  described: DescribedResource | null;
+}
+
+export class Resources {
+  readonly #session: WriteSession;
+  readonly #promotions: Promotions;
+  readonly #kinds = new Map<string, StoredKind>();
+  readonly #resources = new Map<number, StoredResource>();
+
+  constructor(session: WriteSession, log: Logger, configured: readonly string[]) {
+    this.#session = session;
+    this.#promotions = new Promotions(session.database, log, configured);
+    this.#load();
+  }
+
+  all(): readonly StoredResource[] {
+    return [...this.#resources.values()];
+  }
+
+  kinds(): readonly StoredKind[] {
+    return [...this.#kinds.values()];
+  }
+
+  withId(id: number): StoredResource | undefined {
+    return this.#resources.get(id);
+  }
+
+  /** The resource of a handle. Throws NOT_FOUND when it was dropped. */
+  of(handle: ResourceHandle): StoredResource {
+    const resource = this.#resources.get(handle.id);
+    if (resource !== undefined) return resource;
+    throw new PortolanError('NOT_FOUND', `${handle.key} of ${handle.cluster} is not in the store; declare it again.`);
+  }
+
+  stateOf(resource: StoredResource): ResourceState {
+    return {
+      handle: resource.handle,
+      described: resource.described ?? this.#readDescribed(resource.kind, resource.handle.cluster),
+      lastResourceVersion: resource.lastResourceVersion,
+      synced: resource.synced,
+      outdated: resource.synced && resource.shape !== resource.bodyShape,
+      objects: resource.objects,
+      status: resource.status,
+    };
+  }
+
+  /** Where the rows of this resource go when they belong to `rowset`. */
+  target(resource: StoredResource, rowset: number): RowTarget {
+    const { kind, redaction, handle } = resource;
+    return { kindId: kind.id, cluster: handle.cluster, rowset, promoted: kind.promoted, redaction };
+  }
+
+  /** Has the kind no promoted table yet, and needs one for rows? */
+  lacksTable({ kind: { promoted } }: StoredResource): boolean {
+    return promoted.table === null && promoted.slots.length > 0;
+  }
+
+  /** Makes the promoted table of a kind that is about to get its first rows. Inside a transaction. */
+  prepareRows(resource: StoredResource): void {
+    if (!this.lacksTable(resource)) return;
+    const { promoted } = resource.kind;
+    promoted.create();
+    this.#session.ifUndone(() => promoted.uncreate());
+    this.#session.counters.layoutVersion += 1;
+  }
+
+  /**
+   * Makes or updates a collection, and what is described of all collections of its resource, in one transaction of its own.
+   * `withheldMore` is called inside it for each of them when paths are withheld now that were not before, so that what is stored
+   * must go.
+   */
+  declare(
+    described: DescribedResource,
+    namespace: string,
+    withheldMore: (resource: StoredResource) => void,
+  ): StoredResource {
+    try {
+      return this.#session.run(() => this.#declare(described, namespace, withheldMore));
+    } catch (error) {
+      this.reload();
+      throw error;
+    }
+  }
+
+  /** Queries need a column for this path; see Writer.promote. In a transaction of its own where anything changes. */
+  promote(use: PathUse, now: number): PromotionOutcome {
+    const kind = this.#kinds.get(use.key);
+    if (kind === undefined) return 'few rows';
+    // What a first list brings was made ready for the columns that there were when it began.
+    const listing = ({ synced, status }: StoredResource): boolean => !synced && status.phase === 'LISTING';
+    if (this.all().some((resource) => resource.kind === kind && listing(resource))) return 'not now';
+    const begun = this.#promotions.begin(kind, this.#objectsOf(kind), use, now);
+    const { work } = begun;
+    if (work === null) return begun.outcome;
+    try {
+      this.#session.run(() => {
+        if (work()) this.#session.counters.layoutVersion += 1;
+      });
+    } catch (error) {
+      this.reload();
+      throw error;
+    }
+    return begun.outcome;
+  }
+
+  /** Forgets a collection, and with the last one the description. Inside a transaction; the kind stays, since kind ids are for ever. */
+  remove(resource: StoredResource): void {
+    const { database, counters } = this.#session;
+    const { id, cluster } = resource.handle;
+    database.statement('DELETE FROM resource WHERE id = ?').run(id);
+    this.#resources.delete(id);
+    if (this.#collectionsOf(resource.kind, cluster).length > 0) return;
+    database.statement('DELETE FROM description WHERE cluster = ? AND kind = ?').run(cluster, resource.kind.id);
+    counters.catalogVersion += 1;
+    if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
+  }
+
+  /** Reads everything anew from its rows; bookmarks and statuses that no commit has saved yet stay. */
+  reload(): void {
+    const before = new Map(this.#resources);
+    this.#kinds.clear();
+    this.#resources.clear();
+    this.#load();
+    for (const [id, resource] of this.#resources) {
+      const known = before.get(id);
+      if (known === undefined || known.rowset !== resource.rowset) continue;
+      resource.lastResourceVersion = known.lastResourceVersion;
+      resource.status = known.status;
+    }
+  }
+
+  /** Makes what is published of a resource not count any more, as if it had never been synced. Inside a transaction. */
+  unpublish(resource: StoredResource): void {
+    const { database } = this.#session;
+    if (resource.rowset !== null) {
+      database
+        .statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)')
+        .run(resource.rowset, resource.kind.id);
+    }
+    database
+      .statement('UPDATE resource SET rowset = NULL, last_rv = NULL, synced = 0, objects = 0 WHERE id = ?')
+      .run(resource.handle.id);
+    Object.assign(resource, { rowset: null, lastResourceVersion: null, synced: false, objects: 0 });
+  }
+
+  #declare(
+    described: DescribedResource,
+    namespace: string,
+    withheldMore: (resource: StoredResource) => void,
+  ): StoredResource {
+    const { database, counters } = this.#session;
+    const { cluster, resource: served } = described;
+    const kind = this.#kindOf(served);
+    const json = JSON.stringify(described);
+    const before = database
+      .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
+      .get(cluster, kind.id)?.[0];
+    if (before !== json) {
+      database
+        .statement('INSERT OR REPLACE INTO description (cluster, kind, json) VALUES (?, ?, ?)')
+        .run(cluster, kind.id, json);
+      counters.catalogVersion += 1;
+    }
+    const known = this.#collectionsOf(kind, cluster);
+    const derived = derivedFrom(described);
+    for (const each of known) {
+      if (each.shape !== derived.shape) {
+        database
+          .statement('UPDATE resource SET version = ?, shape = ? WHERE id = ?')
+          .run(served.version, derived.shape, each.handle.id);
+      }
+      Object.assign(each, derived, { described });
+    }
+    const resource =
+      known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
+    if (this.#assignSlots(kind)) counters.layoutVersion += 1;
+    const withheldBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).withheld : null;
+    if (withheldBefore !== null && described.withheld.some((path) => !withheldBefore.includes(path))) {
+      for (const each of known) withheldMore(each);
+    }
+    return resource;
+  }
+
+  #insert(kind: StoredKind, described: DescribedResource, namespace: string): StoredResource {
+    const { cluster, resource: served } = described;
+    const derived = derivedFrom(described);
+    const id = this.#session.database
+      .statement(
+        `INSERT INTO resource (cluster, kind, namespace, version, rowset, last_rv, synced, objects, shape, body_shape, status)
+         VALUES (?, ?, ?, ?, NULL, NULL, 0, 0, ?, ?, ?)`,
+      )
+      .run(
+        cluster,
+        kind.id,
+        namespace,
+        served.version,
+        derived.shape,
+        derived.shape,
+        JSON.stringify(idleStatus),
+      ).lastInsertRowid;
+    const resource: StoredResource = {
+      handle: Object.freeze({ id, cluster, key: kind.key, namespace }),
+      kind,
+      ...derived,
+      bodyShape: derived.shape,
+      rowset: null,
+      lastResourceVersion: null,
+      synced: false,
+      objects: 0,
+      status: idleStatus,
+      described,
+    };
+    this.#resources.set(id, resource);
+    return resource;
+  }
+
+  /** The collections of one resource. */
+  #collectionsOf(kind: StoredKind, cluster: string): readonly StoredResource[] {
+    return this.all().filter((other) => other.kind === kind && other.handle.cluster === cluster);
+  }
+
+  #kindOf(served: Resource): StoredKind {
+    const key = resourceKey(served);
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const { database, counters } = this.#session;
+    const id = database
+      .statement('INSERT INTO kind (grp, plural, key, promoted_table) VALUES (?, ?, ?, NULL)')
+      .run(served.group, served.plural, key).lastInsertRowid;
+    counters.layoutVersion += 1;
+    const { group, plural } = served;
+    const kind = { id, group, plural, key, promoted: new PromotedTable(database, id, null, []) };
+    this.#kinds.set(key, kind);
+    return kind;
+  }
+
+  #assignSlots(kind: StoredKind): boolean {
+    return this.#promotions.assign(kind, this.#objectsOf(kind));
+  }
+
+  #objectsOf(kind: StoredKind): number {
+    return this.all().reduce((sum, resource) => sum + (resource.kind === kind ? resource.objects : 0), 0);
+  }
+
+  #readDescribed(kind: StoredKind, cluster: string): DescribedResource {
+    const row = this.#session.database
+      .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
+      .get(cluster, kind.id);
+    return JSON.parse(String(must(row, 'the description of a resource')[0])) as DescribedResource;
+  }
+
+  #load(): void {
+    const { database } = this.#session;
+    const byId = new Map<number, StoredKind>();
+    for (const [id, grp, plural, key, table] of database
+      .statement('SELECT id, grp, plural, key, promoted_table FROM kind')
+      .all()) {
+      const slots = database
+        .statement('SELECT column_name, path, type, reason, used, ready, backfilled FROM slot WHERE kind = ?')
+        .all(Number(id))
+        .map(
+          ([column, path, type, reason, used, ready, backfilled]): Slot => ({
+            column: String(column),
+            path: parsePath(String(path)),
+            type: String(type) as LeafType,
+            reason: String(reason) as PromotionReason,
+            used: Number(used),
+            ready: ready === 1,
+            backfilled: Number(backfilled),
+          }),
+        );
+      const promoted = new PromotedTable(database, Number(id), table === null ? null : String(table), slots);
+      const kind = { id: Number(id), group: String(grp), plural: String(plural), key: String(key), promoted };
+      this.#kinds.set(kind.key, kind);
+      byId.set(kind.id, kind);
+    }
+    const rows = database
+      .statement(
+        'SELECT id, cluster, kind, namespace, rowset, last_rv, synced, objects, body_shape, status FROM resource',
+      )
+      .all();
+    for (const [id, cluster, kindId, namespace, rowset, lastRv, synced, objects, bodyShape, status] of rows) {
+      const kind = must(byId.get(Number(kindId)), 'the kind of a resource');
+      this.#resources.set(Number(id), {
+        handle: Object.freeze({
+          id: Number(id),
+          cluster: String(cluster),
+          key: kind.key,
+          namespace: String(namespace),
+        }),
+        kind,
+        ...derivedFrom(this.#readDescribed(kind, String(cluster))),
+        bodyShape: String(bodyShape),
+        rowset: rowset === null || rowset === undefined ? null : Number(rowset),
+        lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),
+        synced: synced === 1,
+        objects: Number(objects),
+        status: JSON.parse(String(status)) as IngestStatus,
+        described: null,
+      });
+    }
+  }
+}
+
+function derivedFrom(described: DescribedResource): Pick<StoredResource, 'names' | 'redaction' | 'shape'> {
+  return {
+    names: { apiVersion: apiVersionOf(described.resource), kind: described.resource.kind },
+    redaction: createRedaction(described.withheld),
+    shape: shapeOf(described),
+  };
+}
+
+/** A body may mean something else under another shape, another served version, or other withheld paths. */
+function shapeOf(described: DescribedResource): string {
+  return [described.shapeHash, described.resource.version, ...[...described.withheld].sort()].join(' ');
+}

@@ -1,0 +1,335 @@
+/**
+ * Writes the rows of one object: object, body, labels, owner edges, promoted keys. Runs inside the caller's
+ * transaction and keeps no state; the change log is the caller's business.
+ */
+
+import type { ReceivedObject } from '../objects/incoming.ts';
+import type { Redaction } from '../objects/redaction.ts';
+import { type Database, type NamedValues, refusesJson } from '../sqlite/database.ts';
+import { type RowForm, RowInserter } from '../sqlite/row-inserter.ts';
+import type { PreparedObject } from '../types/prepared-object.ts';
+import type { SqlValue } from '../types/statement.ts';
+import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
+import { type PromotedTable, sameKey } from './promoted-table.ts';
+
+/** Where an object's rows go. */
+export interface RowTarget {
+  readonly kindId: number;
+  readonly cluster: string;
+  readonly rowset: number;
+  readonly promoted: PromotedTable;
+  readonly redaction: Redaction;
+}
+
+export interface StoredObject {
+  readonly id: number;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Microseconds since 1970; compared, never shown. */
+  readonly created: SqlValue;
+  readonly marks: string;
+  readonly seq: number;
+}
+
+/** SQLite takes 1,000 arguments to a function; some are spoken for. */
+const pathsAtOnce = 900;
+
+// A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
+const byLabelForm: RowForm = {
+  into: 'OR ROLLBACK INTO object_by_label',
+  shared: ['kind'],
+  own: ['key', 'value', 'id'],
+};
+const byUidForm: RowForm = { into: 'OR ROLLBACK INTO object_by_uid', shared: [], own: ['uid', 'id'] };
+const edgeForm: RowForm = { into: 'OR ROLLBACK INTO edge', shared: ['kind'], own: ['owner_uid', 'id', 'controller'] };
+const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['body'] };
+const objectForm: RowForm = {
+  into: 'INTO object',
+  shared: ['kind', 'cluster', 'rowset', 'seq'],
+  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks'],
+};
+const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
+
+/** The labels of an object, in the columns of object_by_label. */
+const labelsOfObject = `SELECT o.kind, l.key, l.value, o.id FROM object AS o CROSS JOIN json_each(o.marks, '$[0]') AS l WHERE o.id = ?`;
+const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) IN (${labelsOfObject})`;
+
+/** An object that can be stored, whichever thread has read it. */
+export type StorableObject = ReceivedObject | PreparedObject;
+
+/** An object and the id that it is stored under. */
+export interface NewRow {
+  readonly id: number;
+  readonly received: StorableObject;
+}
+
+export class RowWriter {
+  readonly #database: Database;
+  readonly #inserter: RowInserter;
+  /** How bodies are made of texts, by their redaction. */
+  readonly #textForms = new WeakMap<Redaction, RowForm>();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#inserter = new RowInserter(database);
+  }
+
+  find(rowset: number, namespace: string, name: string): StoredObject | null {
+    const row = this.#database
+      .statement('SELECT id, uid, rv, created, marks, seq FROM object WHERE rowset = ? AND namespace = ? AND name = ?')
+      .get(rowset, namespace, name);
+    if (row === undefined) return null;
+    const [id, uid, resourceVersion, created = null, marks, seq] = row;
+    return {
+      id: Number(id),
+      uid: String(uid),
+      resourceVersion: String(resourceVersion),
+      created,
+      marks: String(marks),
+      seq: Number(seq),
+    };
+  }
+
+  insert(target: RowTarget, row: NewRow, seq: number): void {
+    this.#inserter.insertOne(objectForm, sharedOf(target, seq), row.id, objectRow(row));
+    this.#insertParts(target, [row]);
+    this.insertEntries(target, entriesOf([row]));
+  }
+
+  /** Writes what indexes objects by uid and label. */
+  insertEntries({ kindId }: RowTarget, { uids, labels }: IndexEntries): void {
+    this.#inserter.insert(byUidForm, {}, uids);
+    this.#inserter.insert(byLabelForm, { kind: kindId }, labels);
+  }
+
+  /**
+   * Writes objects, several by one statement, but those whose name is there already: they are given back, in order. Their ids follow
+   * one another, and are the highest. What indexes them by uid and label is put into `deferred`, for `insertEntries`.
+   */
+  insertNew(
+    target: RowTarget,
+    rows: readonly NewRow[],
+    seq: number,
+    deferred: DeferredEntries,
+  ): readonly StorableObject[] {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const shared = sharedOf(target, seq);
+    const values: SqlValue[] = [];
+    for (const row of rows) values.push(...objectRow(row));
+    const inserted = this.#inserter.insertWithIds(newObjectForm, shared, idsOf(rows), values);
+    if (inserted === rows.length) {
+      this.#insertParts(target, rows);
+      deferred.add(rows);
+      return [];
+    }
+    this.#database.statement('DELETE FROM object WHERE id >= ?').run(first.id);
+    const { stored = [], left = [] } = Object.groupBy(rows, (row) =>
+      this.#inserter.insertOne(newObjectForm, shared, row.id, objectRow(row)) === 0 ? 'left' : 'stored',
+    );
+    this.#insertParts(target, stored);
+    deferred.add(stored);
+    return left.map(({ received }) => received);
+  }
+
+  update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
+    const { id } = stored;
+    const { uid, created, resourceVersion, deleting, marks } = received;
+    // SQLite writes the index entries of every column that is assigned, changed or not, and this one hardly ever changes.
+    const same = sameKey(stored.created, created);
+    const remarked = stored.marks !== marks || stored.uid !== uid;
+    if (remarked) this.#removeMarks(id, stored.uid);
+    this.#database
+      .statement(
+        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
+      )
+      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, id);
+    this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
+    if (remarked) {
+      this.#writeOwners(target, [{ id, received }]);
+      this.insertEntries(target, entriesOf([{ id, received }]));
+    }
+    if (target.promoted.table === null) return;
+    const keys = keysOf(target, received);
+    if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
+  }
+
+  remove(promoted: PromotedTable, { id, uid }: Pick<StoredObject, 'id' | 'uid'>): void {
+    this.#removeMarks(id, uid);
+    promoted.remove(id);
+    this.#database.statement('DELETE FROM body WHERE id = ?').run(id);
+    this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
+  }
+
+  /** Copies an object's rows into another rowset, under a new id. */
+  copy(promoted: PromotedTable, id: number, to: { readonly id: number; readonly rowset: number }): void {
+    const copies: readonly [string, readonly SqlValue[]][] = [
+      [
+        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)
+         SELECT ?, kind, cluster, ?, namespace, name, uid, rv, created, deleting, seq, marks FROM object WHERE id = ?`,
+        [to.id, to.rowset, id],
+      ],
+      ['INSERT INTO body (id, body, text) SELECT ?, body, text FROM body WHERE id = ?', [to.id, id]],
+      ['INSERT INTO object_by_uid (uid, id) SELECT uid, id FROM object WHERE id = ?', [to.id]],
+      [`INSERT INTO object_by_label (kind, key, value, id) ${labelsOfObject}`, [to.id]],
+      [
+        'INSERT INTO edge (owner_uid, id, controller, kind) SELECT owner_uid, ?, controller, kind FROM edge WHERE id = ?',
+        [to.id, id],
+      ],
+    ];
+    for (const [sql, params] of copies) this.#database.statement(sql).run(...params);
+    promoted.copy(id, to);
+  }
+
+  /** Does the stored body differ from what the received one would be stored as? */
+  bodyDiffers(target: RowTarget, id: number, received: ReceivedObject): boolean {
+    const { text, withheldPlaces: paths } = received;
+    if (paths.length > pathsAtOnce) return true;
+    try {
+      const row = this.#database
+        .statement(`SELECT body IS ${expressionFor(target.redaction, paths)} AND text IS NULL FROM body WHERE id = ?`)
+        .get(text, ...paths, id);
+      return row?.[0] !== 1;
+    } catch (error) {
+      if (refusesJson(error)) return true;
+      throw error;
+    }
+  }
+
+  /** The text that may reach the disk: without what is dropped and withheld. */
+  redactedText(redaction: Redaction, received: ReceivedObject): string {
+    const { text, withheldPlaces: paths } = received;
+    try {
+      if (paths.length > pathsAtOnce) return redaction.inJavaScript(received.text) ?? stub(received, false);
+      const row = this.#database.statement(`SELECT json(${expressionFor(redaction, paths)})`).get(text, ...paths);
+      return String(row?.[0]);
+    } catch (error) {
+      if (!refusesJson(error)) throw error;
+      return redaction.inJavaScript(received.text) ?? stub(received, false);
+    }
+  }
+
+  #writeBody(sql: (body: string) => string, target: RowTarget, id: number, received: StorableObject): void {
+    if ('body' in received) {
+      this.#database.statement(sql('?')).run(received.body, null, id);
+      return;
+    }
+    const { redaction } = target;
+    const { text, withheldPlaces: paths } = received;
+    try {
+      if (paths.length <= pathsAtOnce) {
+        this.#database.statement(sql(expressionFor(redaction, paths))).run(text, ...paths, null, id);
+        return;
+      }
+    } catch (error) {
+      if (!refusesJson(error)) throw error;
+    }
+    const kept = redaction.inJavaScript(received.text);
+    try {
+      this.#database.statement(sql(redaction.sql)).run(stub(received, true), kept, id);
+    } catch (error) {
+      if (!refusesJson(error)) throw error;
+      this.#database.statement(sql(redaction.sql)).run(stub(received, false), kept, id);
+    }
+  }
+
+  /** What belongs to objects whose own rows are written. */
+  #insertParts(target: RowTarget, rows: readonly NewRow[]): void {
+    if (!this.#insertBodies(target, rows)) {
+      for (const { id, received } of rows) {
+        this.#writeBody(
+          (body) => `INSERT OR REPLACE INTO body (body, text, id) VALUES (${body}, ?, ?)`,
+          target,
+          id,
+          received,
+        );
+      }
+    }
+    this.#writeOwners(target, rows);
+    this.#insertPromoted(target, rows);
+  }
+
+  /** False when one of them needs more care, and all are to be written one by one. */
+  #insertBodies({ redaction }: RowTarget, rows: readonly NewRow[]): boolean {
+    const bodies: SqlValue[] = [];
+    const texts: SqlValue[] = [];
+    for (const { received } of rows) {
+      if ('body' in received) bodies.push(received.body);
+      else if (received.withheldPlaces.length === 0) texts.push(received.text);
+    }
+    const isText = texts.length > 0;
+    if (bodies.length + texts.length < rows.length || (isText && bodies.length > 0)) return false;
+    try {
+      const form = isText ? this.#textForm(redaction) : bodyForm;
+      this.#inserter.insertWithIds(form, {}, idsOf(rows), isText ? texts : bodies);
+      return true;
+    } catch (error) {
+      if (refusesJson(error)) return false;
+      throw error;
+    }
+  }
+
+  #textForm(redaction: Redaction): RowForm {
+    // One that SQLite refuses is no defect: what the statement has written is undone, and the rows are written one by one.
+    const form = this.#textForms.get(redaction) ?? { ...bodyForm, into: 'INTO body', first: redaction.sql };
+    this.#textForms.set(redaction, form);
+    return form;
+  }
+
+  #insertPromoted(target: RowTarget, rows: readonly NewRow[]): void {
+    const { form } = target.promoted;
+    if (form === null) return;
+    const values: SqlValue[] = [];
+    for (const { received } of rows) values.push(received.namespace, received.name, ...keysOf(target, received));
+    const { rowset, cluster } = target;
+    this.#inserter.insertWithIds(form, { rowset, cluster }, idsOf(rows), values);
+  }
+
+  #writeOwners({ kindId }: RowTarget, rows: readonly NewRow[]): void {
+    const edges: SqlValue[] = [];
+    for (const { id, received } of rows) {
+      for (const { uid, controller } of received.owners) edges.push(uid, id, controller ? 1 : 0);
+    }
+    this.#inserter.insert(edgeForm, { kind: kindId }, edges);
+  }
+
+  /** As long as the object's own row is what it was. */
+  #removeMarks(id: number, uid: string): void {
+    const remove = (sql: string, ...params: readonly SqlValue[]) => this.#database.statement(sql).run(...params);
+    remove('DELETE FROM object_by_uid WHERE uid = ? AND id = ?', uid, id);
+    remove(removeByLabel, id);
+    remove('DELETE FROM edge WHERE id = ?', id);
+  }
+}
+
+function sharedOf({ kindId, cluster, rowset }: RowTarget, seq: number): NamedValues {
+  return { kind: kindId, cluster, rowset, seq };
+}
+
+function objectRow({ received }: NewRow): readonly SqlValue[] {
+  const { namespace, name, uid, resourceVersion, created, deleting, marks } = received;
+  return [namespace, name, uid, resourceVersion, created, deleting, marks];
+}
+
+function idsOf(rows: readonly NewRow[]): readonly number[] {
+  return rows.map(({ id }) => id);
+}
+
+function keysOf({ promoted }: RowTarget, received: StorableObject): readonly SqlValue[] {
+  return 'keys' in received ? received.keys : promoted.keysOf(received);
+}
+
+function expressionFor(redaction: Redaction, paths: readonly string[]): string {
+  return paths.length === 0 ? redaction.sql : `jsonb_remove(${redaction.sql}, ${paths.map(() => '?').join(', ')})`;
+}
+
+/** What stands in `body.body` for a text that SQLite refuses. */
+function stub(received: ReceivedObject, withMetadata: boolean): string {
+  const { apiVersion, kind, metadata } = received.value as Readonly<Record<string, unknown>>;
+  const { name, namespace, uid, resourceVersion } = received;
+  return JSON.stringify({
+    apiVersion,
+    kind,
+    metadata: withMetadata ? metadata : { name, ...(namespace === '' ? {} : { namespace }), uid, resourceVersion },
+  });
+}

@@ -1,0 +1,214 @@
+/**
+ * The writer's transactions and the counters that every commit persists.
+ *
+ * Invariants: the counters in memory are those of the last commit, or of the running transaction; a failed transaction puts them
+ * back. The row of `state` is written in the same transaction as whatever moved it. Listeners hear of a commit after it, never
+ * inside it, and a listener that throws harms nobody.
+ *
+ * Bulk work on rows that do not count yet may leave its transaction open (`fill`), because many small commits would write the same
+ * index pages again and again. Nobody waits for it: whatever else is to be written commits it first, and so does `settle`. When it
+ * is rolled back, everybody who wrote in it hears so.
+ */
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import type { Database } from '../sqlite/database.ts';
+import { CommitSignal } from './wake.ts';
+
+export interface Counters {
+  revision: number;
+  layoutVersion: number;
+  catalogVersion: number;
+  nextObject: number;
+  nextRowset: number;
+  logFloor: number;
+  logBytes: number;
+}
+
+interface OpenTransaction {
+  readonly before: Counters;
+  /** What to do once it is committed. */
+  after: (() => void) | null;
+  /** Who wrote in it and must hear when it is rolled back. */
+  readonly lost: Set<() => void>;
+  bytes: number;
+}
+
+export class WriteSession {
+  readonly database: Database;
+  readonly committed: CommitSignal;
+  #counters: Counters;
+  #atBegin: (() => (() => void) | null) | null = null;
+  #beforeBegin: () => void = () => {};
+  /** The transaction that `fill` left open. */
+  #open: OpenTransaction | null = null;
+  /** The running transaction, left open or not. */
+  #running: OpenTransaction | null = null;
+
+  constructor(database: Database, log: Logger) {
+    this.database = database;
+    this.committed = new CommitSignal((error) => log.error({ error: messageOf(error) }, 'a commit listener failed'));
+    const row = must(
+      database
+        .statement(
+          'SELECT revision, layout_version, catalog_version, next_object, next_rowset, log_floor, log_bytes FROM state',
+        )
+        .get(),
+      'the state row',
+    ) as readonly number[];
+    const [
+      revision = 0,
+      layoutVersion = 0,
+      catalogVersion = 0,
+      nextObject = 1,
+      nextRowset = 1,
+      logFloor = 0,
+      logBytes = 0,
+    ] = row;
+    this.#counters = { revision, layoutVersion, catalogVersion, nextObject, nextRowset, logFloor, logBytes };
+  }
+
+  get counters(): Counters {
+    return this.#counters;
+  }
+
+  /**
+   * What every transaction writes before its own work (which may write the same rows anew); returns what to do once it is
+   * committed, or null.
+   */
+  atBegin(hook: () => (() => void) | null): void {
+    this.#atBegin = hook;
+  }
+
+  /** What is called before every transaction begins. */
+  beforeBegin(hook: () => void): void {
+    this.#beforeBegin = hook;
+  }
+
+  /** Runs `work` in one transaction, with the counters. Must not be nested. */
+  run<T>(work: () => T): T {
+    this.settle();
+    const open = this.#begin();
+    const result = this.#orUndo(open, () => {
+      open.after = this.#atBegin?.() ?? null;
+      const value = work();
+      this.#commit(open);
+      return value;
+    });
+    this.#tell(open);
+    return result;
+  }
+
+  /**
+   * Runs `work` in the open transaction, or opens one, and leaves it open; `work` gives the bytes that it wrote. Commits when there
+   * are `maxBytes` of them, and then gives true. A failure, now or at the commit, undoes everything since it was opened, and calls `lost`.
+   */
+  fill(maxBytes: number, lost: () => void, work: () => number): boolean {
+    this.#open ??= this.#begin();
+    const open = this.#open;
+    open.lost.add(lost);
+    this.#orUndo(open, () => {
+      open.bytes += work();
+    });
+    if (open.bytes < maxBytes) return false;
+    this.settle();
+    return true;
+  }
+
+  /** Inside a transaction: what to do in memory when it is rolled back. */
+  ifUndone(undo: () => void): void {
+    this.#running?.lost.add(undo);
+  }
+
+  /** Commits what `fill` left open. */
+  settle(): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#orUndo(open, () => this.#commit(open));
+    this.#tell(open);
+  }
+
+  #begin(): OpenTransaction {
+    this.#beforeBegin();
+    this.database.begin();
+    const before = this.#counters;
+    this.#counters = { ...before };
+    this.#running = { before, after: null, lost: new Set(), bytes: 0 };
+    return this.#running;
+  }
+
+  #orUndo<T>(open: OpenTransaction, work: () => T): T {
+    try {
+      return this.database.finish(work);
+    } catch (error) {
+      this.#counters = open.before;
+      this.#open = null;
+      for (const lost of open.lost) lost();
+      throw error;
+    }
+  }
+
+  #commit({ before }: OpenTransaction): void {
+    this.#save(before);
+    this.database.commit();
+    this.#open = null;
+  }
+
+  #tell({ before, after }: OpenTransaction): void {
+    after?.();
+    const { revision, catalogVersion, layoutVersion } = this.#counters;
+    if (
+      revision !== before.revision ||
+      catalogVersion !== before.catalogVersion ||
+      layoutVersion !== before.layoutVersion
+    ) {
+      this.committed.emit({ revision, catalogVersion, layoutVersion });
+    }
+  }
+
+  nextSequence(): number {
+    this.#counters.revision += 1;
+    return this.#counters.revision;
+  }
+
+  nextObjectId(): number {
+    const id = this.#counters.nextObject;
+    this.#counters.nextObject += 1;
+    return id;
+  }
+
+  nextRowset(): number {
+    const rowset = this.#counters.nextRowset;
+    this.#counters.nextRowset += 1;
+    return rowset;
+  }
+
+  #save(before: Counters): void {
+    const now = this.#counters;
+    if (
+      now.revision === before.revision &&
+      now.layoutVersion === before.layoutVersion &&
+      now.catalogVersion === before.catalogVersion &&
+      now.nextObject === before.nextObject &&
+      now.nextRowset === before.nextRowset &&
+      now.logFloor === before.logFloor &&
+      now.logBytes === before.logBytes
+    ) {
+      return;
+    }
+    this.database
+      .statement(
+        `UPDATE state SET revision = ?, layout_version = ?, catalog_version = ?, next_object = ?, next_rowset = ?,
+           log_floor = ?, log_bytes = ? WHERE one = 1`,
+      )
+      .run(
+        now.revision,
+        now.layoutVersion,
+        now.catalogVersion,
+        now.nextObject,
+        now.nextRowset,
+        now.logFloor,
+        now.logBytes,
+      );
+  }
+}

@@ -1,0 +1,357 @@
+/**
+ * One SQLite connection, wrapped: the only file of the house that imports better-sqlite3.
+ *
+ * Owns: a bounded cache of prepared statements, the text of the statement in every error, the log of slow statements. Never logs
+ * parameters, because they hold bodies.
+ */
+import BetterSqlite from 'better-sqlite3';
+import type { Logger } from '../../base/log.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { Row, SqlValue } from '../types/statement.ts';
+import { StoreFault } from './store-fault.ts';
+
+export interface DatabaseOptions {
+  readonly readonly?: boolean;
+  readonly mustExist?: boolean;
+  /** Milliseconds that SQLite waits for another connection's lock; default 5,000. */
+  readonly busyMs?: number;
+  readonly log?: Logger;
+  /** Statements that take longer are logged; default 200 ms. */
+  readonly slowMs?: number;
+  /** Prepared statements kept; default 500. */
+  readonly cachedStatements?: number;
+}
+
+/** How long a transaction tries to begin. */
+const beginWaitMs = 5000;
+/** Before each page in the log. */
+const frameHeaderBytes = 24;
+/** Nobody ever wakes who waits here. */
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
+/** What a function of ours that SQL may call takes and gives. */
+export type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
+
+/** The same over the rows of a group. */
+export interface SqlAggregate<State> {
+  readonly start: () => State;
+  readonly step: (state: State, ...args: readonly SqlValue[]) => void;
+  readonly result: (state: State) => SqlValue;
+}
+
+/** The write-ahead log up to its last frame, and what of it is not in the database file yet. */
+export interface LogSize {
+  readonly bytes: number;
+  readonly pendingBytes: number;
+  /** None where all is written back: the next commit begins the log anew then, unless a snapshot still reads from it. */
+  readonly heldBytes: number;
+}
+
+/** Values of named parameters (`@name`), behind those of the others. */
+export type NamedValues = Readonly<Record<string, SqlValue>>;
+
+export interface RunResult {
+  readonly changes: number;
+  readonly lastInsertRowid: number;
+}
+
+/** An error of SQLite with its code (`SQLITE_BUSY`) and the statement it came from. */
+export class DatabaseError extends Error {
+  readonly sqliteCode: string;
+  readonly sql: string;
+
+  constructor(cause: Error & { code: string }, sql: string) {
+    super(`${cause.message} (${cause.code}) in: ${sql.length > 400 ? `${sql.slice(0, 400)}…` : sql}`, { cause });
+    this.name = 'DatabaseError';
+    this.sqliteCode = cause.code;
+    this.sql = sql;
+  }
+}
+
+/** The SQLite code of a thrown value, or null when it is no error of SQLite. */
+export function sqliteCodeOf(error: unknown): string | null {
+  if (error instanceof StoreFault) return sqliteCodeOf(error.cause);
+  if (error instanceof DatabaseError) return error.sqliteCode;
+  return error instanceof BetterSqlite.SqliteError ? error.code : null;
+}
+
+/** SQLite has no code of its own for JSON that it will not take (too deep, for one). */
+export function refusesJson(error: unknown): boolean {
+  return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
+}
+
+/** A prepared statement; rows are arrays. */
+export class PreparedStatement {
+  readonly sql: string;
+  readonly #statement: BetterSqlite.Statement<unknown[], unknown>;
+  readonly #database: Database;
+
+  constructor(database: Database, statement: BetterSqlite.Statement<unknown[], unknown>, sql: string) {
+    this.#database = database;
+    this.#statement = statement;
+    this.sql = sql;
+    if (statement.reader) statement.raw(true);
+  }
+
+  run(...params: readonly (SqlValue | NamedValues)[]): RunResult {
+    const started = performance.now();
+    try {
+      const result = this.#statement.run(...params);
+      return { changes: result.changes, lastInsertRowid: Number(result.lastInsertRowid) };
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  get(...params: readonly SqlValue[]): Row | undefined {
+    const started = performance.now();
+    try {
+      return this.#statement.get(...params) as Row | undefined;
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  all(...params: readonly SqlValue[]): Row[] {
+    const started = performance.now();
+    try {
+      return this.#statement.all(...params) as Row[];
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+
+  /** Reads at most `limit` rows; null when there are more. */
+  upTo(limit: number, params: readonly SqlValue[]): Row[] | null {
+    const started = performance.now();
+    try {
+      const rows: Row[] = [];
+      for (const row of this.#statement.iterate(...params)) {
+        if (rows.length === limit) return null;
+        rows.push(row as Row);
+      }
+      return rows;
+    } catch (error) {
+      throw this.#database.explain(error, this.sql);
+    } finally {
+      this.#database.watch(started, this.sql);
+    }
+  }
+}
+
+export class Database {
+  readonly file: string;
+  readonly #connection: BetterSqlite.Database;
+  readonly #statements = new Map<string, PreparedStatement>();
+  readonly #cached: number;
+  readonly #slowMs: number;
+  readonly #log: Logger;
+  #frameBytes: number | null = null;
+  #translate: (error: DatabaseError) => Error = (error) => error;
+
+  constructor(file: string, options: DatabaseOptions = {}) {
+    this.file = file;
+    this.#log = options.log ?? silentLogger;
+    this.#slowMs = options.slowMs ?? 200;
+    this.#cached = options.cachedStatements ?? 500;
+    this.#connection = new BetterSqlite(file, {
+      readonly: options.readonly ?? false,
+      fileMustExist: options.mustExist ?? options.readonly ?? false,
+      timeout: options.busyMs ?? 5000,
+    });
+  }
+
+  /** What is to be thrown instead of an error of SQLite; hears of each. */
+  onError(translate: (error: DatabaseError) => Error): void {
+    this.#translate = translate;
+  }
+
+  get inTransaction(): boolean {
+    return this.#connection.inTransaction;
+  }
+
+  /**
+   * The cached statement of this text, prepared when needed. The least recently used one goes when the cache is full. A parameter of a
+   * LIMIT is written `+?`: with a bare one SQLite plans the statement anew whenever its value changes.
+   */
+  statement(sql: string): PreparedStatement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) {
+      if (this.#statements.size > this.#cached / 2) {
+        this.#statements.delete(sql);
+        this.#statements.set(sql, known);
+      }
+      return known;
+    }
+    let prepared: PreparedStatement;
+    try {
+      prepared = new PreparedStatement(this, this.#connection.prepare(sql), sql);
+    } catch (error) {
+      throw this.explain(error, sql);
+    }
+    if (this.#statements.size >= this.#cached) {
+      for (const oldest of this.#statements.keys()) {
+        this.#statements.delete(oldest);
+        break;
+      }
+    }
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+
+  /** Runs statements that have no parameters and give no rows. */
+  exec(sql: string): void {
+    const started = performance.now();
+    try {
+      this.#connection.exec(sql);
+    } catch (error) {
+      throw this.explain(error, sql);
+    } finally {
+      this.watch(started, sql);
+    }
+  }
+
+  /** The first column of the first row that a pragma answers. */
+  pragma(text: string): unknown {
+    try {
+      return this.#connection.pragma(text, { simple: true });
+    } catch (error) {
+      throw this.explain(error, `PRAGMA ${text}`);
+    }
+  }
+
+  pragmaRow(text: string): Readonly<Record<string, unknown>> {
+    try {
+      const rows = this.#connection.pragma(text) as readonly Record<string, unknown>[];
+      return rows[0] ?? {};
+    } catch (error) {
+      throw this.explain(error, `PRAGMA ${text}`);
+    }
+  }
+
+  /** Makes a function callable from SQL. A deterministic one must give the same answer to the same arguments for ever. */
+  define(name: string, options: { readonly deterministic: boolean; readonly arity: number }, body: SqlFunction): void {
+    const wrapped = Object.defineProperty((...args: SqlValue[]) => body(...args), 'length', { value: options.arity });
+    this.#connection.function(name, { deterministic: options.deterministic, varargs: false }, wrapped);
+  }
+
+  /** Makes an aggregate function callable from SQL: a state for each group, `step` for each row, `result` at its end. Deterministic. */
+  defineAggregate<State>(name: string, arity: number, { start, step, result }: SqlAggregate<State>): void {
+    const wrapped = Object.defineProperty(
+      (state: State, ...args: unknown[]) => {
+        step(state, ...(args as SqlValue[]));
+      },
+      'length',
+      { value: arity + 1 },
+    );
+    this.#connection.aggregate(name, { start, step: wrapped, result, deterministic: true, varargs: false });
+  }
+
+  /** Runs `work` in one write transaction: all of it, or none. */
+  transaction<T>(work: () => T): T {
+    this.begin();
+    return this.finish(() => {
+      const result = work();
+      this.commit();
+      return result;
+    });
+  }
+
+  /** Does `work` inside the open transaction, which it may commit; when it throws, the transaction is rolled back. */
+  finish<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      // SQLite has rolled back by itself after some errors (disk full, I/O).
+      if (this.#connection.inTransaction) this.#rollback();
+      throw error;
+    }
+  }
+
+  #rollback(): void {
+    try {
+      this.#connection.exec('ROLLBACK');
+    } catch (error) {
+      // The first error is the one to be told; a connection that cannot even do this gives up its transaction with its next lock.
+      this.#log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a rollback failed');
+    }
+  }
+
+  commit(): void {
+    this.statement('COMMIT').run();
+  }
+
+  /**
+   * Takes the write lock. SQLite's own waiting sleeps up to 100 ms between two tries, far longer than a checkpoint holds the lock,
+   * so a connection without it (`PRAGMA busy_timeout = 0`) tries every millisecond here.
+   */
+  begin(): void {
+    const begin = this.statement('BEGIN IMMEDIATE');
+    const deadline = performance.now() + beginWaitMs;
+    for (;;) {
+      try {
+        begin.run();
+        return;
+      } catch (error) {
+        if (sqliteCodeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
+      }
+      Atomics.wait(sleeping, 0, 0, 1);
+    }
+  }
+
+  /**
+   * How long the write-ahead log is. Outside of a transaction only: SQLite refuses to tell in one (SQLITE_LOCKED). By the header of
+   * the log's index, https://sqlite.org/walformat.html, so it costs no more than a look at a file.
+   */
+  log(): LogSize {
+    const [, frames = 0, backfilled = 0] = (this.statement('PRAGMA main.wal_checkpoint(NOOP)').get() ?? []).map(Number);
+    this.#frameBytes ??= Number(this.pragma('page_size')) + frameHeaderBytes;
+    const bytes = Math.max(0, frames) * this.#frameBytes;
+    const pendingBytes = Math.max(0, frames - backfilled) * this.#frameBytes;
+    return { bytes, pendingBytes, heldBytes: pendingBytes === 0 ? 0 : bytes };
+  }
+
+  /**
+   * Writes the whole log back, so that the next commit begins it anew; false when others were in the way for that long. The file
+   * keeps its size: to cut it would hold the lock for many times as long, and what is there is written over. For a connection that
+   * waits in its own way, as in `begin`. Another checkpoint under way is refused at once by SQLite, whatever the busy timeout, so
+   * it is waited for here.
+   */
+  restartLog(patienceMs: number): boolean {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        this.#connection.pragma(`busy_timeout = ${Math.max(1, Math.round(deadline - performance.now()))}`);
+        const [row] = this.#connection.pragma('main.wal_checkpoint(RESTART)') as readonly { busy: number }[];
+        if (row?.busy === 0) return true;
+      } catch (error) {
+        if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw this.explain(error, 'wal_checkpoint');
+      } finally {
+        this.#connection.pragma('busy_timeout = 0');
+      }
+      if (performance.now() >= deadline) return false;
+      Atomics.wait(sleeping, 0, 0, 1);
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  /** The error to throw for one that a statement threw: ours stay as they are, SQLite's get the statement's text. */
+  explain(error: unknown, sql: string): unknown {
+    return error instanceof BetterSqlite.SqliteError ? this.#translate(new DatabaseError(error, sql)) : error;
+  }
+
+  watch(started: number, sql: string): void {
+    const took = performance.now() - started;
+    if (took > this.#slowMs) this.#log.warn({ sql: sql.slice(0, 400), ms: Math.round(took) }, 'a statement was slow');
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The functions that SQL may call in this house, the same in readers and in the writer.
+ *
+ * `tick()` is the guard of every scan loop: SQLite cannot be interrupted from outside, so each loop calls it at some of its rows
+ * (`tickAt` of src/query/sql/tick.ts), and it throws when the statement must die. It is not deterministic, so that SQLite never hoists
+ * it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
+ */
+
+import { searchText } from '../../catalog/paths/search-text.ts';
+import { valuesAt } from '../../catalog/paths/value-at.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { naturalKey } from '../../catalog/values/natural.ts';
+import { patternMatches } from '../../catalog/values/pattern.ts';
+import { Tally } from '../../catalog/values/tally.ts';
+import { type OrderKey, orderKey, parseExact } from '../../catalog/values/values.ts';
+import type { SqlValue } from '../types/statement.ts';
+import type { Database } from './database.ts';
+import { storedKey } from './stored-keys.ts';
+
+export interface SqlFunctionOptions {
+  /** Throws when the running statement must end. */
+  readonly tick: () => void;
+}
+
+export function registerSqlFunctions(database: Database, options: SqlFunctionOptions): void {
+  database.define('tick', { deterministic: false, arity: 0 }, () => {
+    options.tick();
+    return 0;
+  });
+  // order_key(type, json): the key under which a JSON text is compared, null when it has none. Takes what `->` gives.
+  database.define('order_key', { deterministic: true, arity: 2 }, (type, json) =>
+    typeof json === 'string' ? storedKey(type as LeafType, parseExact(json)) : null,
+  );
+  // matches_pattern(pattern, ignore case, text): 0 or 1, null where there is no text.
+  database.define('matches_pattern', { deterministic: true, arity: 3 }, (pattern, ignoreCase, text) =>
+    typeof text === 'string' ? BigInt(patternMatches(String(pattern), Number(ignoreCase) === 1, text)) : null,
+  );
+  // search_text(paths, json): what search looks at of an object; `paths` is a JSON list of written paths.
+  const pathsOf = remembered<readonly Path[]>((written) =>
+    (JSON.parse(written) as readonly string[]).map((text) => parsePath(text)),
+  );
+  database.define('search_text', { deterministic: true, arity: 2 }, (paths, json) =>
+    typeof json === 'string' ? searchText(parseExact(json), pathsOf(String(paths))) : null,
+  );
+  // number_text(number): the shortest text that stands for it, as JSON.stringify gives it; SQLite's own may say another number.
+  database.define('number_text', { deterministic: true, arity: 1 }, (number) => JSON.stringify(Number(number)));
+  // natural_key(text): what a text is ordered by where digits count by value.
+  database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
+    typeof text === 'string' ? naturalKey(text) : null,
+  );
+  // distinct_keys(type, path, json): a JSON list of the keys that stand at a path through lists, each once; [null] when there is none.
+  // A Float's key is the JSON text of its number, for order_key, because SQLite's reading of decimals may differ in the last bit.
+  database.define('distinct_keys', { deterministic: true, arity: 3 }, (type, path, json) => {
+    const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));
+    return texts.size === 0 ? '[null]' : `[${[...texts].join(',')}]`;
+  });
+  // exact_sum(type, key): the Tally of the keys, as text: for the types whose sum SQLite would round.
+  database.defineAggregate<Tally>('exact_sum', 2, {
+    start: () => new Tally(),
+    step: (tally, type, key) => {
+      if (typeof key === 'string' || typeof key === 'number') tally.add(type as LeafType, key);
+    },
+    result: (tally) => tally.toText(),
+  });
+  // tally_at(type, path, json): the Tally of all keys that stand at a path through lists.
+  database.defineAggregate<Tally>('tally_at', 3, {
+    start: () => new Tally(),
+    step: (tally, type, path, json) => {
+      for (const key of keysAt(type as LeafType, path, json)) tally.add(type as LeafType, key);
+    },
+    result: (tally) => tally.toText(),
+  });
+}
+
+/** Paths by their text: a statement names the same few at each row. */
+const paths = new Map<string, Path>();
+
+function keysAt(type: LeafType, path: SqlValue | undefined, json: SqlValue | undefined): OrderKey[] {
+  if (typeof path !== 'string' || typeof json !== 'string') return [];
+  let known = paths.get(path);
+  if (known === undefined) {
+    if (paths.size === 100) paths.clear();
+    known = parsePath(path);
+    paths.set(path, known);
+  }
+  return valuesAt(parseExact(json), known).flatMap((value) => orderKey(type, value) ?? []);
+}
+
+function keyText(type: LeafType, key: OrderKey): string {
+  if (type === 'Float') return JSON.stringify(String(key));
+  return typeof key === 'string' ? JSON.stringify(key) : key.toString();
+}
+
+/** What is parsed of one text is used for many rows. */
+function remembered<T>(make: (text: string) => T): (text: string) => T {
+  let known: { readonly text: string; readonly made: T } | null = null;
+  return (text) => {
+    if (known?.text !== text) known = { text, made: make(text) };
+    return known.made;
+  };
+}

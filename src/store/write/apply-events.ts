@@ -1,0 +1,128 @@
+/**
+ * Watch events to rows, by the rules of a reflector:
+ *
+ * - an event that is older than what is stored (numeric resourceVersions), or the same, changes nothing;
+ * - MODIFIED of an unknown object adds it, ADDED of a known one updates it, DELETED of an unknown one or of another uid is ignored;
+ * - another uid under the same name is a recreated object: DELETED of the old one, ADDED of the new one with a new object id;
+ * - an object whose deletion at that version or later stands in the log is a replay.
+ *
+ * Runs inside the caller's transaction.
+ */
+
+import type { ReceivedObject } from '../objects/incoming.ts';
+import { compareResourceVersions } from '../objects/resource-version.ts';
+import type { ChangeLog } from '../rows/change-log.ts';
+import type { RowTarget, RowWriter, StoredObject } from '../rows/row-writer.ts';
+import type { WriteSession } from '../rows/write-session.ts';
+
+export interface Tally {
+  added: number;
+  modified: number;
+  deleted: number;
+  ignored: number;
+}
+
+export function newTally(): Tally {
+  return { added: 0, modified: 0, deleted: 0, ignored: 0 };
+}
+
+export type CompareVersions = (a: string, b: string) => number | null;
+
+export class EventApplier {
+  readonly #session: WriteSession;
+  readonly #log: ChangeLog;
+  readonly #rows: RowWriter;
+
+  constructor(session: WriteSession, log: ChangeLog, rows: RowWriter) {
+    this.#session = session;
+    this.#log = log;
+    this.#rows = rows;
+  }
+
+  apply(
+    target: RowTarget,
+    type: 'ADDED' | 'MODIFIED' | 'DELETED',
+    received: ReceivedObject,
+    tally: Tally,
+    compare: CompareVersions,
+  ): void {
+    const stored = this.#rows.find(target.rowset, received.namespace, received.name);
+    if (type === 'DELETED') {
+      if (
+        stored === null ||
+        stored.uid !== received.uid ||
+        isOlder(compare(received.resourceVersion, stored.resourceVersion))
+      ) {
+        tally.ignored += 1;
+      } else {
+        this.delete(target, stored, received, tally);
+      }
+      return;
+    }
+    if (stored !== null && stored.uid === received.uid) {
+      const order = compare(received.resourceVersion, stored.resourceVersion);
+      if (order !== null && order <= 0) tally.ignored += 1;
+      else this.put(target, stored, received, tally);
+      return;
+    }
+    const older = stored !== null && isOlder(compare(received.resourceVersion, stored.resourceVersion));
+    if (older || this.#wasDeleted(target, received, compare)) tally.ignored += 1;
+    else this.put(target, stored, received, tally);
+  }
+
+  /** Stores what was received: an update, an addition, or a recreated object's deletion and addition. */
+  put(target: RowTarget, stored: StoredObject | null, received: ReceivedObject, tally: Tally): void {
+    if (stored !== null && stored.uid === received.uid) {
+      const seq = this.#log.append('MODIFIED', changed(target, stored.id, received));
+      this.#rows.update(target, stored, received, seq);
+      tally.modified += 1;
+      return;
+    }
+    if (stored !== null) this.delete(target, stored, received, tally);
+    const id = this.#session.nextObjectId();
+    const seq = this.#log.append('ADDED', changed(target, id, received));
+    this.#rows.insert(target, { id, received }, seq);
+    tally.added += 1;
+  }
+
+  /** `at` says where and at which version it was seen to be gone. */
+  delete(
+    target: RowTarget,
+    stored: StoredObject,
+    at: { readonly namespace: string; readonly name: string; readonly resourceVersion: string },
+    tally: Tally,
+  ): void {
+    const { namespace, name, resourceVersion } = at;
+    this.#log.append('DELETED', {
+      ...changed(target, stored.id, { namespace, name, resourceVersion, uid: stored.uid }),
+    });
+    this.#rows.remove(target.promoted, stored);
+    tally.deleted += 1;
+  }
+
+  #wasDeleted(target: RowTarget, received: ReceivedObject, compare: CompareVersions): boolean {
+    const at = this.#log.wasDeleted(target.kindId, target.cluster, received.uid);
+    if (at === null) return false;
+    const order = compare(received.resourceVersion, at.resourceVersion);
+    return order !== null && order <= 0;
+  }
+}
+
+function isOlder(order: number | null): boolean {
+  return order !== null && order < 0;
+}
+
+function changed(
+  target: RowTarget,
+  id: number,
+  object: { readonly namespace: string; readonly name: string; readonly uid: string; readonly resourceVersion: string },
+): Parameters<ChangeLog['append']>[1] {
+  const { namespace, name, uid, resourceVersion } = object;
+  return { kindId: target.kindId, cluster: target.cluster, id, namespace, name, uid, resourceVersion };
+}
+
+/** Numeric where both are numbers, otherwise equal or unknown. */
+export const compareNumeric: CompareVersions = compareResourceVersions;
+
+/** For servers whose resourceVersions only look like numbers. */
+export const compareOpaque: CompareVersions = (a, b) => (a === b ? 0 : null);

@@ -1,0 +1,167 @@
+/**
+ * The first sync of a resource: listed objects go straight into a rowset that does not count, and commit publishes it. The log gets
+ * one RESET, no ADDED for each object.
+ *
+ * A transaction may reach over several puts, since nobody waits for these rows and a crash voids them anyway: it is bounded by its
+ * bytes, and ended by whatever else is to be written.
+ *
+ *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { must } from '../../base/must.ts';
+import { readIncoming } from '../objects/incoming.ts';
+import { Preparer } from '../objects/prepare.ts';
+import { DeferredEntries } from '../rows/deferred-entries.ts';
+import type { StoredResource } from '../rows/resources.ts';
+import type { StorableObject } from '../rows/row-writer.ts';
+import { rowsAtOnce } from '../sqlite/row-inserter.ts';
+import type { IncomingObject } from '../types/incoming-object.ts';
+import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
+import type { ResourceHandle } from '../types/progress.ts';
+import type { ApplySummary, Replace } from '../types/writer.ts';
+import { fillAll, newRowset, publish, type ReplaceContext, removeFilled, replaceIsOver } from './replace-context.ts';
+
+/** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
+const objectsAtOnce = rowsAtOnce + 1;
+const bytesAtOnce = 256 * 1024;
+/** Entries that were deferred to the end which are written in one turn, and bytes that each counts for: neighbours share a page. */
+const entriesAtOnce = 2048;
+const bytesOfEntry = 256;
+
+export class FirstSync implements Replace {
+  readonly #context: ReplaceContext;
+  readonly #handle: ResourceHandle;
+  readonly #rowset: number;
+  readonly #shape: string;
+  readonly #deferred = new DeferredEntries();
+  #preparer: Preparer | null = null;
+  #count = 0;
+  #over = false;
+  /** What was put so far was rolled back with somebody's failure: this replace can never be whole. */
+  readonly #lost = (): void => this.#end();
+
+  constructor(context: ReplaceContext, handle: ResourceHandle) {
+    this.#context = context;
+    this.#handle = handle;
+    const resource = context.resources.of(handle);
+    this.#shape = resource.shape;
+    this.#rowset = context.session.run(() => newRowset(context, resource));
+    context.filling.add(this.#rowset);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  put(objects: readonly IncomingObject[]): void {
+    if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const resource = this.#context.resources.of(this.#handle);
+    const { recipe } = this;
+    if (this.#preparer === null || !isDeepStrictEqual(recipe, this.#preparer.recipe))
+      this.#preparer = new Preparer(recipe, this.#context.session.database);
+    this.#put(resource, this.#preparer.read(objects));
+  }
+
+  get recipe(): Recipe {
+    const { names, redaction, kind } = this.#context.resources.of(this.#handle);
+    const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
+    return { names, withheld: redaction.withheld, slots };
+  }
+
+  putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void {
+    if (this.#over || this.#context.closed() || !isDeepStrictEqual(recipe, this.recipe))
+      throw replaceIsOver(this.#handle);
+    const resource = this.#context.resources.of(this.#handle);
+    this.#put(
+      resource,
+      objects.map((object) => ('body' in object ? object : readIncoming(object, resource.names, resource.redaction))),
+    );
+  }
+
+  #put(resource: StoredResource, received: readonly StorableObject[]): void {
+    const { disk, session, resources, bounds } = this.#context;
+    disk.admitBulk();
+    if (resources.lacksTable(resource)) session.run(() => resources.prepareRows(resource));
+    const target = resources.target(resource, this.#rowset);
+    for (let from = 0; from < received.length; ) {
+      const { some, bytes } = slice(received, from);
+      from += some.length;
+      const committed = session.fill(bounds.maxBytes, this.#lost, () => {
+        this.#count += fillAll(this.#context, target, some, this.#deferred);
+        return bytes;
+      });
+      if (committed) this.#context.wal.relieve();
+    }
+  }
+
+  room(): Promise<void> {
+    return this.#context.wal.room();
+  }
+
+  remove(namespace: string, name: string): void {
+    if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const { session, resources } = this.#context;
+    const target = resources.target(resources.of(this.#handle), this.#rowset);
+    if (session.run(() => removeFilled(this.#context, target, { namespace, name }, this.#deferred))) this.#count -= 1;
+  }
+
+  async commit(resourceVersion: string): Promise<ApplySummary> {
+    if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    const { session, resources } = this.#context;
+    await this.#writeRest();
+    const resource = resources.of(this.#handle);
+    // Another replace of the same resource was quicker: its set is published, and this one is put aside.
+    if (resource.synced) {
+      this.abort();
+      throw replaceIsOver(this.#handle);
+    }
+    const objects = this.#count;
+    publish(this.#context, resource, { rowset: this.#rowset, resourceVersion, objects, shape: this.#shape });
+    this.#end();
+    return { added: objects, modified: 0, deleted: 0, ignored: 0, revision: session.counters.revision };
+  }
+
+  /** What was deferred must be there when the rows count. */
+  async #writeRest(): Promise<void> {
+    const { session, resources, rows, bounds } = this.#context;
+    let entries = this.#deferred.rest(entriesAtOnce);
+    while (entries !== null) {
+      const some = entries;
+      const target = resources.target(resources.of(this.#handle), this.#rowset);
+      session.fill(bounds.maxBytes, this.#lost, () => {
+        rows.insertEntries(target, some);
+        return (some.uids.length / 2 + some.labels.length / 3) * bytesOfEntry;
+      });
+      entries = this.#deferred.rest(entriesAtOnce);
+      if (entries === null) return;
+      await nextTurn();
+      await this.room();
+      if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
+    }
+  }
+
+  abort(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#context.filling.delete(this.#rowset);
+  }
+}
+
+/** As many objects from `from` on as are written together. */
+function slice(
+  received: readonly StorableObject[],
+  from: number,
+): { readonly some: readonly StorableObject[]; readonly bytes: number } {
+  const some: StorableObject[] = [];
+  let bytes = 0;
+  for (let at = from; at < received.length && some.length < objectsAtOnce && bytes < bytesAtOnce; at += 1) {
+    const object = must(received[at], 'a received object');
+    some.push(object);
+    bytes += ('body' in object ? object.body : object.text).length;
+  }
+  return { some, bytes };
+}

@@ -1,0 +1,131 @@
+/**
+ * What the two ways of replacing a resource's set share (first-sync.ts, relist.ts).
+ */
+import type { Clock } from '../../base/clock.ts';
+import { PortolanError } from '../../base/errors.ts';
+import type { DiskBudget } from '../file/disk-budget.ts';
+import type { WalBound } from '../file/wal-bound.ts';
+import { type ReceivedObject, readIncoming } from '../objects/incoming.ts';
+import type { ChangeLog } from '../rows/change-log.ts';
+import type { DeferredEntries } from '../rows/deferred-entries.ts';
+import type { Resources, StoredResource } from '../rows/resources.ts';
+import type { RowTarget, RowWriter, StorableObject } from '../rows/row-writer.ts';
+import type { WriteBounds } from '../rows/write-budget.ts';
+import type { WriteSession } from '../rows/write-session.ts';
+import type { IncomingObject } from '../types/incoming-object.ts';
+import type { ResourceHandle } from '../types/progress.ts';
+import type { EventApplier } from './apply-events.ts';
+
+/** The parts of the writer that a replace works with. */
+export interface ReplaceContext {
+  readonly session: WriteSession;
+  readonly resources: Resources;
+  readonly rows: RowWriter;
+  readonly log: ChangeLog;
+  readonly applier: EventApplier;
+  readonly clock: Clock;
+  readonly bounds: WriteBounds;
+  readonly maxDifferences: number;
+  readonly maxDifferenceBytes: number;
+  /** Rowsets that are being filled: housekeeping leaves them alone. */
+  readonly filling: Set<number>;
+  /** Replaces whose staged rows are no longer needed. */
+  readonly unstaged: number[];
+  /** Handles whose set is being exchanged right now; events for them must wait. */
+  readonly committing: Set<number>;
+  /** Told between transactions of bulk work, and before large ones. */
+  readonly wal: WalBound;
+  /** Asked before bulk work. */
+  readonly disk: DiskBudget;
+  /** True once the writer is closed. */
+  readonly closed: () => boolean;
+}
+
+export function readAll(objects: readonly IncomingObject[], resource: StoredResource): ReceivedObject[] {
+  return objects.map((object) => readIncoming(object, resource.names, resource.redaction));
+}
+
+export function replaceIsOver(handle: ResourceHandle): PortolanError {
+  return new PortolanError(
+    'CONFLICT',
+    `This replace of ${handle.key} of ${handle.cluster} is over; begin another one.`,
+  );
+}
+
+/** Writes one object of an unpublished rowset, which nobody reads yet; true when it was not there before. */
+export function fill(context: ReplaceContext, target: RowTarget, received: StorableObject): boolean {
+  const { session, rows } = context;
+  const stored = rows.find(target.rowset, received.namespace, received.name);
+  if (stored === null) rows.insert(target, { id: session.nextObjectId(), received }, session.counters.revision);
+  else rows.update(target, stored, received, session.counters.revision);
+  return stored === null;
+}
+
+/** The same for several objects, by fewer statements; gives how many were not there before. */
+export function fillAll(
+  context: ReplaceContext,
+  target: RowTarget,
+  received: readonly StorableObject[],
+  deferred: DeferredEntries,
+): number {
+  const { session, rows } = context;
+  const fresh = received.map((object) => ({ id: session.nextObjectId(), received: object }));
+  const present = rows.insertNew(target, fresh, session.counters.revision, deferred);
+  for (const object of present) {
+    // Another object, as far as entries are concerned that nobody has written yet.
+    removeFilled(context, target, object, deferred);
+    rows.insert(target, { id: session.nextObjectId(), received: object }, session.counters.revision);
+  }
+  rows.insertEntries(target, deferred.due(received.length));
+  return received.length - present.length;
+}
+
+/** Removes an object of an unpublished rowset; true when it was there. */
+export function removeFilled(
+  { rows }: ReplaceContext,
+  target: RowTarget,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  deferred: DeferredEntries,
+): boolean {
+  const stored = rows.find(target.rowset, namespace, name);
+  if (stored === null) return false;
+  deferred.forget(stored.id);
+  rows.remove(target.promoted, stored);
+  return true;
+}
+
+/** A rowset that does not count until it is published. Inside a transaction. */
+export function newRowset(context: ReplaceContext, resource: StoredResource): number {
+  const rowset = context.session.nextRowset();
+  context.session.database
+    .statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)')
+    .run(rowset, resource.kind.id);
+  return rowset;
+}
+
+export interface Publication {
+  readonly rowset: number;
+  readonly resourceVersion: string;
+  readonly objects: number;
+  /** The shape under which the bodies were stored. */
+  readonly shape: string;
+}
+
+/** Makes a filled rowset the one that counts; the log gets one RESET. In a transaction of its own. */
+export function publish(context: ReplaceContext, resource: StoredResource, publication: Publication): void {
+  const { session, log } = context;
+  const { rowset, resourceVersion, objects, shape } = publication;
+  const old = resource.rowset;
+  session.run(() => {
+    const { database } = session;
+    database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
+    if (old !== null) {
+      database.statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)').run(old, resource.kind.id);
+    }
+    database
+      .statement('UPDATE resource SET rowset = ?, last_rv = ?, synced = 1, objects = ?, body_shape = ? WHERE id = ?')
+      .run(rowset, resourceVersion, objects, shape, resource.handle.id);
+    log.reset(resource.kind.id, resource.handle.cluster, resourceVersion);
+  });
+  Object.assign(resource, { rowset, lastResourceVersion: resourceVersion, synced: true, objects, bodyShape: shape });
+}

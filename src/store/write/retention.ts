@@ -1,0 +1,44 @@
+/** Removing the oldest objects of a resource, as changes like any others: the bound of Events, and room that is to be made. */
+import { must } from '../../base/must.ts';
+import type { StoredResource } from '../rows/resources.ts';
+import { WriteBudget } from '../rows/write-budget.ts';
+import { newTally } from './apply-events.ts';
+import type { ReplaceContext } from './replace-context.ts';
+
+export interface RetentionBound {
+  readonly maxObjects: number;
+  /** Microseconds since 1970: what was created before goes. */
+  readonly oldest: bigint;
+}
+
+/** Removes the oldest objects that are over the bound, in one transaction; those without a creation time go first. */
+export function retainSome(context: ReplaceContext, resource: StoredResource, bound: RetentionBound): number {
+  const { applier, bounds, clock, resources, rows: writer, session } = context;
+  const { database } = session;
+  const rowset = must(resource.rowset, 'the rowset of a synced resource');
+  const rows = database
+    .statement(
+      `SELECT namespace, name, created FROM object WHERE kind = ? AND cluster = ? AND rowset = ?
+       ORDER BY created, namespace, name LIMIT 200`,
+    )
+    .all(resource.kind.id, resource.handle.cluster, rowset)
+    .filter(
+      ([, , created], index) =>
+        resource.objects - index > bound.maxObjects || BigInt(Number(created ?? 0)) < bound.oldest,
+    );
+  if (rows.length === 0) return 0;
+  const tally = newTally();
+  const budget = new WriteBudget(clock, bounds);
+  session.run(() => {
+    const target = resources.target(resource, rowset);
+    for (const row of rows) {
+      const [namespace, name] = [String(row[0]), String(row[1])];
+      const stored = must(writer.find(rowset, namespace, name), 'a stored object');
+      applier.delete(target, stored, { namespace, name, resourceVersion: stored.resourceVersion }, tally);
+      if (budget.spend(0)) break;
+    }
+    database.statement('UPDATE resource SET objects = objects - ? WHERE id = ?').run(tally.deleted, resource.handle.id);
+  });
+  resource.objects -= tally.deleted;
+  return tally.deleted;
+}

@@ -1,0 +1,99 @@
+/** Two servers over one store, one with prepared answers and one without: what is asked of one is asked of both. */
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { silentLogger } from '../../src/base/log.ts';
+import type { Metrics } from '../../src/server/health/metrics.ts';
+import { type RunningServer, startServer } from '../../src/server/http-server.ts';
+import type { PageReader } from '../../src/store/types/page-reader.ts';
+import { type EngineFixture, engineFixture, type FixtureOptions } from './engine-fixture.ts';
+
+export interface Reply {
+  readonly status: number;
+  /** Without the date, sorted. */
+  readonly headers: readonly string[];
+  readonly text: string;
+}
+
+export interface Asking {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface AnswerPair {
+  readonly fixture: EngineFixture;
+  /** Of the server with prepared answers. */
+  readonly server: RunningServer;
+  /** Pages that have been written as text, by reader threads and at once. */
+  readonly pages: { given: number; atOnce: number };
+  /** The answers of both; the one that may be prepared stands first. */
+  ask(body: string, asking?: Asking): Promise<readonly [Reply, Reply]>;
+}
+
+export interface PairOptions extends FixtureOptions {
+  /** Stands before the readers. */
+  readonly before?: (options: { readonly signal?: AbortSignal } | undefined) => Promise<void>;
+  readonly metrics?: Metrics;
+}
+
+export async function answerPair({ before, metrics, ...options }: PairOptions = {}): Promise<AnswerPair> {
+  const fixture = engineFixture(options);
+  const counted = { given: 0, atOnce: 0 };
+  const pages: PageReader = {
+    async pages(statements, requests, given) {
+      await before?.(given);
+      const read = await fixture.pages.pages(statements, requests, given);
+      counted.given += read.pages.length;
+      return read;
+    },
+    pagesNow(statements, requests) {
+      if (before !== undefined) return null;
+      const read = fixture.pages.pagesNow(statements, requests);
+      if (read !== null && read !== 'spent') counted.atOnce += read.pages.length;
+      return read;
+    },
+  };
+  const common = {
+    host: '127.0.0.1',
+    port: 0,
+    source: fixture.engine.source,
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log: silentLogger,
+  };
+  const server = await startServer({ ...common, pages, ...(metrics === undefined ? {} : { metrics }) });
+  const plain = await startServer(common);
+  onTestFinished(async () => void (await Promise.all([server.close(), plain.close()])));
+  return {
+    fixture,
+    server,
+    pages: counted,
+    ask: async (body, asking) => await Promise.all([send(server, body, asking), send(plain, body, asking)]),
+  };
+}
+
+async function send(
+  { port }: RunningServer,
+  body: string,
+  { method = 'POST', path = '/graphql', headers = {} }: Asking = {},
+): Promise<Reply> {
+  const length = method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+  const request = httpRequest({
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    headers: { 'content-type': 'application/json', ...length, ...headers },
+    agent: false,
+  });
+  request.end(method === 'POST' ? body : undefined);
+  const [response] = await once(request, 'response');
+  const fields = Object.entries(response.headers as IncomingHttpHeaders).filter(([name]) => name !== 'date');
+  return {
+    status: response.statusCode as number,
+    headers: fields.map(([name, value]) => `${name}: ${String(value)}`).sort(),
+    text: await text(response),
+  };
+}

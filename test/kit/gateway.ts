@@ -1,0 +1,18 @@
+/** A whole gateway for tests, on a free port of loopback. */
+import { silentLogger } from '../../src/base/log.ts';
+import { type Gateway, startGateway } from '../../src/cli/gateway.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { ClusterOptions } from '../../src/ingest/context/cluster-options.ts';
+
+export type RunningGateway = Gateway;
+
+/** Starts a gateway over these clusters and waits until everything is synced. */
+export async function runGateway(
+  clusters: ClusterOptions | readonly ClusterOptions[],
+  flags: Readonly<Record<string, unknown>> = {},
+): Promise<RunningGateway> {
+  const config = loadConfig({ flags: { port: '0', logLevel: 'silent', ...flags }, environment: {} });
+  const gateway = await startGateway(config, Array.isArray(clusters) ? clusters : [clusters], silentLogger);
+  await gateway.synced;
+  return gateway;
+}

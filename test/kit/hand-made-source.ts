@@ -1,0 +1,226 @@
+/**
+ * An OperationSource over a small schema made by hand and a reader without a store, which counts the leases it has lent. For tests of
+ * the server's own work: transports, errors, limits, leases.
+ */
+import {
+  GraphQLError,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
+} from 'graphql';
+import { systemClock } from '../../src/base/clock.ts';
+import { PortolanError } from '../../src/base/errors.ts';
+import { type Logger, silentLogger } from '../../src/base/log.ts';
+import type { Generation } from '../../src/graphql/operation/generation.ts';
+import type { OperationContext, OperationSource } from '../../src/graphql/operation/operation.ts';
+import { PathWishes } from '../../src/graphql/operation/path-wishes.ts';
+import { SlowQueries } from '../../src/graphql/operation/slow-queries.ts';
+import { ChangeFeed } from '../../src/live/change-feed.ts';
+import type { Lease, Reader } from '../../src/store/types/lease.ts';
+
+export interface HandMade {
+  readonly source: OperationSource;
+  /** Leases lent and given back since the beginning. */
+  readonly leases: { opened: number; ended: number };
+  /** The signal that each lease was opened with. */
+  readonly signals: (AbortSignal | undefined)[];
+  /** How many `ticks` subscriptions were begun and how many have been told to end. */
+  readonly ticks: { begun: number; ended: number };
+  /** What was logged as an error, with its fields. */
+  readonly logged: { readonly fields: object; readonly message: string }[];
+  readonly log: Logger;
+  /** Resolves the field `held` of every operation that waits for it. */
+  release(): void;
+  /** Makes this the schema of the operations to come: a generation that has the field `Query.<name>`. */
+  swap(name: string): void;
+  /** Takes the generation away, as before the first contact with a cluster. */
+  forget(): void;
+}
+
+export function handMadeSource(): HandMade {
+  const leases = { opened: 0, ended: 0 };
+  const signals: (AbortSignal | undefined)[] = [];
+  const ticks = { begun: 0, ended: 0 };
+  const logged: HandMade['logged'] = [];
+  const log: Logger = {
+    ...silentLogger,
+    error: (fields, message) => void logged.push({ fields, message }),
+    child: () => log,
+  };
+  const held = Promise.withResolvers<string>();
+  const reader = countingReader(leases, signals);
+  const feed = new ChangeFeed(reader, log);
+  let generation: Generation | null = generationOf('first', schema('greeting', held.promise, ticks));
+  const source: OperationSource = {
+    reader,
+    feed,
+    log,
+    searchPaths: [],
+    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
+    wishes: new PathWishes(systemClock, null),
+    diagnosis: { explain: false, promote: [] },
+    slowQueries: new SlowQueries(silentLogger, 500),
+    monotonic: () => systemClock.monotonic(),
+    now: () => 0,
+    generation() {
+      if (generation === null) throw new PortolanError('CACHE_NOT_READY', 'The schema is not known yet; try again.');
+      return generation;
+    },
+  };
+  return {
+    source,
+    leases,
+    signals,
+    ticks,
+    logged,
+    log,
+    release: () => held.resolve('released'),
+    swap(name) {
+      generation = generationOf(name, schema(name, held.promise, ticks));
+    },
+    forget() {
+      generation = null;
+    },
+  };
+}
+
+function generationOf(id: string, built: GraphQLSchema): Generation {
+  const unused = { catalog: { kinds: [] }, diagnostics: [], kind: () => undefined, kinds: () => [] };
+  return { ...unused, id, schema: built } as unknown as Generation;
+}
+
+function countingReader(leases: HandMade['leases'], signals: HandMade['signals']): Reader {
+  const open: Reader['open'] = async (options) => {
+    options?.signal?.throwIfAborted();
+    leases.opened += 1;
+    signals.push(options?.signal);
+    let over = false;
+    return {
+      revision: 7,
+      epoch: 'e',
+      all: async ({ sql }) => (sql.includes('layout_version') ? [[1]] : []),
+      fill: async () => [],
+      end() {
+        if (over) return;
+        over = true;
+        leases.ended += 1;
+      },
+    };
+  };
+  return {
+    open,
+    async lease<T>(work: (lease: Lease) => Promise<T>) {
+      const lease = await open();
+      try {
+        return await work(lease);
+      } finally {
+        lease.end();
+      }
+    },
+    close: async () => {},
+  };
+}
+
+function schema(name: string, held: Promise<string>, ticks: HandMade['ticks']): GraphQLSchema {
+  const nested: GraphQLObjectType<unknown, OperationContext> = new GraphQLObjectType({
+    name: 'Nested',
+    fields: () => ({
+      nested: { type: nested, resolve: () => ({}) },
+      name: { type: GraphQLString, resolve: () => 'n' },
+    }),
+  });
+  const Query = new GraphQLObjectType<unknown, OperationContext>({
+    name: 'Query',
+    fields: {
+      [name]: { type: GraphQLString, resolve: () => 'hello' },
+      nested: { type: nested, resolve: () => ({}) },
+      echo: {
+        type: GraphQLInt,
+        args: { number: { type: new GraphQLNonNull(GraphQLInt) } },
+        resolve: (_, { number }) => number,
+      },
+      revision: {
+        type: GraphQLInt,
+        resolve: (_, __, { portolan }) => portolan.read(async (lease) => lease.revision),
+      },
+      held: {
+        type: GraphQLString,
+        resolve: (_, __, { portolan }) => portolan.read(async () => held),
+      },
+      refused: {
+        type: GraphQLString,
+        resolve: () => {
+          const details = { kubernetes: { reason: 'Conflict', status: 409 } };
+          throw new PortolanError('CONFLICT', 'Read the object again and send the change once more.', { details });
+        },
+      },
+      refusedInGraphQL: {
+        type: GraphQLString,
+        resolve: () => {
+          throw new GraphQLError('gone', { extensions: { code: 'GONE' } });
+        },
+      },
+      defect: {
+        type: GraphQLString,
+        resolve: () => {
+          throw new TypeError('secret of the house');
+        },
+      },
+      oddThrow: {
+        type: GraphQLString,
+        resolve: () => {
+          throw 'a string with a secret';
+        },
+      },
+      tooLarge: { type: GraphQLInt, resolve: () => 2 ** 40 },
+      missing: { type: new GraphQLNonNull(GraphQLString), resolve: () => null },
+    },
+  });
+  const Subscription = new GraphQLObjectType<unknown, OperationContext>({
+    name: 'Subscription',
+    fields: {
+      ticks: {
+        type: GraphQLInt,
+        args: { most: { type: GraphQLInt } },
+        resolve: (tick) => tick as number,
+        subscribe: (_, { most }: { most?: number | null }) => ticking(most ?? Number.POSITIVE_INFINITY, ticks),
+      },
+      tears: {
+        type: GraphQLInt,
+        args: { code: { type: GraphQLString } },
+        resolve: (tick) => tick as number,
+        subscribe: (_, { code }: { code?: string | null }) => tearing(code === 'SCHEMA_RELOAD'),
+      },
+      refused: {
+        type: new GraphQLList(GraphQLInt),
+        subscribe: () => {
+          throw new PortolanError('FORBIDDEN', 'Ask for another kind.');
+        },
+      },
+    },
+  });
+  return new GraphQLSchema({ query: Query, subscription: Subscription });
+}
+
+/** 1, 2, 3 … up to `most`; past it silence when there is no end. */
+async function* ticking(most: number, ticks: HandMade['ticks']): AsyncGenerator<number> {
+  ticks.begun += 1;
+  try {
+    for (let tick = 1; tick <= most; tick += 1) {
+      yield tick;
+      // An endless one lets others run.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  } finally {
+    ticks.ended += 1;
+  }
+}
+
+async function* tearing(ours: boolean): AsyncGenerator<number> {
+  yield 1;
+  if (ours) throw new PortolanError('SCHEMA_RELOAD', 'The kind is gone; subscribe to another.');
+  throw new Error('secret of the feed');
+}

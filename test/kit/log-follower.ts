@@ -1,0 +1,117 @@
+/**
+ * Who follows a store's change log, for tests: whatever happened to the file, folding the log from where the follower stands (or
+ * from the log's floor) must give the table.
+ */
+import { expect } from 'vitest';
+import { readChanges, readLogFloor } from '../../src/store/read/changes.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { registerSqlFunctions } from '../../src/store/sqlite/sql-functions.ts';
+import type { LoggedChange } from '../../src/store/types/change.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
+import type { Row, Statement } from '../../src/store/types/statement.ts';
+
+/** Identity (`cluster/kind/namespace/name`) to what is known of the object. */
+export type Table = Map<string, { readonly id: number; readonly uid: string; readonly body: string }>;
+
+/** A lease on a connection of its own, without threads. */
+export function leaseOn(file: string): Lease & { end(): void } {
+  const database = new Database(file, { readonly: true });
+  registerSqlFunctions(database, { tick: () => {} });
+  database.exec('BEGIN');
+  const all = async ({ sql, params }: Statement): Promise<readonly Row[]> => database.statement(sql).all(...params);
+  const [revision, epoch] =
+    database.statement(`SELECT revision, (SELECT value FROM meta WHERE key = 'epoch') FROM state`).get() ?? [];
+  return {
+    revision: Number(revision),
+    epoch: String(epoch),
+    all,
+    fill: async () => [],
+    end: () => database.close(),
+  };
+}
+
+/** All objects, or those whose identity begins so. */
+export async function tableNow(lease: Lease, beginning = ''): Promise<Table> {
+  const rows = await lease.all({
+    sql: `SELECT o.kind, o.cluster, o.namespace, o.name, o.id, o.uid, coalesce(b.text, json(b.body))
+          FROM object o JOIN body b USING (id)
+          WHERE o.rowset IN (SELECT rowset FROM resource r WHERE r.kind = o.kind AND r.cluster = o.cluster AND synced = 1)`,
+    params: [],
+  });
+  const table: Table = new Map();
+  for (const [kind, cluster, namespace, name, id, uid, body] of rows) {
+    const key = `${cluster}/${kind}/${namespace}/${name}`;
+    if (key.startsWith(beginning)) table.set(key, { id: Number(id), uid: String(uid), body: String(body) });
+  }
+  return table;
+}
+
+/** What somebody who follows the log holds: the changes folded in, the tables read anew where the log says RESET. */
+export class Follower {
+  table: Table = new Map();
+  at = 0;
+  readonly file: string;
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** Catches up, and expects to hold what the tables hold. */
+  async follow(): Promise<void> {
+    const lease = leaseOn(this.file);
+    try {
+      if (this.at < (await readLogFloor(lease))) {
+        this.table = await tableNow(lease);
+      } else {
+        const changes = await readChanges(lease, { after: this.at, limit: 1_000_000 });
+        expect(changes.map((change) => change.seq)).toEqual(changes.map((_, index) => this.at + 1 + index));
+        const lastReset = new Map<string, number>();
+        for (const change of changes) if (change.type === 'RESET') lastReset.set(collectionOf(change), change.seq);
+        for (const change of changes) {
+          const reset = lastReset.get(collectionOf(change)) ?? 0;
+          if (change.seq < reset) continue;
+          if (change.seq === reset) await this.#readAnew(lease, collectionOf(change), change.seq);
+          else fold(this.table, change);
+        }
+      }
+      this.at = lease.revision;
+      expect(sorted(this.table)).toEqual(sorted(await tableNow(lease)));
+    } finally {
+      lease.end();
+    }
+  }
+
+  /** The collection's objects as of the RESET: the present ones, with what happened since undone. */
+  async #readAnew(lease: Lease, collection: string, seq: number): Promise<void> {
+    for (const key of [...this.table.keys()]) if (key.startsWith(collection)) this.table.delete(key);
+    const then = await tableNow(lease, collection);
+    const since = await readChanges(lease, { after: seq, limit: 1_000_000 });
+    for (const change of [...since].reverse()) if (collectionOf(change) === collection) undo(then, change);
+    for (const [key, object] of then) this.table.set(key, object);
+  }
+}
+
+/** One kind in one cluster; what RESET is about. */
+function collectionOf(change: LoggedChange): string {
+  return `${change.cluster}/${change.kindId}/`;
+}
+
+function keyOf(change: LoggedChange): string {
+  return `${collectionOf(change)}${change.namespace ?? ''}/${change.name}`;
+}
+
+function fold(table: Table, change: LoggedChange): void {
+  const held = table.get(keyOf(change));
+  if (change.type === 'ADDED') expect(held).toBeUndefined();
+  else expect([held?.id, held?.uid, held?.body]).toEqual([change.objectId, change.uid, change.before]);
+  if (change.type === 'DELETED') table.delete(keyOf(change));
+  else table.set(keyOf(change), { id: change.objectId, uid: String(change.uid), body: String(change.after) });
+}
+
+function undo(table: Table, change: LoggedChange): void {
+  if (change.type === 'ADDED') table.delete(keyOf(change));
+  else table.set(keyOf(change), { id: change.objectId, uid: String(change.uid), body: String(change.before) });
+}
+
+function sorted(table: Table): unknown[] {
+  return [...table.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,32 @@
+/**
+ * A reflector that follows two Pods, and what it asks the server for.
+ * Random is always a half: a backoff's first delays are 400, 800, 1600 ms; a watch is asked to last 450 s.
+ */
+import { expect } from 'vitest';
+import { listText, open, type ReflectorBench, settle, whole } from './reflector-bench.ts';
+
+export const [a, b] = [
+  { name: 'a', rv: 1 },
+  { name: 'b', rv: 2 },
+];
+
+/** A reflector that has listed `a` and `b` at version 10 and watches. */
+export async function watching(bench: ReflectorBench, more: Parameters<ReflectorBench['reflector']>[0] = {}) {
+  bench.client.answer(whole(listText(10, [a, b])), open());
+  const reflector = bench.reflector(more);
+  reflector.start();
+  await settle();
+  expect(reflector).toMatchObject({ phase: 'WATCHING', synced: true, error: null });
+  expect(bench.client.asked).toHaveLength(2);
+  return reflector;
+}
+
+export const asWatch = (resourceVersion: string) => ({ query: { watch: true, resourceVersion } });
+export const asRelist = (resourceVersion: string) => ({
+  query: { limit: 500, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
+});
+
+/** One object that must not be older: whether the server has reached this version at all. */
+export const asDoubt = (resourceVersion: string) => ({
+  query: { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
+});
