@@ -28,7 +28,6 @@ const tiers = ['frontend', 'backend', 'data', 'edge'];
 const cpu = ['50m', '100m', '250m', '500m', '1', '2'];
 const memory = ['64Mi', '128Mi', '256Mi', '512Mi', '1Gi', '2Gi', '1.5Gi'];
 
-/** The version of an application, such as 1.14.2. */
 /** Random choices; the demo world is one. */
 export interface Dice {
   between(from: number, to: number): number;
@@ -36,6 +35,7 @@ export interface Dice {
   chance(probability: number): boolean;
 }
 
+/** The version of an application, such as 1.14.2. */
 export function someVersion(dice: Dice): string {
   return `${dice.between(0, 4)}.${dice.between(0, 30)}.${dice.between(0, 12)}`;
 }
