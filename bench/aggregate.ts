@@ -12,7 +12,7 @@ import type { AggregatePlan, Leaf, Measured } from '../src/query/plan/aggregate.
 import { everything, type Filter } from '../src/query/plan/filter.ts';
 import { ScanBudget } from '../src/query/plan/scan-budget.ts';
 import { aggregateKinds } from '../src/query/read/aggregate-kinds.ts';
-import { readLayouts } from '../src/store/read/layout.ts';
+import { readView } from '../src/query/sql/view.ts';
 import { openReader } from '../src/store/read/reader.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { podDescription, podText } from './support/pods.ts';
@@ -86,9 +86,9 @@ export async function run([count = '50000']: readonly string[]): Promise<void> {
       const times: number[] = [];
       for (let turn = 0; turn < 4; turn += 1) {
         await reader.lease(async (lease) => {
-          const layouts = await readLayouts(lease);
+          const view = await readView(lease);
           const began = process.cpuUsage();
-          await aggregateKinds(lease, layouts, plan, new ScanBudget(Number.POSITIVE_INFINITY));
+          await aggregateKinds(lease, view, plan, new ScanBudget(Number.POSITIVE_INFINITY));
           const { user, system } = process.cpuUsage(began);
           times.push((user + system) / 1000);
         });

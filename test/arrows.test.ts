@@ -13,7 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   catalog: ['base'],
   store: ['base', 'catalog'],
   ingest: ['base', 'kube', 'catalog', 'store'],
-  query: ['base', 'catalog', 'store'],
+  query: ['base', 'catalog', 'access', 'store'],
   access: ['base', 'catalog'],
   live: ['base', 'catalog', 'store', 'query', 'access'],
   graphql: ['base', 'catalog', 'store', 'query', 'access', 'live'],

@@ -5,6 +5,8 @@
  * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/operation/subscribe.ts).
  */
 
+import type { Caller } from '../access/caller.ts';
+import { type Scopes, unrestricted } from '../access/scope.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -48,6 +50,8 @@ export interface EngineOptions {
   readonly diagnosis?: Partial<Diagnosis>;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
+  /** What each caller may see; without it everything. */
+  readonly scopesOf?: (caller: Caller) => Scopes;
 }
 
 /** An engine without a generation; the first `refreshCatalog` gives it one. */
@@ -63,6 +67,7 @@ export function createEngine({
   promote,
   diagnosis = {},
   slowQueryMs = 500,
+  scopesOf = () => unrestricted,
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   let current: Generation | null = null;
@@ -73,6 +78,7 @@ export function createEngine({
     reader,
     feed,
     log,
+    scopesOf,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
     wishes: new PathWishes(clock, promote ?? null),

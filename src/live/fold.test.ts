@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noRows, unrestricted } from '../access/scope.ts';
 import { parsePath } from '../catalog/tree/path.ts';
 import { everything, type Filter } from '../query/plan/filter.ts';
 import type { LoggedChange } from '../store/types/change.ts';
@@ -39,7 +40,7 @@ function change(name: string, before: string | null, after: string | null, clust
 
 /** Each message as `TYPE name REASON` lines. */
 function told(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
-  return fold('pods', changes, sequence, filter).map(({ changes: folded }) =>
+  return fold('pods', changes, sequence, { filter, scopes: unrestricted }).map(({ changes: folded }) =>
     folded.map(({ type, identity, reason }) => [type, identity.name, reason].filter((part) => part !== null).join(' ')),
   );
 }
@@ -60,7 +61,10 @@ test.each<[string, string | null, string | null, string[][]]>([
 test('several changes of one object are one, from before the first to after the last', () => {
   const first = change('a', 'Running', 'Failed');
   const last = change('a', 'Pending', 'Running');
-  const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, running);
+  const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, {
+    filter: running,
+    scopes: unrestricted,
+  });
   expect(message?.changes).toMatchObject([{ type: 'MODIFIED', first, last, reason: null }]);
   expect(told([change('a', null, 'Running'), change('a', 'Running', null)])).toEqual([]);
   expect(told([change('a', 'Pending', 'Running'), change('a', 'Running', null)])).toEqual([]);
@@ -101,7 +105,7 @@ test('a message says up to where everything is taken in', () => {
     change('c', 'Running', 'Pending'),
     change('a', null, 'Running'),
   ];
-  const messages = fold('pods', changes, 20, running);
+  const messages = fold('pods', changes, 20, { filter: running, scopes: unrestricted });
   expect(messages.map(({ upTo }) => upTo)).toEqual([4, 20]);
   expect(messages.map(({ changes: folded }) => folded.map(({ identity }) => identity.name))).toEqual([
     ['a', 'b'],
@@ -110,5 +114,10 @@ test('a message says up to where everything is taken in', () => {
 });
 
 test('nothing to tell is no message', () => {
-  expect(fold('pods', [], 5, everything)).toEqual([]);
+  expect(fold('pods', [], 5, { filter: everything, scopes: unrestricted })).toEqual([]);
+});
+
+test('changes of rows that the caller may not see are not told', () => {
+  const scopes = { id: 'none', of: () => noRows };
+  expect(fold('pods', [change('a', null, 'Running')], 5, { filter: everything, scopes })).toEqual([]);
 });

@@ -6,6 +6,7 @@
  * Invariant: who held what matched before the changes, and takes the messages in up to one, holds what matched at its `upTo`.
  */
 
+import { isVisible, type Scopes } from '../access/scope.ts';
 import { matches } from '../query/evaluate/matches.ts';
 import type { Filter, Identity } from '../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
@@ -29,6 +30,12 @@ export interface FoldedMessage {
   readonly upTo: number;
 }
 
+/** Which objects a subscriber follows: those that match the filter, and that the caller may see. */
+interface Wanted {
+  readonly filter: Filter;
+  readonly scopes: Scopes;
+}
+
 interface Pending {
   first: FeedChange;
   last: FeedChange;
@@ -42,13 +49,13 @@ export function fold(
   key: string,
   changes: readonly FeedChange[],
   upTo: number,
-  filter: Filter,
+  wanted: Wanted,
 ): readonly FoldedMessage[] {
   const messages: FoldedMessage[] = [];
   let pending = new Map<string, Pending>();
 
   const flush = (reached: number): void => {
-    const folded = [...pending.values()].flatMap(({ first, last }) => judge(key, first, last, filter));
+    const folded = [...pending.values()].flatMap(({ first, last }) => judge(key, first, last, wanted));
     if (folded.length > 0) messages.push({ changes: folded, upTo: reached });
     pending = new Map();
   };
@@ -70,7 +77,8 @@ export function fold(
   return messages;
 }
 
-function judge(key: string, first: FeedChange, last: FeedChange, filter: Filter): readonly FoldedChange[] {
+function judge(key: string, first: FeedChange, last: FeedChange, { filter, scopes }: Wanted): readonly FoldedChange[] {
+  if (!isVisible(scopes.of(key))) return [];
   const { cluster, namespace, name } = last.logged;
   const identity: Identity = { cluster, key, namespace, name };
   const before = first.before();

@@ -11,12 +11,13 @@
  *
  * Invariant: who takes in all messages up to one with a cursor that is not `nowhere` holds what matched at that cursor.
  */
+import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Filter } from '../query/plan/filter.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
 import { requireReady } from '../query/read/readiness.ts';
+import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
-import { type Layouts, readLayouts } from '../store/read/layout.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
@@ -66,6 +67,8 @@ export type LiveStart =
 export interface LiveRequest {
   readonly kind: PlannedKind;
   readonly filter: Filter;
+  /** What the caller may see. */
+  readonly scopes: Scopes;
   /** The clusters of which at least one must be synced; null for all that serve the kind, empty for none. */
   readonly clusters: readonly string[] | null;
   readonly start: LiveStart;
@@ -106,7 +109,7 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
         place = yield* snapshot(feed, request);
         continue;
       }
-      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request.filter)) {
+      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request)) {
         const count: number | null =
           place.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), place.count);
         place = { ...place, sequence: upTo, count };
@@ -164,7 +167,7 @@ function liveChange({ type, identity, uid, first, last, reason }: FoldedChange):
 async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
   const { start } = request;
   if (start.at === 'snapshot') return yield* snapshot(feed, request);
-  const store = await whenReady(feed, request, start, async (lease, _layouts, kindId) => ({
+  const store = await whenReady(feed, request, start, async (lease, _view, kindId) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
     floor: await readLogFloor(lease),
@@ -191,8 +194,8 @@ async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<Place | 
 async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
-    const taken = await whenReady(feed, request, again, (lease, layouts, kindId) =>
-      takeMatches(lease, layouts, kindId, request),
+    const taken = await whenReady(feed, request, again, (lease, view, kindId) =>
+      takeMatches(lease, view, kindId, request),
     );
     if (taken === null) return null;
     const whole = yield* chunks(feed, request, taken);
@@ -212,7 +215,7 @@ async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: Taken): Me
   for (let from = 0; from < objects.length; from += request.chunk) {
     request.check({ at: 'snapshot' });
     const wanted = objects.slice(from, from + request.chunk);
-    const rows = await unlessStopped(feed, request, (lease) => rowsAsOf(lease, taken, wanted, request.projection));
+    const rows = await unlessStopped(feed, request, (lease) => rowsAsOf(lease, taken, wanted, request));
     if (rows === null || stopped(feed, request)) return false;
     const at = request.now();
     const changes = rows.map((row): LiveChange => {
@@ -230,7 +233,7 @@ async function whenReady<T>(
   feed: ChangeFeed,
   request: LiveRequest,
   start: LiveStart,
-  read: (lease: Lease, layouts: Layouts, kindId: number) => Promise<T>,
+  read: (lease: Lease, view: View, kindId: number) => Promise<T>,
 ): Promise<T | null> {
   const { key } = request.kind;
   while (!stopped(feed, request)) {
@@ -239,9 +242,9 @@ async function whenReady<T>(
     try {
       return await unlessStopped(feed, request, async (lease) => {
         if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
-        const layouts = await readLayouts(lease);
-        const layout = layouts.get(key);
-        if (layout !== undefined) return await read(lease, layouts, layout.kindId);
+        const view = await readView(lease, request.scopes);
+        const kind = view.get(key);
+        if (kind !== undefined) return await read(lease, view, kind.kindId);
         throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
       });
     } catch (error) {

@@ -2,11 +2,13 @@
  * The property of live lists: whatever is written, and however fast a client reads, what it holds after a message with a cursor is
  * what matched at that cursor; across GAPs, and when it goes on by `since` with another filter.
  */
+
 import { expect, onTestFinished, test } from 'vitest';
 import { type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { LiveClient } from '../../test/kit/live-client.ts';
 import { colored, type Messages, thing, things } from '../../test/kit/live-lists.ts';
 import { seededRandom } from '../../test/kit/seeded-random.ts';
+import { unrestricted } from '../access/scope.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { parsePath } from '../catalog/tree/path.ts';
@@ -190,6 +192,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       liveList(feed, {
         kind: { key: things, tree: kind.tree },
         filter,
+        scopes: unrestricted,
         clusters: null,
         start,
         projection: 'whole',

@@ -5,13 +5,14 @@
  * bodies in chunks in later ones, and an object that changed or went since R is rebuilt from the log as of R, so that the changes
  * that follow R fit.
  */
+import type { Scopes } from '../access/scope.ts';
 import { parseExact } from '../catalog/values/values.ts';
 import type { Filter } from '../query/plan/filter.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
 import { fetchObjects } from '../query/read/fetch.ts';
 import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
+import { readView, type View } from '../query/sql/view.ts';
 import { objectsAsOf, readLogFloor } from '../store/read/changes.ts';
-import { type Layouts, readLayouts } from '../store/read/layout.ts';
 import type { Lease } from '../store/types/lease.ts';
 
 /** What matched at a revision, without bodies. */
@@ -25,11 +26,11 @@ export interface Taken {
 /** Everything of the kind that matches now. */
 export async function takeMatches(
   lease: Lease,
-  layouts: Layouts,
+  view: View,
   kindId: number,
   { kind, filter }: { readonly kind: PlannedKind; readonly filter: Filter },
 ): Promise<Taken> {
-  const objects = await matchingObjects(lease, layouts, kind, filter);
+  const objects = await matchingObjects(lease, view, kind, filter);
   return { epoch: lease.epoch, revision: lease.revision, kindId, objects };
 }
 
@@ -38,11 +39,11 @@ export async function rowsAsOf(
   lease: Lease,
   { epoch, revision }: Taken,
   wanted: readonly MatchedObject[],
-  projection: Projection,
+  { projection, scopes }: { readonly projection: Projection; readonly scopes: Scopes },
 ): Promise<readonly ObjectRow[] | null> {
   if (lease.epoch !== epoch || revision < (await readLogFloor(lease))) return null;
   const identities = wanted.map(({ identity }) => identity);
-  const current = await fetchObjects(lease, await readLayouts(lease), identities, projection);
+  const current = await fetchObjects(lease, await readView(lease, scopes), identities, projection);
   const unchanged = (object: MatchedObject, index: number): ObjectRow | null => {
     const row = current[index] ?? null;
     return row !== null && row.objectId === object.objectId && row.seq === object.seq ? row : null;

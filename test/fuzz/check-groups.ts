@@ -1,11 +1,12 @@
 /** Groups and facets of one question: SQL against the evaluator. */
+
 import { foldCase } from '../../src/catalog/values/values.ts';
 import { evaluateAggregate } from '../../src/query/evaluate/evaluate-aggregate.ts';
 import type { AggregatePlan } from '../../src/query/plan/aggregate.ts';
 import type { PlannedKind } from '../../src/query/plan/plan.ts';
 import { aggregateKinds } from '../../src/query/read/aggregate-kinds.ts';
 import { facet, facetOf, filterWithout } from '../../src/query/read/facet.ts';
-import type { KindLayout } from '../../src/store/types/kind-layout.ts';
+import type { View } from '../../src/query/sql/view.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import { afforded, boundless, shownGroups } from '../kit/displayed-groups.ts';
 import type { Held, Question } from './questions.ts';
@@ -13,14 +14,14 @@ import type { Held, Question } from './questions.ts';
 /** @param same is told both answers and throws where they differ. */
 export async function checkGroups(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   kinds: readonly PlannedKind[],
   { filter, by, measured, facet: asked }: Question,
   held: readonly Held[],
   same: (what: string, found: unknown, wanted: unknown) => void,
 ): Promise<void> {
   const plan: AggregatePlan = { kinds, filter, by, measured };
-  const found = afforded(await aggregateKinds(lease, layouts, plan, boundless()));
+  const found = afforded(await aggregateKinds(lease, view, plan, boundless()));
   same('groups', shownGroups(found, plan), shownGroups(evaluateAggregate(plan, held), plan));
 
   const without = filterWithout(filter, asked.leaf.path);
@@ -31,6 +32,6 @@ export async function checkGroups(
     more: each.more,
     values: each.values.map(({ key, count }) => [key === null ? null : String(key), count]),
   });
-  const facets = afforded(await facet(lease, layouts, { ...asked, kinds, filter }, boundless()));
+  const facets = afforded(await facet(lease, view, { ...asked, kinds, filter }, boundless()));
   same('a facet', text(facets), text(wanted));
 }

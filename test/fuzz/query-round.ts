@@ -2,6 +2,7 @@
  * One round of the query fuzzer: a store with random objects of a few kinds, which questions are asked of. Follows from its seed
  * alone; a question follows from the seed and its number, so that one can be asked again without the others.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import { resourceKey } from '../../src/catalog/resources/resource.ts';
@@ -14,8 +15,8 @@ import type { ListResult, Page, PlannedKind } from '../../src/query/plan/plan.ts
 import { countMatches } from '../../src/query/read/count.ts';
 import { listPage } from '../../src/query/read/list.ts';
 import { matchingObjects } from '../../src/query/read/match-ids.ts';
-import { readLayouts } from '../../src/store/read/layout.ts';
-import type { KindLayout } from '../../src/store/types/kind-layout.ts';
+import type { View } from '../../src/query/sql/view.ts';
+import { readView } from '../../src/query/sql/view.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import { afforded, boundless } from '../kit/displayed-groups.ts';
 import { checkGroups } from './check-groups.ts';
@@ -137,19 +138,19 @@ async function ask(
     );
   };
   const lease = store.lease();
-  const layouts = await readLayouts(lease);
+  const view = await readView(lease);
   const plan = { kinds: planned, filter, orderBy };
-  same('pages', await walk(lease, layouts, question, planned, expected, same), expected);
-  same('count', afforded(await countMatches(lease, layouts, plan, null, boundless())), expected.length);
+  same('pages', await walk(lease, view, question, planned, expected, same), expected);
+  same('count', afforded(await countMatches(lease, view, plan, null, boundless())), expected.length);
   same(
     'count of at most 3',
-    afforded(await countMatches(lease, layouts, plan, 3, boundless())),
+    afforded(await countMatches(lease, view, plan, 3, boundless())),
     Math.min(3, expected.length),
   );
-  if (question.grouped) await checkGroups(lease, layouts, planned, question, held, same);
+  if (question.grouped) await checkGroups(lease, view, planned, question, held, same);
   const [first] = planned;
   if (first === undefined) throw new Error('a question is about some kind');
-  const ids = await matchingObjects(lease, layouts, first, filter);
+  const ids = await matchingObjects(lease, view, first, filter);
   const ofFirst = held.filter((each) => each.key === first.key && matches(filter, each));
   same(
     'a live list',
@@ -165,7 +166,7 @@ const mostPages = 4;
 /** Walks all pages, then from the last one back by a page; the rows in the order of the list. */
 async function walk(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   { filter, orderBy, backward, limit: wanted }: Question,
   kinds: readonly PlannedKind[],
   expected: readonly string[],
@@ -176,7 +177,7 @@ async function walk(
     const at: Page = back
       ? { direction: 'backward', limit, before: cursor }
       : { direction: 'forward', limit, after: cursor };
-    return listPage(lease, layouts, { kinds, filter, orderBy, page: at, projection: { metadata: { name: true } } });
+    return listPage(lease, view, { kinds, filter, orderBy, page: at, projection: { metadata: { name: true } } });
   };
   const found: string[] = [];
   let cursor: string | null = null;

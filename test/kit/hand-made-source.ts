@@ -2,6 +2,7 @@
  * An OperationSource over a small schema made by hand and a reader without a store, which counts the leases it has lent. For tests of
  * the server's own work: transports, errors, limits, leases.
  */
+
 import {
   GraphQLError,
   GraphQLInt,
@@ -11,6 +12,7 @@ import {
   GraphQLSchema,
   GraphQLString,
 } from 'graphql';
+import { unrestricted } from '../../src/access/scope.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
@@ -58,6 +60,7 @@ export function handMadeSource(): HandMade {
     reader,
     feed,
     log,
+    scopesOf: () => unrestricted,
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
     wishes: new PathWishes(systemClock, null),

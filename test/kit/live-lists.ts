@@ -1,5 +1,7 @@
 /** What the tests of live lists share: one kind in a store, lists over it, and the truth to compare them with. */
+
 import { onTestFinished } from 'vitest';
+import { unrestricted } from '../../src/access/scope.ts';
 import { must } from '../../src/base/must.ts';
 import { parsePath } from '../../src/catalog/tree/path.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
@@ -61,6 +63,7 @@ export async function liveSetup(writer: WriterOptions = {}): Promise<LiveSetup> 
       liveList(feed, {
         kind: { key: things, tree: described.tree },
         filter: { kind: 'and', of: [] },
+        scopes: unrestricted,
         clusters: null,
         start,
         projection: 'whole',

@@ -1,13 +1,14 @@
 /** What the tests of this room share: a store with two kinds that hold the same objects, one with promoted columns, one without. */
+
 import { onTestFinished } from 'vitest';
 import type { PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import { parsePath } from '../../src/catalog/tree/path.ts';
 import type { OrderTerm, PlannedKind } from '../../src/query/plan/plan.ts';
-import { readLayouts } from '../../src/store/read/layout.ts';
+import type { View } from '../../src/query/sql/view.ts';
+import { readView } from '../../src/query/sql/view.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { IncomingObject } from '../../src/store/types/incoming-object.ts';
-import type { KindLayout } from '../../src/store/types/kind-layout.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import type { Row, Statement } from '../../src/store/types/statement.ts';
@@ -27,7 +28,7 @@ export interface TestStore {
   handle(key: string, cluster: string): ResourceHandle;
   /** Replaces what a resource has. */
   sync(key: string, cluster: string, texts: readonly string[]): Promise<void>;
-  read<T>(work: (lease: Lease, layouts: ReadonlyMap<string, KindLayout>) => Promise<T>): Promise<T>;
+  read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T>;
 }
 
 /** Opens a store in a file of its own, which goes away with the test. */
@@ -70,7 +71,7 @@ export function openTestStore(
       replace.put(texts.map((text): IncomingObject => ({ text })));
       await replace.commit('1');
     },
-    read: (work) => reader.lease(async (lease) => work(lease, await readLayouts(lease))),
+    read: (work) => reader.lease(async (lease) => work(lease, await readView(lease))),
   };
 }
 

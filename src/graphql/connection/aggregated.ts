@@ -11,8 +11,9 @@ import type { ListPlan } from '../../query/plan/plan.ts';
 import { NotAfforded } from '../../query/plan/scan-budget.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
+import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Layouts, Operation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 
 /** What is measured, and by what it is grouped. */
 export type Asked = Pick<AggregatePlan, 'by' | 'measured'>;
@@ -30,7 +31,7 @@ export interface Aggregated {
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded>;
 }
 
-type Read = <T>(work: (lease: Lease, layouts: Layouts) => Promise<T>) => Promise<T>;
+type Read = <T>(work: (lease: Lease, view: View) => Promise<T>) => Promise<T>;
 
 /** The objects of a list. */
 export class AggregatedList implements Aggregated {
@@ -50,18 +51,18 @@ export class AggregatedList implements Aggregated {
   }
 
   groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded> {
-    return this.#once('groups', asked, (lease, layouts) =>
-      aggregateKinds(lease, layouts, { ...this.#plan, ...asked }, this.operation.scans),
+    return this.#once('groups', asked, (lease, view) =>
+      aggregateKinds(lease, view, { ...this.#plan, ...asked }, this.operation.scans),
     );
   }
 
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded> {
-    return this.#once('facet', { leaf, first, contains }, (lease, layouts) =>
-      facet(lease, layouts, { ...this.#plan, leaf, first, contains }, this.operation.scans),
+    return this.#once('facet', { leaf, first, contains }, (lease, view) =>
+      facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans),
     );
   }
 
-  #once<T>(what: string, asked: unknown, work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+  #once<T>(what: string, asked: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
     const kinds = this.#plan.kinds.map(({ key }) => key);
     const name = `${what} ${digest({ kinds, filter: this.filter, asked })}`;
     return this.operation.loader(name, () => this.#read(work));

@@ -10,8 +10,9 @@ import { countMatches } from '../../query/read/count.ts';
 import { listPage } from '../../query/read/list.ts';
 import { readiness, requireReady } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
+import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Layouts, Operation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Place } from '../operation/operation-trace.ts';
 import { servingClusters } from '../operation/serving-clusters.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
@@ -93,7 +94,7 @@ export class ListConnection implements ConnectionSource {
    * ones; called before the field is answered.
    */
   async ready(): Promise<this> {
-    this.#ready ??= this.#operation.read((lease, layouts) => this.#checkReady(lease, layouts), this.#place);
+    this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#place);
     await this.#ready;
     return this;
   }
@@ -112,7 +113,7 @@ export class ListConnection implements ConnectionSource {
   }
 
   totalCount(limit: number | null): Promise<number | NotAfforded> {
-    return this.#read((lease, layouts) => countMatches(lease, layouts, this.#plan, limit, this.#operation.scans));
+    return this.#read((lease, view) => countMatches(lease, view, this.#plan, limit, this.#operation.scans));
   }
 
   get aggregated(): Aggregated {
@@ -127,20 +128,20 @@ export class ListConnection implements ConnectionSource {
   }
 
   #page(): Promise<ListResult> {
-    this.#result ??= this.#read(async (lease, layouts) => {
-      const result = await listPage(lease, layouts, this.#plan);
+    this.#result ??= this.#read(async (lease, view) => {
+      const result = await listPage(lease, view, this.#plan);
       this.#operation.cost.spent += result.rows.length * this.#objectCost;
       return result;
     });
     return this.#result;
   }
 
-  async #read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>): Promise<T> {
+  async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
     await this.ready();
     return this.#operation.read(work, this.#place);
   }
 
-  async #checkReady(lease: Lease, layouts: Layouts): Promise<void> {
+  async #checkReady(lease: Lease, view: View): Promise<void> {
     const optional = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
     const keys = optional.map(({ key }) => key);
     const found = keys.length === 0 ? [] : await readiness(lease, keys);
@@ -151,7 +152,7 @@ export class ListConnection implements ConnectionSource {
       const clusters = servingClusters(this.#operation.generation, kind, this.#plan.filter);
       if (clusters.length > 0) this.#operation.noteMissing(await requireReady(lease, [kind.key], clusters));
     }
-    const ids = [...this.#kinds.keys()].map((key) => layouts.get(key)?.kindId).filter((id) => id !== undefined);
+    const ids = [...this.#kinds.keys()].map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
     await requireSearchable(lease, ids, this.#plan.filter);
   }
 }

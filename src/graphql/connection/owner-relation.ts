@@ -22,8 +22,9 @@ import {
   ownersOf,
   type RelatedObjects,
 } from '../../query/read/relations.ts';
+import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Layouts, Operation } from '../operation/operation.ts';
+import type { Operation } from '../operation/operation.ts';
 import { projectionOfNodes } from '../selection/list-selection.ts';
 import { type Aggregated, AggregatedRelated, type Asked } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
@@ -104,29 +105,22 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
       operation
         .loader(`owned ${place}`, () =>
           byOwner((owners) =>
-            operation.read((lease, layouts) => related(lease, ownedBy(lease, layouts, owners, options, projection))),
+            operation.read((lease, view) => related(lease, ownedBy(lease, view, owners, options, projection))),
           ),
         )
         .load(owner),
     (limit) =>
       operation
         .loader(`count ${place} ${limit}`, () =>
-          byOwner((owners) => operation.read((lease, layouts) => countOwned(lease, layouts, owners, { keys, limit }))),
+          byOwner((owners) => operation.read((lease, view) => countOwned(lease, view, owners, { keys, limit }))),
         )
         .load(owner),
     new AggregatedRelated(operation, kinds ?? servedKinds(operation), row, (asked) =>
       operation
         .loader(`owned ${digest({ keys, asked })}`, () =>
           byOwner((owners) =>
-            operation.read(async (lease, layouts) =>
-              groupsOf(
-                operation,
-                lease,
-                layouts,
-                await ownedObjects(lease, layouts, owners, keys),
-                asked,
-                owners.length,
-              ),
+            operation.read(async (lease, view) =>
+              groupsOf(operation, lease, view, await ownedObjects(lease, view, owners, keys), asked, owners.length),
             ),
           ),
         )
@@ -144,12 +138,12 @@ function servedKinds({ generation }: Operation): readonly CatalogKind[] {
 async function groupsOf(
   operation: Operation,
   lease: Lease,
-  layouts: Layouts,
+  view: View,
   related: readonly RelatedObjects[],
   asked: Asked,
   places: number,
 ): Promise<readonly (readonly GroupResult[] | NotAfforded)[]> {
-  const found = await aggregateRelated(lease, layouts, related, asked, operation.scans, places);
+  const found = await aggregateRelated(lease, view, related, asked, operation.scans, places);
   return found instanceof NotAfforded ? Array.from({ length: places }, () => found) : found;
 }
 
@@ -161,7 +155,7 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
     `owners ${placeOf(info)}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
-        operation.read((lease, layouts) => related(lease, ownersOf(lease, layouts, objectIds, projection))),
+        operation.read((lease, view) => related(lease, ownersOf(lease, view, objectIds, projection))),
       ),
   );
   return new RelatedConnection(
@@ -177,8 +171,8 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
           `owners ${digest(asked)}`,
           () =>
             new DataLoader<number, readonly GroupResult[] | NotAfforded>((objectIds) =>
-              operation.read(async (lease, layouts) =>
-                groupsOf(operation, lease, layouts, await ownerObjects(lease, objectIds), asked, objectIds.length),
+              operation.read(async (lease, view) =>
+                groupsOf(operation, lease, view, await ownerObjects(lease, view, objectIds), asked, objectIds.length),
               ),
             ),
         )

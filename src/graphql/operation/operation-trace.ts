@@ -89,10 +89,10 @@ export class OperationTrace {
 
 /** What is told of a plan of the field at `field`. */
 export function planShape(field: string, note: PlanNote): PlanShape {
-  const { key, filter, orderBy, route, ways } = note;
+  const { kind, filter, orderBy, route, ways } = note;
   return {
     field,
-    kind: key,
+    kind: kind.key,
     filter: shapeOfFilter(filter),
     orderBy: shapeOfOrder(orderBy),
     route,
@@ -107,7 +107,7 @@ function textOf(place: Place): string {
 
 /** The same error, with what would have made the read faster. */
 function withHint(error: PortolanError, plans: readonly PlanNote[], granted: boolean): PortolanError {
-  const [missing] = plans.flatMap((note) => missingPaths(note).map((need) => ({ ...need, key: note.key })));
+  const [missing] = plans.flatMap((note) => missingPaths(note).map((need) => ({ ...need, key: note.kind.key })));
   if (missing === undefined) return error;
   const { key, path, slot } = missing;
   const option = `--promote ${key}=${path}`;

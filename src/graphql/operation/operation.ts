@@ -8,6 +8,7 @@
  *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
  */
 import type { Caller } from '../../access/caller.ts';
+import type { Scopes } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -15,8 +16,7 @@ import type { Path } from '../../catalog/tree/path.ts';
 import type { ChangeFeed } from '../../live/change-feed.ts';
 import type { LiveStart } from '../../live/live-list.ts';
 import { NotAfforded, ScanBudget } from '../../query/plan/scan-budget.ts';
-import { readLayouts } from '../../store/read/layout.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+import { readView, type View } from '../../query/sql/view.ts';
 import type { Lease, LeaseOptions, Reader } from '../../store/types/lease.ts';
 import type { Row } from '../../store/types/statement.ts';
 import type { FilterContext } from '../filter/filter-input.ts';
@@ -32,6 +32,8 @@ export interface OperationSource {
   generation(): Generation;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
+  /** What a caller may see at this moment. */
+  scopesOf(caller: Caller): Scopes;
   readonly limits: OperationLimits;
   /** What `search` looks at beside names and labels; the same as the writer's. */
   readonly searchPaths: readonly Path[];
@@ -60,8 +62,6 @@ export interface OperationLimits extends CostLimits {
   readonly scanRows: number;
 }
 
-export type Layouts = ReadonlyMap<string, KindLayout>;
-
 /** A collection that could not take part in an answer because it has not been synced yet. */
 export interface Missing {
   readonly cluster: string;
@@ -87,11 +87,14 @@ export class Operation {
   /** What its counts and aggregates may look at, in all. */
   readonly scans: ScanBudget;
   readonly trace: OperationTrace;
+  /** What the caller may see. */
+  readonly scopes: Scopes;
   readonly #detached: boolean;
+  readonly #dependencies = new Set<string>();
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
   readonly #notAfforded: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
-  #opening: Promise<{ lease: OpenLease; layouts: Layouts }> | null = null;
+  #opening: Promise<{ lease: OpenLease; view: View }> | null = null;
   #revision: number | null = null;
   #ended = false;
 
@@ -105,6 +108,7 @@ export class Operation {
     this.source = source;
     this.generation = generation;
     this.caller = caller;
+    this.scopes = source.scopesOf(caller);
     this.signal = signal;
     this.liveStart = liveStart;
     this.cost = new OperationCost(source.limits);
@@ -114,30 +118,35 @@ export class Operation {
   }
 
   /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own), for the field at `place`. */
-  async read<T>(work: (lease: Lease, layouts: Layouts) => Promise<T>, place: Place = []): Promise<T> {
+  async read<T>(work: (lease: Lease, view: View) => Promise<T>, place: Place = []): Promise<T> {
     const options = this.signal === undefined ? {} : { signal: this.signal };
     if (this.#detached) {
       return this.source.reader.lease(async (lease) => {
-        const layouts = await readLayouts(lease);
-        return this.trace.follow(borrowed(lease), place, (followed) => work(followed, layouts));
+        const view = await this.#view(lease);
+        return this.trace.follow(borrowed(lease), place, (followed) => work(followed, view));
       }, options);
     }
     if (this.#ended) throw overError();
     this.#opening ??= this.#open(options);
-    const { lease, layouts } = await this.#opening;
-    return this.trace.follow(lease, place, (followed) => work(followed, layouts));
+    const { lease, view } = await this.#opening;
+    return this.trace.follow(lease, place, (followed) => work(followed, view));
   }
 
-  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; layouts: Layouts }> {
+  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View }> {
     const lease = await this.source.reader.open(options);
     try {
       if (this.#ended) throw overError();
       this.#revision = lease.revision;
-      return { lease: this.#metered(lease), layouts: await readLayouts(lease) };
+      return { lease: this.#metered(lease), view: await this.#view(lease) };
     } catch (error) {
       lease.end();
       throw error;
     }
+  }
+
+  /** The caller's view in the lease's snapshot. */
+  #view(lease: Lease): Promise<View> {
+    return readView(lease, this.scopes, this.#dependencies);
   }
 
   /** The same lease, which counts what is read. */
@@ -205,6 +214,11 @@ export class Operation {
       ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
       ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
     };
+  }
+
+  /** The resourceKeys of the kinds that the answer depends on, as far as it has been read. */
+  get dependencies(): ReadonlySet<string> {
+    return this.#dependencies;
   }
 
   /** Gives the lease back. Idempotent. */

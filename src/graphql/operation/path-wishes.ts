@@ -50,13 +50,13 @@ export class PathWishes {
     if (this.#tell === null) return;
     const told = this.#toTell.get(note) ?? toTell(note);
     this.#toTell.set(note, told);
-    for (const need of told) this.#use(note.key, need, need.slot === null ? enough : 1);
+    for (const need of told) this.#use(note.kind.key, need, need.slot === null ? enough : 1);
   }
 
   /** A read was cut before it came to an end. */
   cut(note: PlanNote): void {
     if (this.#tell === null) return;
-    for (const need of missingPaths(note)) this.#use(note.key, need, 1);
+    for (const need of missingPaths(note)) this.#use(note.kind.key, need, 1);
   }
 
   #use(key: string, { path, type }: PathNeed, enough: number): void {

@@ -21,8 +21,7 @@ import { isShort, moreOf, textRequest, textRoute } from '../../query/read/text-p
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
 import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
-import { readLayoutsAndVersion } from '../../store/read/layout.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+import { type KindView, readViewAndVersion } from '../../query/sql/view.ts';
 import type { PageReader, PageRequest, PagesRead, PageText } from '../../store/types/page-reader.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../operation/generation.ts';
@@ -38,7 +37,7 @@ interface Way {
   /** JSON list of the clusters in which something of the kind is synced, and what asks for it. */
   readonly clusters: string;
   readonly askClusters: Statement;
-  readonly layout: KindLayout;
+  readonly kind: KindView;
   readonly route: Route;
   /** How the route was chosen; null where nothing was planned. */
   readonly note: PlanNote | null;
@@ -131,8 +130,8 @@ export class PreparedAnswers {
     const known = this.#questions.get(plan);
     if (known !== undefined && ways.every((way, index) => way === known.ways[index])) return known;
     const requests = plan.lists.map(({ list, projection, template }, index) => {
-      const { layout, route } = must(ways[index], 'each list has its way');
-      return textRequest(list, layout, route, projection, template);
+      const { kind, route } = must(ways[index], 'each list has its way');
+      return textRequest(list, kind, route, projection, template);
     });
     const made = { ways, statements: [plan.readiness, ...ways.map(({ askClusters }) => askClusters)], requests };
     this.#questions.set(plan, made);
@@ -196,22 +195,22 @@ export class PreparedAnswers {
     if (known !== null) return known;
     return this.#source.reader.lease(
       async (lease) => {
-        const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);
+        const { view, layoutVersion } = await readViewAndVersion(lease);
         const ways: Way[] = [];
         for (const list of plan.lists) {
-          const layout = layouts.get(list.kind.key);
-          if (layout === undefined) return null;
+          const kind = view.get(list.kind.key);
+          if (kind === undefined) return null;
           let note: PlanNote | null = null;
           observePlans(lease, (told) => {
             note = told;
           });
-          const route = await textRoute(lease, layout, list.list);
+          const route = await textRoute(lease, kind, list.list);
           const { epoch } = lease;
-          const askClusters = syncedClustersStatement(layout);
+          const askClusters = syncedClustersStatement(kind);
           const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
           const until = this.#clock.monotonic() + wayMs;
-          const way = { epoch, layoutVersion, clusters, askClusters, layout, route, note, until };
+          const way = { epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
           this.#ways.set(wayKey(list), way, 1);
           ways.push(way);
         }

@@ -133,6 +133,7 @@ export function changesRoot(
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: asked,
+        scopes: portolan.scopes,
         clusters: servingClusters(portolan.generation, kind, asked),
         start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
         projection: projectionOfChanges(info, object),
@@ -159,7 +160,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  asked: Pick<LiveRequest, 'kind' | 'filter' | 'clusters' | 'start' | 'projection'>,
+  asked: Pick<LiveRequest, 'kind' | 'filter' | 'scopes' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
   const stop = new AbortController();

@@ -80,9 +80,9 @@ export async function readObjects(
   });
   const keys = [...new Set(served.flatMap((kind) => kind?.key ?? []))];
   if (keys.length === 0) return identities.map(() => null);
-  return operation.read(async (lease, layouts) => {
+  return operation.read(async (lease, view) => {
     const states = await readiness(lease, keys);
-    const rows = await fetchObjects(lease, layouts, identities, projection);
+    const rows = await fetchObjects(lease, view, identities, projection);
     return identities.map(({ key, cluster }, index) => {
       const kind = served[index] ?? null;
       if (kind === null) return null;

@@ -13,7 +13,6 @@ import { resourceKey } from '../../catalog/resources/resource.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { readDescribed } from '../../store/read/catalog-rows.ts';
-import { readLayouts } from '../../store/read/layout.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
@@ -198,19 +197,23 @@ export function addResources(builder: Builder): void {
       resolve: async (_root, { kinds, clusters }, { portolan }) => {
         const { generation } = portolan;
         const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
-        const { states, layouts } = await portolan.read(async (lease) => ({
+        const { states, view } = await portolan.read(async (lease, view) => ({
           states: await readResourceProgress(lease),
-          layouts: await readLayouts(lease),
+          view,
         }));
-        return states
-          .filter(({ key }) => wanted === null || wanted.has(key))
-          .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
-          .map((state) => ({
-            state,
-            described: () => describedOf(portolan, state),
-            kind: generation.kind(state.key),
-            layout: layouts.get(state.key),
-          }));
+        return (
+          states
+            .filter(({ key }) => wanted === null || wanted.has(key))
+            // How a resource is ingested tells of rows that the caller may not see.
+            .filter(({ key }) => view.get(key)?.isWhole !== false)
+            .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
+            .map((state) => ({
+              state,
+              described: () => describedOf(portolan, state),
+              kind: generation.kind(state.key),
+              layout: view.get(state.key),
+            }))
+        );
       },
     }),
   );

@@ -215,8 +215,8 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
         }
         for (const { filter, by, measured, kinds, facet: asked } of questions) {
           const plan: AggregatePlan = { kinds: kinds.map(plannedKind), filter, by, measured };
-          await store.read(async (lease, layouts) => {
-            const found = afforded(await aggregateKinds(lease, layouts, plan, boundless()));
+          await store.read(async (lease, view) => {
+            const found = afforded(await aggregateKinds(lease, view, plan, boundless()));
             expect(shownGroups(found, plan), JSON.stringify(plan)).toEqual(
               shownGroups(evaluateAggregate(plan, held), plan),
             );
@@ -232,10 +232,9 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
               more: each.more,
               values: each.values.map(({ key, count }) => [key === null ? null : String(key), count]),
             });
-            expect(
-              text(afforded(await facet(lease, layouts, facetPlan, boundless()))),
-              JSON.stringify(facetPlan),
-            ).toEqual(text(wanted));
+            expect(text(afforded(await facet(lease, view, facetPlan, boundless()))), JSON.stringify(facetPlan)).toEqual(
+              text(wanted),
+            );
           });
         }
       },

@@ -63,10 +63,10 @@ describe.each(types)('%s', (type) => {
         if (foldable(type, operator)) filters.push(compare(type, operator, [value], true));
       }
     }
-    await store.read(async (lease, layouts) => {
+    await store.read(async (lease, view) => {
       for (const filter of filters.flatMap((each): Filter[] => [each, { kind: 'not', of: each }])) {
         for (const key of [promotedKey, plainKey]) {
-          const found = await matchingObjects(lease, layouts, plannedKind(key), filter);
+          const found = await matchingObjects(lease, view, plannedKind(key), filter);
           const expected = held
             .filter((each) => each.key === key && matches(filter, each))
             .sort((a, b) => compareByOrder([], a, b));
@@ -86,7 +86,7 @@ describe.each(types)('%s', (type) => {
       { kind: 'and', of: [] },
       ...ranges.flatMap((operator) => some.map((value) => compare(type, operator, [value]))),
     ];
-    await store.read(async (lease, layouts) => {
+    await store.read(async (lease, view) => {
       for (const filter of filters) {
         for (const [direction, nulls] of [
           ['ASC', 'LAST'],
@@ -99,7 +99,7 @@ describe.each(types)('%s', (type) => {
             let cursor: string | null = null;
             do {
               const after: string | null = cursor;
-              const result: ListResult = await listPage(lease, layouts, {
+              const result: ListResult = await listPage(lease, view, {
                 kinds: [plannedKind(key)],
                 filter: both,
                 orderBy,

@@ -324,7 +324,7 @@ async function walk(
     const page: Page = backward
       ? { direction: 'backward', limit, before: cursor }
       : { direction: 'forward', limit, after: cursor };
-    const result: ListResult = await store.read((lease, layouts) => listPage(lease, layouts, { ...plan, page }));
+    const result: ListResult = await store.read((lease, view) => listPage(lease, view, { ...plan, page }));
     const shown = result.rows.map(show);
     if (backward) found.unshift(...shown);
     else found.push(...shown);
@@ -374,14 +374,13 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
           .map(show);
         const asked = `${JSON.stringify(filter)} by ${JSON.stringify(orderBy)}, ${limit} ${backward ? 'back' : 'on'}`;
         expect(await walk(store, plan, limit, backward), asked).toEqual(expected);
-        await store.read(async (lease, layouts) => {
-          expect(await countMatches(lease, layouts, plan, null, boundless())).toBe(expected.length);
-          expect(await countMatches(lease, layouts, plan, 3, boundless())).toBe(Math.min(3, expected.length));
+        await store.read(async (lease, view) => {
+          expect(await countMatches(lease, view, plan, null, boundless())).toBe(expected.length);
+          expect(await countMatches(lease, view, plan, 3, boundless())).toBe(Math.min(3, expected.length));
           const [key = ''] = kinds;
-          const layout = layouts.get(key);
-          if (layout !== undefined)
-            routes.add((await chooseRoute(lease, key, layout, filter, orderBy, limit + 1)).kind);
-          const ids = await matchingObjects(lease, layouts, plannedKind(key), filter);
+          const kind = view.get(key);
+          if (kind !== undefined) routes.add((await chooseRoute(lease, kind, filter, orderBy, limit + 1)).kind);
+          const ids = await matchingObjects(lease, view, plannedKind(key), filter);
           expect(ids.map(({ identity }) => show(identity))).toEqual(
             held
               .filter((each) => each.key === key && matches(filter, each))

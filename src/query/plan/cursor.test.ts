@@ -68,8 +68,8 @@ describe('cursors', () => {
     const store = openTestStore([]);
     await store.sync(promotedKey, 'east', [thing({ name: 'a' }), thing({ name: 'b' })]);
     const list = (filter: Filter, size: boolean, after: string | null) =>
-      store.read((lease, layouts) =>
-        listPage(lease, layouts, {
+      store.read((lease, view) =>
+        listPage(lease, view, {
           kinds: [plannedKind(promotedKey)],
           filter,
           orderBy: size ? [orderTerm('spec.size', 'Int64')] : [],

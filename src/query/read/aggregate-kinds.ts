@@ -3,9 +3,9 @@
  *
  *   rows of each kind found and counted -> the budget asked once for all of them -> statements -> merged groups
  */
+
 import { PortolanError } from '../../base/errors.ts';
 import { Tally } from '../../catalog/values/tally.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type AggregatePlan, type GroupResult, groupText, mostGroups } from '../plan/aggregate.ts';
 import { everything } from '../plan/filter.ts';
@@ -13,12 +13,11 @@ import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, type FoundRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import type { AccessPath } from '../sql/access-path.ts';
-import { KindScope } from '../sql/kind-scope.ts';
+import { KindTables } from '../sql/kind-tables.ts';
 import { raw, sql } from '../sql/sql.ts';
 import { aggregateStatement, readGroups, type StatementOptions } from '../sql/sql-aggregate.ts';
+import type { View } from '../sql/view.ts';
 import type { RelatedObjects } from './relations.ts';
-
-export type Layouts = ReadonlyMap<string, KindLayout>;
 
 /**
  * The groups of what matches, in no order; without `by` there is exactly one.
@@ -26,17 +25,17 @@ export type Layouts = ReadonlyMap<string, KindLayout>;
  */
 export async function aggregateKinds(
   lease: Lease,
-  layouts: Layouts,
+  view: View,
   plan: AggregatePlan,
   budget: ScanBudget,
   options: StatementOptions = { limit: mostGroups + 1 },
 ): Promise<readonly GroupResult[] | NotAfforded> {
   const found: FoundRows[] = [];
   const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
-  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
-    const layout = layouts.get(key);
-    if (layout === undefined) continue;
-    const rows = await findRows(lease, key, layout, plan.filter);
+  for (const key of await populatedKinds(lease, view, keys, plan.filter)) {
+    const kind = view.get(key);
+    if (kind === undefined) continue;
+    const rows = await findRows(lease, kind, plan.filter);
     const { cost } = aggregateStatement(rows.rows, plan, options);
     found.push(cost >= rowCost.body ? await countRows(lease, rows, budget.left(cost)) : rows);
   }
@@ -47,23 +46,24 @@ export async function aggregateKinds(
 /** The same over objects that are related to others: the groups for each of so many others, which `related` names by place. */
 export async function aggregateRelated(
   lease: Lease,
-  layouts: Layouts,
+  view: View,
   related: readonly RelatedObjects[],
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
   budget: ScanBudget,
   places: number,
 ): Promise<readonly (readonly GroupResult[])[] | NotAfforded> {
   const found = related.flatMap(({ key, count, pairs }): readonly FoundRows[] => {
-    const layout = layouts.get(key);
-    if (layout === undefined) return [];
+    const kind = view.get(key);
+    if (kind === undefined) return [];
     const path: AccessPath = {
       on: 'related',
-      scope: () => new KindScope(key, layout, 'o'),
-      from: () => sql`json_each(${pairs}) AS d CROSS JOIN object AS o ON o.id = d.value ->> 1`,
+      tables: () => new KindTables(kind, 'o'),
+      from: (tables) =>
+        sql`json_each(${pairs}) AS d CROSS JOIN ${tables.from()} ON ${tables.column('id')} = d.value ->> 1`,
       where: () => raw('1'),
       rest: everything,
     };
-    const rows = { key, layout, filter: everything, path, allCount: true, set: raw('d.value ->> 0') };
+    const rows = { kind, filter: everything, path, allCount: true, set: raw('d.value ->> 0') };
     return [{ rows, estimate: count }];
   });
   return aggregateRows(lease, found, plan, budget, places);

@@ -1,14 +1,15 @@
 /** How many objects a list has in all. */
+
 import { must } from '../../base/must.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { ListPlan } from '../plan/plan.ts';
 import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
-import { isIn, raw, sql } from '../sql/sql.ts';
+import { keptCount } from '../sql/counts.ts';
 import { countStatement } from '../sql/sql-aggregate.ts';
+import type { KindView, View } from '../sql/view.ts';
 
 /**
  * Objects that match, at most `limit`: an answer equal to the limit means "at least". Null counts them all.
@@ -17,18 +18,18 @@ import { countStatement } from '../sql/sql-aggregate.ts';
  */
 export async function countMatches(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
   limit: number | null,
   budget: ScanBudget,
 ): Promise<number | NotAfforded> {
   let count = 0;
   const keys = [...new Set(kinds.map((kind) => kind.key))];
-  for (const key of await populatedKinds(lease, layouts, keys, filter)) {
-    const layout = layouts.get(key);
-    if (layout === undefined) continue;
+  for (const key of await populatedKinds(lease, view, keys, filter)) {
+    const kind = view.get(key);
+    if (kind === undefined) continue;
     if (limit !== null && count >= limit) break;
-    const found = await countKind(lease, key, layout, filter, limit === null ? null : limit - count, budget);
+    const found = await countKind(lease, kind, filter, limit === null ? null : limit - count, budget);
     if (found instanceof NotAfforded) return found;
     count += found;
   }
@@ -37,22 +38,18 @@ export async function countMatches(
 
 async function countKind(
   lease: Lease,
-  key: string,
-  layout: KindLayout,
+  kind: KindView,
   filter: Filter,
   limit: number | null,
   budget: ScanBudget,
 ): Promise<number | NotAfforded> {
   const clusters = clustersOnly(filter);
-  if (clusters !== null) {
-    // The store keeps this count with every commit.
-    const [row] = await lease.all(
-      sql`SELECT coalesce(sum(objects), 0) FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1
-        AND ${clusters === 'all' ? raw('1') : isIn(raw('cluster'), clusters)}`,
-    );
+  const kept = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
+  if (kept !== null) {
+    const [row] = await lease.all(kept);
     return Number(row?.[0]);
   }
-  let found = await findRows(lease, key, layout, filter);
+  let found = await findRows(lease, kind, filter);
   const whole = countStatement(found.rows, { limit, within: null });
   const { cost } = whole;
   if (cost >= rowCost.body) found = await countRows(lease, found, budget.left(cost));

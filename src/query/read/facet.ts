@@ -12,7 +12,8 @@ import { type GroupResult, type Leaf, mostGroups } from '../plan/aggregate.ts';
 import { conjuncts, type Filter, type LabelRequirement } from '../plan/filter.ts';
 import type { PlannedKind } from '../plan/plan.ts';
 import { NotAfforded, type ScanBudget } from '../plan/scan-budget.ts';
-import { aggregateKinds, type Layouts } from './aggregate-kinds.ts';
+import type { View } from '../sql/view.ts';
+import { aggregateKinds } from './aggregate-kinds.ts';
 
 export interface FacetPlan {
   readonly kinds: readonly PlannedKind[];
@@ -34,7 +35,7 @@ export interface FacetResult {
 
 export async function facet(
   lease: Lease,
-  layouts: Layouts,
+  view: View,
   { kinds, filter, leaf, first, contains }: FacetPlan,
   budget: ScanBudget,
 ): Promise<FacetResult | NotAfforded> {
@@ -43,7 +44,7 @@ export async function facet(
   const inSql = needle !== null && leaf.type === 'String';
   // Several kinds have to be merged before anything can be cut off.
   const cut = new Set(kinds.map(({ key }) => key)).size === 1 && (needle === null || inSql);
-  const groups = await aggregateKinds(lease, layouts, plan, budget, {
+  const groups = await aggregateKinds(lease, view, plan, budget, {
     limit: cut ? Math.min(first, mostGroups) + 1 : mostGroups + 1,
     frequent: cut,
     ...(inSql ? { contains: needle } : {}),

@@ -25,8 +25,8 @@ test('objects come in the order asked, null where there is none', async () => {
     of('east', promotedKey, 'default', 'a'),
     of('east', promotedKey, 'default', 'a'),
   ];
-  await store.read(async (lease, layouts) => {
-    const found = await fetchObjects(lease, layouts, asked, { metadata: { uid: true } });
+  await store.read(async (lease, view) => {
+    const found = await fetchObjects(lease, view, asked, { metadata: { uid: true } });
     expect(found.map((row) => row && [row.cluster, row.key, row.namespace, row.name])).toEqual([
       ['west', plainKey, "it's", 'a'],
       null,
@@ -37,9 +37,9 @@ test('objects come in the order asked, null where there is none', async () => {
       ['east', promotedKey, 'default', 'a'],
     ]);
     expect(found[5]).toMatchObject({ uid: 'u-a', body: { metadata: { uid: 'u-a' } } });
-    expect(await fetchObjects(lease, layouts, [], 'whole')).toEqual([]);
+    expect(await fetchObjects(lease, view, [], 'whole')).toEqual([]);
 
-    const [first] = await matchingObjects(lease, layouts, plannedKind(promotedKey), everything);
+    const [first] = await matchingObjects(lease, view, plannedKind(promotedKey), everything);
     expect(first).toEqual({
       objectId: expect.any(Number),
       seq: expect.any(Number),

@@ -1,23 +1,24 @@
 /** Objects by identity. */
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+
 import type { Lease } from '../../store/types/lease.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
+import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
-import { publishedObject } from '../sql/published.ts';
 import { raw, sql } from '../sql/sql.ts';
+import type { View } from '../sql/view.ts';
 import { objectRow } from './object-rows.ts';
 
 /** The objects of these identities, in their order; null where there is none. */
 export async function fetchObjects(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   identities: readonly Identity[],
   projection: Projection,
 ): Promise<(ObjectRow | null)[]> {
   const wanted = identities.flatMap(({ cluster, key, namespace, name }, index) => {
-    const layout = layouts.get(key);
-    return layout === undefined ? [] : [[layout.kindId, cluster, namespace ?? '', name, index]];
+    const kind = view.get(key);
+    return kind === undefined ? [] : [[kind.kindId, cluster, namespace ?? '', name, index]];
   });
   const found = new Array<ObjectRow | null>(identities.length).fill(null);
   if (wanted.length === 0) return found;
@@ -28,7 +29,7 @@ export async function fetchObjects(
         AND o.cluster = j.value ->> 1 AND o.namespace = j.value ->> 2 AND o.name = j.value ->> 3${raw(
           body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
         )}
-      WHERE ${publishedObject}`,
+      WHERE ${countsOfAny(view)}`,
   );
   for (const [index, ...row] of rows) {
     const identity = identities[Number(index)];

@@ -7,8 +7,8 @@
  * Whether there is more in the direction of travel is exact (one row beyond the page is looked for); that there is something on
  * the other side is said exactly when a cursor was given.
  */
+
 import { PortolanError } from '../../base/errors.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { comparePositions } from '../evaluate/compare-rows.ts';
@@ -19,17 +19,14 @@ import type { ListPlan, ListResult, ListRow, ObjectRow, OrderKeys, Position } fr
 import { populatedKinds } from '../route/populated-kinds.ts';
 import { chooseRoute } from '../route/route.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from '../sql/sql-list.ts';
+import type { View } from '../sql/view.ts';
 import { objectRow, objectsById } from './object-rows.ts';
 
 /**
- * Reads one page. Kinds without a layout have no rows.
+ * Reads one page. Kinds that the view has no tables of have no rows.
  * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list; TIMEOUT when the lease ends.
  */
-export async function listPage(
-  lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
-  plan: ListPlan,
-): Promise<ListResult> {
+export async function listPage(lease: Lease, view: View, plan: ListPlan): Promise<ListResult> {
   const { page } = plan;
   const backward = page.direction === 'backward';
   const fingerprint = fingerprintOf(plan);
@@ -38,11 +35,11 @@ export async function listPage(
 
   const lists: KindList[] = [];
   const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
-  for (const key of await populatedKinds(lease, layouts, keys, plan.filter)) {
-    const layout = layouts.get(key);
-    if (layout === undefined) continue;
-    const route = await chooseRoute(lease, key, layout, plan.filter, plan.orderBy, limit);
-    lists.push({ key, layout, filter: plan.filter, orderBy: plan.orderBy, route, backward, position, limit });
+  for (const key of await populatedKinds(lease, view, keys, plan.filter)) {
+    const kind = view.get(key);
+    if (kind === undefined) continue;
+    const route = await chooseRoute(lease, kind, plan.filter, plan.orderBy, limit);
+    lists.push({ kind, filter: plan.filter, orderBy: plan.orderBy, route, backward, position, limit });
   }
 
   const [only] = lists;
@@ -80,7 +77,7 @@ interface Found {
 async function oneKind(lease: Lease, list: KindList, plan: ListPlan): Promise<readonly Found[]> {
   const statements = pageStatements(list, plan.projection);
   const rows = statements.length === 0 ? [] : await lease.fill(statements, list.limit);
-  return rows.map((row) => ({ row: objectRow(list.key, row), keys: keysIn(row, plan.orderBy, 'page') }));
+  return rows.map((row) => ({ row: objectRow(list.kind.key, row), keys: keysIn(row, plan.orderBy, 'page') }));
 }
 
 interface Candidate extends Position {
@@ -100,7 +97,7 @@ async function severalKinds(
     const rows = statements.length === 0 ? [] : await lease.fill(statements, list.limit);
     for (const row of rows) {
       const keys = keysIn(row, plan.orderBy, 'keys');
-      candidates.push({ id: Number(row[0]), key: list.key, identity: identityIn(list.key, row), keys });
+      candidates.push({ id: Number(row[0]), key: list.kind.key, identity: identityIn(list.kind.key, row), keys });
     }
   }
   const sign = backward ? -1 : 1;

@@ -1,10 +1,11 @@
 /** What matches at this moment, without bodies: where a live list begins. */
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+
 import type { Lease } from '../../store/types/lease.ts';
 import type { Filter, Identity } from '../plan/filter.ts';
 import type { PlannedKind, Position } from '../plan/plan.ts';
 import { chooseRoute } from '../route/route.ts';
 import { seqPageStatements } from '../sql/sql-list.ts';
+import type { View } from '../sql/view.ts';
 
 export interface MatchedObject {
   readonly objectId: number;
@@ -16,21 +17,20 @@ export interface MatchedObject {
 /** Rows read at once: a statement's rows are bounded, and so is the time that one may take. */
 const chunk = 20_000;
 
-/** Every object of a kind that matches, in the order of identities. A kind without a layout has none. */
+/** Every object of a kind that matches, in the order of identities. A kind that the view has no tables of has none. */
 export async function matchingObjects(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
-  kind: PlannedKind,
+  view: View,
+  { key }: PlannedKind,
   filter: Filter,
 ): Promise<MatchedObject[]> {
-  const { key } = kind;
-  const layout = layouts.get(key);
-  if (layout === undefined) return [];
-  const route = await chooseRoute(lease, key, layout, filter, [], chunk);
+  const kind = view.get(key);
+  if (kind === undefined) return [];
+  const route = await chooseRoute(lease, kind, filter, [], chunk);
   const found: MatchedObject[] = [];
   let position: Position | null = null;
   for (;;) {
-    const list = { key, layout, filter, orderBy: [], route, backward: false, position, limit: chunk };
+    const list = { kind, filter, orderBy: [], route, backward: false, position, limit: chunk };
     const statements = seqPageStatements(list);
     const rows = statements.length === 0 ? [] : await lease.fill(statements, chunk);
     for (const [id, cluster, namespace, name, seq] of rows) {

@@ -26,11 +26,11 @@ const compare = (path: string, type: 'Int' | 'String', operator: 'eq' | 'gt' | '
   ignoreCase: false,
 });
 
-async function namesOf(lease: Lease, layouts: Parameters<typeof listPage>[1], key: string, plan: Asked) {
+async function namesOf(lease: Lease, view: Parameters<typeof listPage>[1], key: string, plan: Asked) {
   const routes: string[] = [];
   const seen: Lease = { ...lease, all: (asked) => lease.all(asked), fill: (asked, limit) => lease.fill(asked, limit) };
   observePlans(seen, ({ route }) => routes.push(route));
-  const { rows } = await listPage(seen, layouts, {
+  const { rows } = await listPage(seen, view, {
     kinds: [plannedKind(key)],
     ...plan,
     page: { direction: 'forward', limit: 30, after: null },
@@ -87,9 +87,9 @@ test('a promoted path serves filters and orders, and answers are the same throug
         );
         for (const key of [promotedKey, plainKey]) await store.sync(key, 'east', texts);
         const check = async (asked: Asked, done: boolean): Promise<void> =>
-          store.read(async (lease, layouts) => {
-            const plain = await namesOf(lease, layouts, plainKey, asked);
-            const promoted = await namesOf(lease, layouts, promotedKey, asked);
+          store.read(async (lease, view) => {
+            const plain = await namesOf(lease, view, plainKey, asked);
+            const promoted = await namesOf(lease, view, promotedKey, asked);
             expect(promoted.names).toEqual(plain.names);
             const ways = conjuncts(asked.filter).some(({ kind }) => kind === 'compare');
             const needy = ways || asked.orderBy.length > 0;

@@ -39,8 +39,8 @@ function owned(
   owners: readonly OwnerReference[],
   options: Partial<OwnedOptions> = {},
 ): Promise<ListResult[]> {
-  return store.read((lease, layouts) =>
-    ownedBy(lease, layouts, owners, { keys: null, limit: 10, after: null, ...options }, { metadata: { name: true } }),
+  return store.read((lease, view) =>
+    ownedBy(lease, view, owners, { keys: null, limit: 10, after: null, ...options }, { metadata: { name: true } }),
   );
 }
 
@@ -94,8 +94,8 @@ describe('ownedBy', () => {
   test('counts without reading', async () => {
     const store = await openStore();
     const count = (limit: number | null) =>
-      store.read((lease, layouts) =>
-        countOwned(lease, layouts, [owner, { cluster: 'east', uid: 'x' }, scoped], { keys: null, limit }),
+      store.read((lease, view) =>
+        countOwned(lease, view, [owner, { cluster: 'east', uid: 'x' }, scoped], { keys: null, limit }),
       );
     expect(await count(null)).toEqual([3, 0, 2]);
     expect(await count(2)).toEqual([2, 0, 2]);
@@ -104,17 +104,17 @@ describe('ownedBy', () => {
 
 test('ownersOf gives the owners that are there, in the cluster of the owned', async () => {
   const store = await openStore();
-  const result = await store.read(async (lease, layouts) => {
+  const result = await store.read(async (lease, view) => {
     const identities = (['b', 'none', 'a'] as const).map((name) => ({
       cluster: 'west',
       key: plainKey,
       namespace: 'default',
       name,
     }));
-    const found = await fetchObjects(lease, layouts, identities, {});
+    const found = await fetchObjects(lease, view, identities, {});
     return ownersOf(
       lease,
-      layouts,
+      view,
       found.map((row) => row?.objectId ?? -1),
       'whole',
     );

@@ -4,17 +4,18 @@
  * Owner references name a uid; both sides must be in one cluster, and only rows that count are given. A page stands in identity
  * order (group, plural, namespace, name), so that a cursor is an identity.
  */
+
 import { PortolanError } from '../../base/errors.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { decodeCursor } from '../plan/cursor.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { ListResult, ListRow, Projection } from '../plan/plan.ts';
+import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
-import { publishedObject } from '../sql/published.ts';
 import { all, type Fragment, isIn, raw, sql } from '../sql/sql.ts';
 import { tickAt } from '../sql/tick.ts';
+import type { View } from '../sql/view.ts';
 import { listRow } from './list.ts';
 import { objectRow } from './object-rows.ts';
 
@@ -44,24 +45,24 @@ const tick = tickAt('o.id', 256);
  */
 export async function ownedBy(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   owners: readonly OwnerReference[],
   { keys, limit, after }: OwnedOptions,
   projection: Projection,
 ): Promise<OwnedPage[]> {
   const fingerprint = digest({ owned: keys === null ? null : [...keys].sort() });
-  const conditions = [tick, publishedObject, ofKinds(layouts, keys)];
+  const conditions = [tick, countsOfAny(view), ofKinds(view, keys)];
   if (after !== null) {
     const { identity } = decodeCursor(after, fingerprint);
-    const layout = layouts.get(identity.key);
-    if (layout === undefined) {
+    const kind = view.get(identity.key);
+    if (kind === undefined) {
       throw new PortolanError(
         'BAD_USER_INPUT',
         `The cursor names the kind ${identity.key}, which is not served any more; start again.`,
       );
     }
-    conditions.push(sql`(k.grp, k.plural, o.namespace, o.name) > ((SELECT grp FROM kind WHERE id = ${BigInt(layout.kindId)}),
-      (SELECT plural FROM kind WHERE id = ${BigInt(layout.kindId)}), ${identity.namespace ?? ''}, ${identity.name})`);
+    conditions.push(sql`(k.grp, k.plural, o.namespace, o.name) > ((SELECT grp FROM kind WHERE id = ${BigInt(kind.kindId)}),
+      (SELECT plural FROM kind WHERE id = ${BigInt(kind.kindId)}), ${identity.namespace ?? ''}, ${identity.name})`);
   }
   const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
@@ -78,13 +79,13 @@ export async function ownedBy(
 /** How many objects each of `owners` owns, at most `limit` each. */
 export async function countOwned(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   owners: readonly OwnerReference[],
   { keys, limit }: { readonly keys: readonly string[] | null; readonly limit: number | null },
 ): Promise<number[]> {
   const rows = await lease.all(
     sql`SELECT j.key, count(*) FROM ${ownedFrom(owners)}
-      WHERE ${all([tick, publishedObject, ofKinds(layouts, keys)])} GROUP BY j.key`,
+      WHERE ${all([tick, countsOfAny(view), ofKinds(view, keys)])} GROUP BY j.key`,
   );
   const counts = new Array<number>(owners.length).fill(0);
   for (const [place, count] of rows) counts[Number(place)] = Math.min(Number(count), limit ?? Number.POSITIVE_INFINITY);
@@ -101,23 +102,27 @@ export interface RelatedObjects {
 /** What each of `owners` owns, without reading any of it. */
 export async function ownedObjects(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   owners: readonly OwnerReference[],
   keys: readonly string[] | null,
 ): Promise<readonly RelatedObjects[]> {
   const rows = await lease.all(
     sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
       FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind
-      WHERE ${all([tick, publishedObject, ofKinds(layouts, keys)])} GROUP BY k.key`,
+      WHERE ${all([tick, countsOfAny(view), ofKinds(view, keys)])} GROUP BY k.key`,
   );
   return rows.map(relatedObjects);
 }
 
 /** What owns each of `objectIds`, without reading any of it. */
-export async function ownerObjects(lease: Lease, objectIds: readonly number[]): Promise<readonly RelatedObjects[]> {
+export async function ownerObjects(
+  lease: Lease,
+  view: View,
+  objectIds: readonly number[],
+): Promise<readonly RelatedObjects[]> {
   const rows = await lease.all(
     sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
-      FROM ${ownersFrom(objectIds)} WHERE ${publishedObject} GROUP BY k.key`,
+      FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)} GROUP BY k.key`,
   );
   return rows.map(relatedObjects);
 }
@@ -129,13 +134,13 @@ function relatedObjects([key, count, pairs]: Row): RelatedObjects {
 /** The objects that own each of `objectIds`, in their order: those of their owner references that are in the store. */
 export async function ownersOf(
   lease: Lease,
-  _layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   objectIds: readonly number[],
   projection: Projection,
 ): Promise<OwnedPage[]> {
   const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
-    FROM ${ownersFrom(objectIds)} WHERE ${publishedObject}`;
+    FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)}`;
   const rows = await lease.all(shown(related, projection, null));
   return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, digest({ owners: true }), false);
 }
@@ -153,9 +158,9 @@ function ownersFrom(objectIds: readonly number[]): Fragment {
     CROSS JOIN object AS o ON o.id = u.id AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
 }
 
-function ofKinds(layouts: ReadonlyMap<string, KindLayout>, keys: readonly string[] | null): Fragment {
+function ofKinds(view: View, keys: readonly string[] | null): Fragment {
   if (keys === null) return raw('1');
-  const ids = keys.flatMap((key) => layouts.get(key)?.kindId ?? []);
+  const ids = keys.flatMap((key) => view.get(key)?.kindId ?? []);
   return isIn(raw('e.kind'), ids.map(BigInt));
 }
 

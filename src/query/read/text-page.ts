@@ -2,8 +2,8 @@
  * A page of one kind's list as text: the same plan, route and statements as listPage (list.ts), with rows that the reader thread
  * writes. Cursors, ids and what is on which page are therefore the same.
  */
+
 import type { PageTemplate, RowPart } from '../../store/pages/page-template.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { PageRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
@@ -14,6 +14,7 @@ import { chooseRoute } from '../route/route.ts';
 import type { Route } from '../sql/access-path.ts';
 import { isWide } from '../sql/leaf-key.ts';
 import { type TextProjection, textPageStatements } from '../sql/sql-list.ts';
+import type { KindView } from '../sql/view.ts';
 import { positionOf } from './list.ts';
 
 export type TextPlan = Omit<ListPlan, 'projection'>;
@@ -41,8 +42,8 @@ export function rowCursor({ key, plan, fingerprint }: TextList): readonly RowPar
 }
 
 /** How the page's rows are found. Holds for as long as the layout does and the same clusters are synced. */
-export function textRoute(lease: Lease, layout: KindLayout, { key, plan }: TextList): Promise<Route> {
-  return chooseRoute(lease, key, layout, plan.filter, plan.orderBy, plan.page.limit + 1);
+export function textRoute(lease: Lease, kind: KindView, { plan }: TextList): Promise<Route> {
+  return chooseRoute(lease, kind, plan.filter, plan.orderBy, plan.page.limit + 1);
 }
 
 /** Pages of more rows are not short, however they are found. */
@@ -55,8 +56,8 @@ export function isShort({ plan }: TextList, route: Route): boolean {
 
 /** What a reader is asked for; one row beyond the page tells whether there is more. */
 export function textRequest(
-  { key, plan, position }: TextList,
-  layout: KindLayout,
+  { plan, position }: TextList,
+  kind: KindView,
   route: Route,
   projection: TextProjection,
   template: string,
@@ -64,7 +65,7 @@ export function textRequest(
   const { filter, orderBy, page } = plan;
   const backward = page.direction === 'backward';
   const limit = page.limit + 1;
-  const list = { key, layout, filter, orderBy, route, backward, position, limit, counted: true };
+  const list = { kind, filter, orderBy, route, backward, position, limit, counted: true };
   return {
     statements: textPageStatements(list, projection, false),
     telling: textPageStatements(list, projection, true),

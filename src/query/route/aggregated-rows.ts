@@ -2,12 +2,13 @@
  * Which rows of a kind an aggregate goes through, and how many they are: the way with the fewest rows that the filter offers, as for
  * lists (access-path.ts), or all rows of the kind.
  */
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+
 import type { Lease } from '../../store/types/lease.ts';
 import type { Filter } from '../plan/filter.ts';
 import { accessPaths, narrowest, survey, surveyBound } from '../sql/access-path.ts';
 import { sql } from '../sql/sql.ts';
 import type { AggregatedRows } from '../sql/sql-aggregate.ts';
+import type { KindView } from '../sql/view.ts';
 import { notePlan } from './plan-note.ts';
 
 export interface FoundRows {
@@ -16,19 +17,19 @@ export interface FoundRows {
   readonly estimate: number;
 }
 
-export async function findRows(lease: Lease, key: string, layout: KindLayout, filter: Filter): Promise<FoundRows> {
-  const id = BigInt(layout.kindId);
+export async function findRows(lease: Lease, kind: KindView, filter: Filter): Promise<FoundRows> {
+  const id = BigInt(kind.kindId);
   const [row = []] = await lease.all(
     sql`SELECT coalesce(sum(objects), 0), NOT EXISTS (SELECT 1 FROM stale_rowset WHERE kind = ${id})
       FROM resource WHERE kind = ${id} AND synced = 1`,
   );
   const total = Number(row[0]);
-  const rows = { key, layout, filter, path: null, allCount: row[1] === 1, set: null };
-  const paths = accessPaths(key, layout, filter);
-  const surveyed = paths.length === 0 ? null : await survey(lease, layout, paths);
+  const rows = { kind, filter, path: null, allCount: kind.isWhole && row[1] === 1, set: null };
+  const paths = accessPaths(kind, filter);
+  const surveyed = paths.length === 0 ? null : await survey(lease, kind, paths);
   const best = surveyed === null ? null : narrowest(paths, surveyed);
   const ways = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));
-  notePlan(lease, { key, layout, filter, orderBy: [], route: best === null ? 'scan' : 'path', ways });
+  notePlan(lease, { kind, filter, orderBy: [], route: best === null ? 'scan' : 'path', ways });
   if (best === null) return { rows, estimate: total };
   return { rows: { ...rows, path: best.path }, estimate: best.rows > surveyBound ? total : best.rows };
 }
@@ -37,11 +38,11 @@ export async function findRows(lease: Lease, key: string, layout: KindLayout, fi
 export async function countRows(lease: Lease, found: FoundRows, enough: number): Promise<FoundRows> {
   const { path } = found.rows;
   if (path === null || found.estimate <= surveyBound) return found;
-  const scope = path.scope();
-  const where = path.where(scope);
+  const tables = path.tables();
+  const where = path.where(tables);
   const limit = BigInt(Math.min(enough + 1, found.estimate));
   const [row] = await lease.all(
-    sql`SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(scope)} WHERE ${where} LIMIT ${limit})`,
+    sql`SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(tables)} WHERE ${where} LIMIT ${limit})`,
   );
   const counted = Number(row?.[0]);
   return { ...found, estimate: counted > enough ? found.estimate : counted };

@@ -5,13 +5,15 @@
  *
  * Never: what a query compares with. Values may be secrets, or name them.
  */
+
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import { isRange, surveyBound } from '../sql/access-path.ts';
-import { isObjectLeaf } from '../sql/kind-scope.ts';
+import { isObjectLeaf } from '../sql/kind-tables.ts';
+import type { KindView } from '../sql/view.ts';
 
 /** A condition of the filter that an index serves, and the rows that were counted behind it. */
 export interface SurveyedWay {
@@ -21,9 +23,7 @@ export interface SurveyedWay {
 }
 
 export interface PlanNote {
-  /** resourceKey */
-  readonly key: string;
-  readonly layout: KindLayout;
+  readonly kind: KindView;
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly route: 'order' | 'identity' | 'path' | 'scan';
@@ -56,12 +56,12 @@ export interface PathNeed {
 const fewRows = 1000;
 
 /** The leaves of a plan that an index of their own serves, or would. */
-export function pathNeeds({ layout, filter, orderBy }: PlanNote): readonly PathNeed[] {
+export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNeed[] {
   const needs = new Map<string, PathNeed>();
   const add = ({ path, type }: Pick<OrderTerm, 'path' | 'type'>): void => {
     if (type === 'JSON' || path.text === '' || isObjectLeaf(path, type)) return;
     if (path.steps.some(({ kind }) => kind === 'each')) return;
-    const slot = layout.slots.find((one) => one.path === path.text && one.type === type) ?? null;
+    const slot = kind.slots.find((one) => one.path === path.text && one.type === type) ?? null;
     needs.set(`${type} ${path.text}`, { path: path.text, type, slot });
   };
   for (const part of conjuncts(filter)) {

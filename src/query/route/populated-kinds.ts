@@ -2,11 +2,12 @@
  * Which of many kinds a list has to look at: a question over all kinds of a cluster is asked of those that can have an answer, not
  * of a thousand empty tables.
  */
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+
 import type { Lease } from '../../store/types/lease.ts';
 import type { Filter } from '../plan/filter.ts';
 import { searchCandidates, searchesIn } from '../sql/search.ts';
 import { all, isIn, join, raw, sql } from '../sql/sql.ts';
+import type { View } from '../sql/view.ts';
 
 /** Fewer kinds than this are asked straight away. */
 const few = 4;
@@ -14,12 +15,12 @@ const few = 4;
 /** Those of `keys` with objects and, where the filter searches, with objects that the search index names. */
 export async function populatedKinds(
   lease: Lease,
-  layouts: ReadonlyMap<string, KindLayout>,
+  view: View,
   keys: readonly string[],
   filter: Filter,
 ): Promise<readonly string[]> {
   if (keys.length < few) return keys;
-  const ids = keys.map((key) => layouts.get(key)?.kindId).filter((id) => id !== undefined);
+  const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
   const where = [isIn(raw('r.kind'), ids.map(BigInt)), raw('r.synced = 1 AND r.objects > 0')];
   const candidates = searchesIn(filter)
     .map(searchCandidates)
@@ -32,5 +33,5 @@ export async function populatedKinds(
   }
   const rows = await lease.all(sql`SELECT DISTINCT r.kind FROM resource AS r WHERE ${all(where)}`);
   const populated = new Set(rows.map(([kind]) => Number(kind)));
-  return keys.filter((key) => populated.has(layouts.get(key)?.kindId ?? -1));
+  return keys.filter((key) => populated.has(view.get(key)?.kindId ?? -1));
 }

@@ -10,13 +10,13 @@
  * values differ by orders of magnitude), so a bounded count in the same snapshot does.
  */
 
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import type { Route } from '../sql/access-path.ts';
 import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from '../sql/access-path.ts';
-import { isCreated, readySlot } from '../sql/kind-scope.ts';
+import { isCreated, readySlot } from '../sql/kind-tables.ts';
+import type { KindView } from '../sql/view.ts';
 import { notePlan, type SurveyedWay } from './plan-note.ts';
 
 /** More ranges than this are not worth a statement each. */
@@ -25,14 +25,13 @@ const mostSegments = 100;
 /** Notes how it went for whoever observes the lease. */
 export async function chooseRoute(
   lease: Lease,
-  key: string,
-  layout: KindLayout,
+  kind: KindView,
   filter: Filter,
   orderBy: readonly OrderTerm[],
   limit: number,
 ): Promise<Route> {
-  const { route, ways } = await choose(lease, key, layout, filter, orderBy, limit);
-  notePlan(lease, { key, layout, filter, orderBy, route: route.kind, ways });
+  const { route, ways } = await choose(lease, kind, filter, orderBy, limit);
+  notePlan(lease, { kind, filter, orderBy, route: route.kind, ways });
   return route;
 }
 
@@ -43,14 +42,13 @@ interface Choice {
 
 async function choose(
   lease: Lease,
-  key: string,
-  layout: KindLayout,
+  kind: KindView,
   filter: Filter,
   orderBy: readonly OrderTerm[],
   limit: number,
 ): Promise<Choice> {
-  const indexed = hasIndex(layout, orderBy);
-  const paths = accessPaths(key, layout, filter);
+  const indexed = hasIndex(kind, orderBy);
+  const paths = accessPaths(kind, filter);
   const named = clustersIn(filter);
   if (paths.length === 0) {
     if (!indexed) return { route: { kind: 'scan' }, ways: [] };
@@ -58,7 +56,7 @@ async function choose(
     const identity = orderBy.length === 0 && few;
     return { route: identity ? { kind: 'identity', clusters: named, namespaces: null } : { kind: 'order' }, ways: [] };
   }
-  const surveyed = await survey(lease, layout, paths);
+  const surveyed = await survey(lease, kind, paths);
   const ways = paths.map(({ on }, index) => ({ on, rows: surveyed.rows[index] ?? 0 }));
   return { route: routeBy(surveyed, paths, { indexed, named, filter, orderBy, limit }), ways };
 }
@@ -88,11 +86,11 @@ function routeBy(surveyed: Survey, paths: readonly AccessPath[], asked: Asked): 
 }
 
 /** Does an index hold the rows in this order, at least by the first term? */
-function hasIndex(layout: KindLayout, orderBy: readonly OrderTerm[]): boolean {
+function hasIndex(kind: KindView, orderBy: readonly OrderTerm[]): boolean {
   const [first] = orderBy;
   if (first === undefined) return true;
   if (first.natural === true || first.rank !== undefined) return false;
-  return isCreated(first.path, first.type) || readySlot(layout, first.path, first.type) !== null;
+  return isCreated(first.path, first.type) || readySlot(kind, first.path, first.type) !== null;
 }
 
 /** The clusters that a filter restricts itself to; null when it names none. */

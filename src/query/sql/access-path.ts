@@ -6,7 +6,6 @@
  * Only conditions that hold for every match (the top-level conjunction) can be driven by. A path never changes what matches: `rest`
  * is the filter without the condition that the path itself answers.
  */
-import { publishedRowsets } from '../../store/sqlite/tables.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Statement } from '../../store/types/statement.ts';
@@ -15,18 +14,20 @@ import { conjunction } from '../plan/comparison.ts';
 import type { Filter, LabelRequirement } from '../plan/filter.ts';
 import { conjuncts } from '../plan/filter.ts';
 import { shapeOfFilter } from '../plan/filter-shape.ts';
-import { isCreated, KindScope, readySlot } from './kind-scope.ts';
+import { isPublished } from './counts.ts';
+import { isCreated, KindTables, readySlot } from './kind-tables.ts';
 import { type Search, searchCandidates } from './search.ts';
-import { all, Fragment, isIn, join, raw, sql } from './sql.ts';
+import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';
 import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
+import type { KindView } from './view.ts';
 
 export interface AccessPath {
   /** The condition in words, without its values. */
   readonly on: string;
-  readonly scope: () => KindScope;
-  /** What stands in FROM up to the scope's base, and the path's own condition. */
-  readonly from: (scope: KindScope) => Fragment;
-  readonly where: (scope: KindScope) => Fragment;
+  readonly tables: () => KindTables;
+  /** FROM up to the base table, and the path's own condition. */
+  readonly from: (tables: KindTables) => Fragment;
+  readonly where: (tables: KindTables) => Fragment;
   /** What stands in FROM to count the rows behind the condition, where that is less than `from`. */
   readonly counted?: Fragment;
   readonly rest: Filter;
@@ -36,31 +37,31 @@ export interface AccessPath {
 export const surveyBound = 2000;
 
 /** The ways into a kind's rows that a filter offers. */
-export function accessPaths(key: string, layout: KindLayout, filter: Filter): readonly AccessPath[] {
+export function accessPaths(kind: KindView, filter: Filter): readonly AccessPath[] {
   const parts = conjuncts(filter);
   return parts.flatMap((part, index): readonly AccessPath[] => {
     const restWith = (...instead: readonly Filter[]): Filter =>
       conjunction([...parts.slice(0, index), ...instead, ...parts.slice(index + 1)]);
-    const object = (): KindScope => new KindScope(key, layout, 'o');
+    const object = (): KindTables => new KindTables(kind, 'o');
     switch (part.kind) {
       case 'labels':
         return part.requirements.flatMap((requirement, at) => {
           if (requirement.operator !== 'In' && requirement.operator !== 'Exists') return [];
           const others = part.requirements.filter((_, place) => place !== at);
           const rest = restWith(...(others.length === 0 ? [] : [{ kind: 'labels' as const, requirements: others }]));
-          return [labelPath(layout, requirement, object, rest)];
+          return [labelPath(kind, requirement, object, rest)];
         });
       case 'namespaces':
         return [
           {
             on: shapeOfFilter(part),
-            scope: object,
-            from: (scope) => scope.from(),
-            where: (scope) =>
+            tables: object,
+            from: (tables) => tables.from(),
+            where: (tables) =>
               all([
-                sql`o.rowset IN (${new Fragment(publishedRowsets, [BigInt(scope.kindId)])})`,
+                isPublished(tables.column('rowset'), kind),
                 isIn(
-                  raw('o.namespace'),
+                  tables.column('namespace'),
                   part.in.filter((name) => name !== ''),
                 ),
               ]),
@@ -71,35 +72,30 @@ export function accessPaths(key: string, layout: KindLayout, filter: Filter): re
         return [
           {
             on: shapeOfFilter(part),
-            scope: object,
-            from: (scope) => sql`(SELECT DISTINCT value ->> 0 AS cluster, value ->> 1 AS namespace, value ->> 2 AS name
-              FROM json_each(${identityList(key, part)})) AS d CROSS JOIN object AS o ON o.kind = ${BigInt(scope.kindId)}
-              AND o.cluster = d.cluster AND o.namespace = d.namespace AND o.name = d.name`,
+            tables: object,
+            from: (tables) => sql`(SELECT DISTINCT value ->> 0 AS cluster, value ->> 1 AS namespace, value ->> 2 AS name
+              FROM json_each(${identityList(kind.key, part)})) AS d CROSS JOIN ${tables.from()} ON ${tables.isOfKind()}
+              AND ${tables.column('cluster')} = d.cluster AND ${tables.column('namespace')} = d.namespace AND ${tables.column('name')} = d.name`,
             where: () => raw('1'),
             rest: restWith(),
           },
         ];
       case 'search':
-        return searchPath(key, layout, part, restWith(part));
+        return searchPath(kind, part, restWith(part));
       case 'compare':
-        return comparisonPath(key, layout, part, restWith());
+        return comparisonPath(kind, part, restWith());
       default:
         return [];
     }
   });
 }
 
-function labelPath(
-  layout: KindLayout,
-  requirement: LabelRequirement,
-  scope: () => KindScope,
-  rest: Filter,
-): AccessPath {
-  const ofKind = sql`d.kind = ${BigInt(layout.kindId)} AND d.key = ${requirement.key}`;
+function labelPath(kind: KindView, requirement: LabelRequirement, tables: () => KindTables, rest: Filter): AccessPath {
+  const ofKind = sql`d.kind = ${BigInt(kind.kindId)} AND d.key = ${requirement.key}`;
   return {
     on: shapeOfFilter({ kind: 'labels', requirements: [requirement] }),
-    scope,
-    from: () => raw('object_by_label AS d CROSS JOIN object AS o ON o.id = d.id'),
+    tables,
+    from: (tables) => sql`object_by_label AS d CROSS JOIN ${tables.from()} ON ${tables.column('id')} = d.id`,
     counted: raw('object_by_label AS d'),
     where: () =>
       requirement.operator === 'Exists' ? ofKind : sql`${ofKind} AND ${isIn(raw('d.value'), requirement.values)}`,
@@ -108,15 +104,15 @@ function labelPath(
 }
 
 /** Terms of three characters and more are found by the index; whether an object has them is looked up in the rest. */
-function searchPath(key: string, layout: KindLayout, search: Search, rest: Filter): readonly AccessPath[] {
+function searchPath(kind: KindView, search: Search, rest: Filter): readonly AccessPath[] {
   const candidates = searchCandidates(search);
   if (candidates === null) return [];
   return [
     {
       on: shapeOfFilter(search),
-      scope: () => new KindScope(key, layout, 'o'),
-      from: () => sql`(${candidates}) AS d CROSS JOIN object AS o ON o.id = d.id`,
-      where: () => sql`+o.kind = ${BigInt(layout.kindId)}`,
+      tables: () => new KindTables(kind, 'o'),
+      from: (tables) => sql`(${candidates}) AS d CROSS JOIN ${tables.from()} ON ${tables.column('id')} = d.id`,
+      where: (tables) => sql`+${tables.isOfKind()}`,
       rest,
     },
   ];
@@ -130,41 +126,47 @@ export function isRange({ type, operator, ignoreCase }: Comparison): boolean {
 }
 
 /** A comparison is a way in where an index has the leaf's keys as they are. */
-function comparisonPath(key: string, layout: KindLayout, filter: Comparison, rest: Filter): readonly AccessPath[] {
+function comparisonPath(kind: KindView, filter: Comparison, rest: Filter): readonly AccessPath[] {
   const { path, type, operator } = filter;
   if (!isRange(filter)) return [];
   const on = shapeOfFilter(filter);
   const keys = wantedKeys(filter);
   if (keys.length === 0) return [];
-  const from = (scope: KindScope): Fragment => scope.from();
-  const condition = (column: string): Fragment => test(operator, type, raw(column), keys, true);
-  const slot = readySlot(layout, path, type);
+  const from = (tables: KindTables): Fragment => tables.from();
+  const condition = (column: Fragment): Fragment => test(operator, type, column, keys, true);
+  const slot = readySlot(kind, path, type);
   if (slot !== null) {
     return [
       {
         on,
-        scope: () => new KindScope(key, layout, 'p'),
+        tables: () => new KindTables(kind, 'p'),
         from,
-        where: () => condition(`p.${slot.column}`),
+        where: (tables) => condition(tables.slotColumn(slot)),
         rest,
       },
     ];
   }
-  const scope = (): KindScope => new KindScope(key, layout, 'o');
+  const object = (): KindTables => new KindTables(kind, 'o');
   if (path.text === 'metadata.uid' && type === 'String') {
     return [
       {
         on,
-        scope,
-        from: () => raw('object_by_uid AS d CROSS JOIN object AS o ON o.id = d.id'),
-        where: () => sql`+o.kind = ${BigInt(layout.kindId)} AND ${condition('d.uid')}`,
+        tables: object,
+        from: (tables) => sql`object_by_uid AS d CROSS JOIN ${tables.from()} ON ${tables.column('id')} = d.id`,
+        where: (tables) => sql`+${tables.isOfKind()} AND ${condition(raw('d.uid'))}`,
         rest,
       },
     ];
   }
   if (isCreated(path, type)) {
     return [
-      { on, scope, from, where: () => sql`o.kind = ${BigInt(layout.kindId)} AND ${condition('o.created')}`, rest },
+      {
+        on,
+        tables: object,
+        from,
+        where: (tables) => sql`${tables.isOfKind()} AND ${condition(tables.column('created'))}`,
+        rest,
+      },
     ];
   }
   return [];
@@ -187,15 +189,15 @@ export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>):
 }
 
 /** Looks how many rows stand behind each path; `paths` is not empty. */
-export async function survey(lease: Lease, layout: KindLayout, paths: readonly AccessPath[]): Promise<Survey> {
+export async function survey(lease: Lease, kind: KindView, paths: readonly AccessPath[]): Promise<Survey> {
   const counts = paths.map((path) => {
-    const scope = path.scope();
-    const where = path.where(scope);
-    return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(scope)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
+    const tables = path.tables();
+    const where = path.where(tables);
+    return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(tables)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
   });
   const [row = []] = await lease.all(
     sql`SELECT coalesce(sum(objects), 0), ${syncedClusters}, ${join(counts, ', ')}
-      FROM resource WHERE kind = ${BigInt(layout.kindId)} AND synced = 1`,
+      FROM resource WHERE kind = ${BigInt(kind.kindId)} AND synced = 1`,
   );
   const [total, clusters, ...rows] = row;
   return {

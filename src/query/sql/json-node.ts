@@ -31,9 +31,9 @@ export interface JsonNode {
 /** Makes table aliases that differ within one statement. */
 export type Aliases = () => Fragment;
 
-export function countedAliases(): Aliases {
+export function countedAliases(prefix = 'e'): Aliases {
   let count = 0;
-  return () => raw(`e${count++}`);
+  return () => raw(`${prefix}${count++}`);
 }
 
 /** A whole document. */

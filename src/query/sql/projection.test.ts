@@ -26,7 +26,7 @@ async function openStore(texts: readonly string[] = [text]): Promise<TestStore> 
 
 async function read(store: TestStore, projection: Projection): Promise<unknown> {
   const identity = { cluster: 'east', key: promotedKey, namespace: 'default', name: 'a' };
-  const [row] = await store.read((lease, layouts) => fetchObjects(lease, layouts, [identity], projection));
+  const [row] = await store.read((lease, view) => fetchObjects(lease, view, [identity], projection));
   return must(row, 'the object').body;
 }
 

@@ -79,11 +79,11 @@ test('a search finds what the evaluator finds, ranked, before, during and after 
               .filter((each) => matches(filter, each))
               .sort((a, b) => compareByOrder(orderBy, a, b))
               .map(show);
-            await store.read(async (lease, layouts) => {
+            await store.read(async (lease, view) => {
               await requireSearchable(lease, [], filter);
-              const { rows } = await listPage(lease, layouts, plan);
+              const { rows } = await listPage(lease, view, plan);
               expect(rows.map(show), terms.join(' ')).toEqual(expected);
-              expect(await countMatches(lease, layouts, plan, null, boundless())).toBe(expected.length);
+              expect(await countMatches(lease, view, plan, null, boundless())).toBe(expected.length);
             });
           }
         };

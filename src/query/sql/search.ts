@@ -8,7 +8,7 @@ import { PortolanError } from '../../base/errors.ts';
 import { trigrams, writtenPaths } from '../../catalog/paths/search-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
-import type { KindScope } from './kind-scope.ts';
+import type { KindTables } from './kind-tables.ts';
 import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';
 
 export type Search = Extract<Filter, { kind: 'search' }>;
@@ -18,18 +18,18 @@ export function searchesIn(filter: Filter): readonly Search[] {
   return conjuncts(filter).filter((part) => part.kind === 'search');
 }
 
-/** Has the scope's object all terms? */
-export function searchCondition(scope: KindScope, { terms, paths }: Search): Fragment {
-  const id = scope.column('id');
+/** The object has all terms. */
+export function searchCondition(tables: KindTables, { terms, paths }: Search): Fragment {
+  const id = tables.column('id');
   const text = sql`coalesce(
-    (SELECT s.text FROM search_text AS s WHERE s.id = ${id} AND s.seq = ${scope.column('seq')}),
+    (SELECT s.text FROM search_text AS s WHERE s.id = ${id} AND s.seq = ${tables.column('seq')}),
     search_text(${writtenPaths(paths)}, (SELECT coalesce(h.text, json(h.body)) FROM body AS h WHERE h.id = ${id})))`;
   return all(terms.map((term) => sql`instr(${text}, ${term}) > 0`));
 }
 
 /** How well the name answers the terms: searchRank. */
-export function rankSql(scope: KindScope, terms: readonly string[]): Fragment {
-  const name = scope.column('name');
+export function rankSql(tables: KindTables, terms: readonly string[]): Fragment {
+  const name = tables.column('name');
   const ranks = terms.map(
     (term) => sql`CASE WHEN lower(${name}) = ${term} THEN 0
       ELSE CASE instr(lower(${name}), ${term}) WHEN 0 THEN 3 WHEN 1 THEN 1 ELSE 2 END END`,

@@ -57,10 +57,10 @@ interface Asked {
 
 /** The last statement of an aggregate, and how SQLite runs it. */
 async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<Asked> {
-  return store.read(async (lease, layouts) => {
+  return store.read(async (lease, view) => {
     const asked = recording(lease);
     const plan = { kinds: [plannedKind(promotedKey)], filter: everything, by: [], measured: [], ...part };
-    const groups = await aggregateKinds(asked.lease, layouts, plan, boundless());
+    const groups = await aggregateKinds(asked.lease, view, plan, boundless());
     const statement = asked.statements.at(-1);
     if (statement === undefined || groups instanceof NotAfforded) throw new Error('there is a statement');
     const count = groups.reduce((sum, group) => sum + group.count, 0);
@@ -116,10 +116,10 @@ describe('what is read', () => {
 
 describe('what is afforded', () => {
   const other = (store: TestStore, budget: ScanBudget) =>
-    store.read((lease, layouts) =>
+    store.read((lease, view) =>
       aggregateKinds(
         lease,
-        layouts,
+        view,
         { kinds: [plannedKind(promotedKey)], filter: everything, by: [leaf('spec.other')], measured: [] },
         budget,
       ),
@@ -132,7 +132,7 @@ describe('what is afforded', () => {
     expect(await other(store, budget)).toEqual(new NotAfforded(60, 40));
     expect(budget.left(rowCost.body)).toBe(40);
     const filtered = { kinds: [plannedKind(promotedKey)], filter: is('status.phase', 'Failed') };
-    expect(await store.read((lease, layouts) => countMatches(lease, layouts, filtered, null, budget))).toBe(30);
+    expect(await store.read((lease, view) => countMatches(lease, view, filtered, null, budget))).toBe(30);
     expect(budget.left(rowCost.index)).toBe(40 * rowCost.body - 30);
   });
 
@@ -140,10 +140,10 @@ describe('what is afforded', () => {
     const store = await openStore();
     const rare: Filter = { kind: 'labels', requirements: [{ key: 'app', operator: 'In', values: ['rare'] }] };
     const plan = { kinds: [plannedKind(promotedKey)], filter: rare, by: [leaf('spec.other')], measured: [] };
-    expect(await store.read((lease, layouts) => aggregateKinds(lease, layouts, plan, new ScanBudget(6)))).toMatchObject(
-      [{ count: 6 }],
-    );
-    expect(await store.read((lease, layouts) => aggregateKinds(lease, layouts, plan, new ScanBudget(5)))).toEqual(
+    expect(await store.read((lease, view) => aggregateKinds(lease, view, plan, new ScanBudget(6)))).toMatchObject([
+      { count: 6 },
+    ]);
+    expect(await store.read((lease, view) => aggregateKinds(lease, view, plan, new ScanBudget(5)))).toEqual(
       new NotAfforded(6, 5),
     );
   });

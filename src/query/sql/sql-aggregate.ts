@@ -9,24 +9,24 @@
  * Sums are exact: 64-bit integers are added in two halves, which cannot overflow below 2^31 rows, other numbers by exact_sum. Paths
  * through lists go through the store's functions: keys by distinct_keys, a row for each; values by tally_at.
  */
+
 import { pathOf } from '../../catalog/tree/path.ts';
 import { Tally } from '../../catalog/values/tally.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Row, SqlValue } from '../../store/types/statement.ts';
 import type { AggregatePlan, GroupResult, Leaf, Measured } from '../plan/aggregate.ts';
 import type { Filter } from '../plan/filter.ts';
 import { rowCost } from '../plan/scan-budget.ts';
 import type { AccessPath } from './access-path.ts';
 import { documentNode, withPlace } from './json-node.ts';
-import { KindScope } from './kind-scope.ts';
+import { KindTables } from './kind-tables.ts';
 import { keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { all, type Fragment, join, raw, sql } from './sql.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
+import type { KindView } from './view.ts';
 
 /** The rows of one kind that an aggregate goes through. */
 export interface AggregatedRows {
-  readonly key: string;
-  readonly layout: KindLayout;
+  readonly kind: KindView;
   readonly filter: Filter;
   /** Null for all rows of the kind. */
   readonly path: AccessPath | null;
@@ -57,22 +57,22 @@ export function aggregateStatement(
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
   { limit, frequent = false, contains }: StatementOptions,
 ): AggregateStatement {
-  const { scope, columns, tallies, unnested, filter } = scanOf(rows, plan);
+  const { tables, columns, tallies, unnested, filter } = scanOf(rows, plan);
   const { path, set } = rows;
   const lists = plan.by.concat(plan.measured).filter(isThroughLists).length;
   const inner = [...(set === null ? [] : [sql`${set} AS s`]), ...columns];
   const conditions = [
-    ...way(rows, scope),
+    ...way(rows, tables),
     filter,
     ...unnested.map((_, index) => raw(`((g${index}.key & 255) <> 0 OR tick() = 0)`)),
   ];
-  const from = path === null ? scope.from() : path.from(scope);
+  const from = path === null ? tables.from() : path.from(tables);
   const joined = join(
     unnested.map((list, index) => sql` CROSS JOIN json_each(${list}) AS ${raw(`g${index}`)}`),
     '',
   );
-  const scan = sql`SELECT ${inner.length === 0 ? raw('1') : join(inner, ', ')} FROM ${from}${scope.joins()}${joined}
-    WHERE ${all(conditions)}${raw(scope.reads('b') ? ' LIMIT -1' : '')}`;
+  const scan = sql`SELECT ${inner.length === 0 ? raw('1') : join(inner, ', ')} FROM ${from}${tables.joins()}${joined}
+    WHERE ${all(conditions)}${raw(tables.reads('b') ? ' LIMIT -1' : '')}`;
 
   const keys = [...(set === null ? [] : ['s']), ...plan.by.map((_, index) => `k${index}`)];
   const names = [...keys, 'n', ...tallies.map((_, index) => `t${index}`)];
@@ -89,7 +89,7 @@ export function aggregateStatement(
   });
   return {
     statement: sql`SELECT ${join(shown, ', ')} FROM (${groups})`,
-    cost: costOf(rows, scope) + lists * rowCost.list,
+    cost: costOf(rows, tables) + lists * rowCost.list,
   };
 }
 
@@ -103,36 +103,36 @@ export interface CountOptions {
 /** A statement that counts the rows that match. */
 export function countStatement(rows: AggregatedRows, { limit, within }: CountOptions): AggregateStatement {
   const { path } = rows;
-  const { scope, filter } = scanOf(rows, { by: [], measured: [] });
-  const cost = costOf(rows, scope);
-  const conditions = way(rows, scope);
+  const { tables, filter } = scanOf(rows, { by: [], measured: [] });
+  const cost = costOf(rows, tables);
+  const conditions = way(rows, tables);
   const stop = limit === null ? raw('') : sql` LIMIT ${BigInt(limit)}`;
-  const from = path === null ? scope.from() : path.from(scope);
+  const from = path === null ? tables.from() : path.from(tables);
   if (within === null) {
-    const scan = sql`SELECT 1 FROM ${from}${scope.joins()} WHERE ${all([...conditions, filter])}${stop}`;
+    const scan = sql`SELECT 1 FROM ${from}${tables.joins()} WHERE ${all([...conditions, filter])}${stop}`;
     return { statement: sql`SELECT count(*) FROM (${scan})`, cost };
   }
-  const base = raw(scope.base);
+  const base = tables.alias(tables.base);
   const first = sql`SELECT ${base}.id AS id FROM ${from} WHERE ${all(conditions)} LIMIT ${BigInt(within)}`;
-  const scan = sql`SELECT 1 FROM (${first}) AS w CROSS JOIN ${scope.from()} ON ${base}.id = w.id${scope.joins()} WHERE ${filter}${stop}`;
+  const scan = sql`SELECT 1 FROM (${first}) AS w CROSS JOIN ${tables.from()} ON ${base}.id = w.id${tables.joins()} WHERE ${filter}${stop}`;
   return { statement: sql`SELECT count(*) FROM (${scan})`, cost };
 }
 
 /** The index of a slot says the slot and the identity of each row, and that it is there; not whether it counts. */
-function costOf({ path, allCount }: AggregatedRows, scope: KindScope): number {
-  if (scope.reads('b')) return rowCost.body;
-  const inIndex = allCount && scope.base === 'p' && !scope.reads('o') && scope.slotsRead <= (path === null ? 1 : 0);
+function costOf({ path, allCount }: AggregatedRows, tables: KindTables): number {
+  if (tables.reads('b')) return rowCost.body;
+  const inIndex = allCount && tables.base === 'p' && !tables.reads('o') && tables.slotsRead <= (path === null ? 1 : 0);
   return inIndex ? rowCost.index : rowCost.columns;
 }
 
 /** The conditions under which a row is looked at. */
-function way({ path, allCount }: AggregatedRows, scope: KindScope): readonly Fragment[] {
-  const ofKind = scope.base === 'o' ? sql`o.kind = ${BigInt(scope.kindId)}` : raw('1');
-  return [path === null ? ofKind : path.where(scope), scope.tick(), ...(allCount ? [] : [scope.published()])];
+function way({ path, allCount }: AggregatedRows, tables: KindTables): readonly Fragment[] {
+  const ofKind = tables.base === 'o' ? tables.isOfKind() : raw('1');
+  return [path === null ? ofKind : path.where(tables), tables.tick(), ...(allCount ? [] : [tables.counts()])];
 }
 
 interface Scan {
-  readonly scope: KindScope;
+  readonly tables: KindTables;
   /** Keys as k0, k1, …, values as v0, v1, … */
   readonly columns: readonly Fragment[];
   /** What is added up of the values of a group. */
@@ -144,20 +144,20 @@ interface Scan {
 
 /** From the narrowest table that has all that is needed: a promoted table alone where it will do. */
 function scanOf(rows: AggregatedRows, plan: Pick<AggregatePlan, 'by' | 'measured'>): Scan {
-  const { key, layout, path } = rows;
-  if (path !== null) return compile(path.scope(), path.rest, plan);
-  if (layout.slots.some(({ ready }) => ready)) {
-    const promoted = compile(new KindScope(key, layout, 'p'), rows.filter, plan);
-    if (promoted.scope.reads('p') && !promoted.scope.reads('o')) return promoted;
+  const { kind, path } = rows;
+  if (path !== null) return compile(path.tables(), path.rest, plan);
+  if (kind.slots.some(({ ready }) => ready)) {
+    const promoted = compile(new KindTables(kind, 'p'), rows.filter, plan);
+    if (promoted.tables.reads('p') && !promoted.tables.reads('o')) return promoted;
   }
-  return compile(new KindScope(key, layout, 'o'), rows.filter, plan);
+  return compile(new KindTables(kind, 'o'), rows.filter, plan);
 }
 
-function compile(scope: KindScope, filter: Filter, { by, measured }: Pick<AggregatePlan, 'by' | 'measured'>): Scan {
+function compile(tables: KindTables, filter: Filter, { by, measured }: Pick<AggregatePlan, 'by' | 'measured'>): Scan {
   const unnested: Fragment[] = [];
   const keys = by.map((leaf, index) => {
-    const listed = listedValues(scope, leaf);
-    if (listed === null) return sql`${singleKey(scope, leaf)} AS ${raw(`k${index}`)}`;
+    const listed = listedValues(tables, leaf);
+    if (listed === null) return sql`${singleKey(tables, leaf)} AS ${raw(`k${index}`)}`;
     const name = `g${unnested.length}.value`;
     unnested.push(sql`distinct_keys(${leaf.type}, ${listed.below}, ${listed.json})`);
     return raw(`${leaf.type === 'Float' ? `order_key('Float', ${name})` : name} AS k${index}`);
@@ -165,12 +165,12 @@ function compile(scope: KindScope, filter: Filter, { by, measured }: Pick<Aggreg
   const tallies: Fragment[] = [];
   const values = measured.map((leaf, index) => {
     const name = raw(`v${index}`);
-    const listed = listedValues(scope, leaf);
+    const listed = listedValues(tables, leaf);
     if (listed === null) tallies.push(...tallyColumns(leaf, name));
     else tallies.push(sql`tally_at(${leaf.type}, ${listed.below}, ${name})`);
-    return sql`${listed?.json ?? singleKey(scope, leaf)} AS ${name}`;
+    return sql`${listed?.json ?? singleKey(tables, leaf)} AS ${name}`;
   });
-  return { scope, columns: [...keys, ...values], tallies, unnested, filter: filterSql(scope, filter) };
+  return { tables, columns: [...keys, ...values], tallies, unnested, filter: filterSql(tables, filter) };
 }
 
 function isThroughLists({ path }: Leaf): boolean {
@@ -185,21 +185,21 @@ interface Values {
 }
 
 /** Where a leaf through lists has its values; null when its path goes through none. */
-function listedValues(scope: KindScope, { path: { steps } }: Leaf): Values | null {
+function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | null {
   const first = steps.findIndex(({ kind }) => kind === 'each');
   if (first < 0) return null;
   const [toList, below] = [steps.slice(0, first), steps.slice(first + 1)];
   const [next] = below;
   if (next === undefined || below.some(({ kind }) => kind === 'each' || kind === 'where')) {
     return {
-      json: withPlace(scope.body(), toList, scope.aliases, (place) => place.json),
+      json: withPlace(tables.body(), toList, tables.aliases, (place) => place.json),
       below: pathOf(steps.slice(first)).text,
     };
   }
   // One value of each element: SQLite picks them out, so that not whole lists are read as JSON.
-  const element = scope.aliases();
-  const json = withPlace(scope.body(), toList, scope.aliases, (list) => {
-    const value = withPlace(documentNode(sql`${element}.value`), below, scope.aliases, (place) => place.json);
+  const element = tables.aliases();
+  const json = withPlace(tables.body(), toList, tables.aliases, (list) => {
+    const value = withPlace(documentNode(sql`${element}.value`), below, tables.aliases, (place) => place.json);
     const fits = next.kind === 'index' ? sql`${element}.type = 'array'` : sql`${element}.type = 'object'`;
     return sql`(SELECT json_group_array(${value}) FROM ${list.members} AS ${element} WHERE typeof(${element}.key) = 'integer' AND ${fits})`;
   });
@@ -207,8 +207,8 @@ function listedValues(scope: KindScope, { path: { steps } }: Leaf): Values | nul
 }
 
 /** Where one key of an object stands: a column, the labels, the body. */
-function singleKey(scope: KindScope, { path, type }: Leaf): Fragment {
-  const column = scope.keyColumn(path, type);
+function singleKey(tables: KindTables, { path, type }: Leaf): Fragment {
+  const column = tables.keyColumn(path, type);
   if (column !== null) return column;
   const [metadata, labels, label, ...below] = path.steps;
   const isLabel =
@@ -219,9 +219,9 @@ function singleKey(scope: KindScope, { path, type }: Leaf): Fragment {
     labels?.kind === 'field' &&
     labels.name === 'labels';
   if (isLabel && type === 'String') {
-    return sql`(SELECT ${labelOf(label.key)} FROM object AS l WHERE l.id = ${scope.column('id')})`;
+    return sql`(SELECT ${labelOf(label.key)} FROM object AS l WHERE l.id = ${tables.column('id')})`;
   }
-  return withPlace(scope.body(), path.steps, scope.aliases, (place) => sql`(${keyOf(place, type)})`);
+  return withPlace(tables.body(), path.steps, tables.aliases, (place) => sql`(${keyOf(place, type)})`);
 }
 
 function halves(type: Leaf['type']): boolean {

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';
 import { openTestStore, plannedKind, promotedKey, type TestStore, thing } from '../../../test/kit/query-store.ts';
+import { allRows } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Filter } from '../plan/filter.ts';
 import { countMatches } from '../read/count.ts';
-import { KindScope } from './kind-scope.ts';
+import { KindTables } from './kind-tables.ts';
 import { afterPrefix, filterSql } from './sql-filter.ts';
+import { KindView } from './view.ts';
 
 const layout: KindLayout = {
   kindId: 7,
@@ -18,9 +20,9 @@ const layout: KindLayout = {
 };
 
 function compiled(filter: Filter): { sql: string; params: readonly unknown[]; joins: string } {
-  const scope = new KindScope('pods', layout, 'o');
-  const { sql, params } = filterSql(scope, filter);
-  return { sql: sql.replace(/\s+/g, ' '), params, joins: scope.joins().sql };
+  const tables = new KindTables(new KindView('pods', layout, allRows), 'o');
+  const { sql, params } = filterSql(tables, filter);
+  return { sql: sql.replace(/\s+/g, ' '), params, joins: tables.joins().sql };
 }
 
 function is(
@@ -118,8 +120,8 @@ describe('filters on real rows', () => {
   }
 
   async function count(store: TestStore, filter: Filter): Promise<number> {
-    return store.read(async (lease, layouts) =>
-      Number(await countMatches(lease, layouts, { kinds: [plannedKind(promotedKey)], filter }, null, boundless())),
+    return store.read(async (lease, view) =>
+      Number(await countMatches(lease, view, { kinds: [plannedKind(promotedKey)], filter }, null, boundless())),
     );
   }
 

@@ -13,49 +13,49 @@ import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.t
 import { foldable } from '../evaluate/matches.ts';
 import { type CompareOperator, type Filter, isTextOperator, type LabelRequirement } from '../plan/filter.ts';
 import { isThere, type JsonNode, someElement, withPlace } from './json-node.ts';
-import type { KindScope } from './kind-scope.ts';
+import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
 import { all, any, type Fragment, isIn, raw, sql } from './sql.ts';
 
 export type Comparison = Extract<Filter, { kind: 'compare' }>;
 
-/** The condition under which a row of the scope's kind matches. */
-export function filterSql(scope: KindScope, filter: Filter): Fragment {
-  return condition(scope, filter, null);
+/** The condition under which a row of the base table matches. */
+export function filterSql(tables: KindTables, filter: Filter): Fragment {
+  return condition(tables, filter, null);
 }
 
 /** `element` is what paths are relative to inside a `some`; null for the object itself. */
-function condition(scope: KindScope, filter: Filter, element: JsonNode | null): Fragment {
+function condition(tables: KindTables, filter: Filter, element: JsonNode | null): Fragment {
   switch (filter.kind) {
     case 'and':
-      return all(filter.of.map((part) => condition(scope, part, element)));
+      return all(filter.of.map((part) => condition(tables, part, element)));
     case 'or':
-      return any(filter.of.map((part) => condition(scope, part, element)));
+      return any(filter.of.map((part) => condition(tables, part, element)));
     case 'not':
-      return sql`NOT ifnull(${condition(scope, filter.of, element)}, 0)`;
+      return sql`NOT ifnull(${condition(tables, filter.of, element)}, 0)`;
     case 'compare':
-      return comparison(scope, filter, element);
+      return comparison(tables, filter, element);
     case 'exists':
-      return withPlace(element ?? scope.body(), filter.path.steps, scope.aliases, isThere);
+      return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, isThere);
     case 'some':
-      return withPlace(element ?? scope.body(), filter.path.steps, scope.aliases, (place) =>
-        someElement(place, scope.aliases, (inner) => condition(scope, filter.of, inner)),
+      return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, (place) =>
+        someElement(place, tables.aliases, (inner) => condition(tables, filter.of, inner)),
       );
     case 'labels':
-      return all(filter.requirements.map((requirement) => labelCondition(scope, requirement)));
+      return all(filter.requirements.map((requirement) => labelCondition(tables, requirement)));
     case 'search':
-      return searchCondition(scope, filter);
+      return searchCondition(tables, filter);
     case 'namespaces':
       return isIn(
-        sql`+${scope.column('namespace')}`,
+        sql`+${tables.column('namespace')}`,
         filter.in.filter((name) => name !== ''),
       );
     case 'clusters':
-      return isIn(sql`+${scope.column('cluster')}`, filter.in);
+      return isIn(sql`+${tables.column('cluster')}`, filter.in);
     case 'ids':
-      return sql`(+${scope.column('cluster')}, +${scope.column('namespace')}, +${scope.column('name')}) IN (
-        SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(scope.key, filter)}))`;
+      return sql`(+${tables.column('cluster')}, +${tables.column('namespace')}, +${tables.column('name')}) IN (
+        SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(tables.kind.key, filter)}))`;
   }
 }
 
@@ -65,31 +65,31 @@ export function identityList(key: string, filter: Extract<Filter, { kind: 'ids' 
   return JSON.stringify(own.map(({ cluster, namespace, name }) => [cluster, namespace ?? '', name]));
 }
 
-function comparison(scope: KindScope, filter: Comparison, element: JsonNode | null): Fragment {
+function comparison(tables: KindTables, filter: Comparison, element: JsonNode | null): Fragment {
   const { type, operator } = filter;
   const keys = wantedKeys(filter);
   if (keys.length === 0 || (isTextOperator(operator) && type !== 'String')) return raw('0');
-  if (operator === 'matches') return pattern(scope, filter, element);
+  if (operator === 'matches') return pattern(tables, filter, element);
   const fold = filter.ignoreCase && foldable(type, operator);
   const compare = (subject: Fragment, exact: boolean): Fragment =>
     test(operator, type, fold ? sql`lower(${subject})` : subject, keys.map(fold ? foldKey : same), exact);
 
-  const column = element === null ? scope.keyColumn(filter.path, type) : null;
+  const column = element === null ? tables.keyColumn(filter.path, type) : null;
   if (column !== null) return compare(sql`+${column}`, true);
   const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
-  return withPlace(element ?? scope.body(), filter.path.steps, scope.aliases, (place) =>
+  return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, (place) =>
     type === 'String' && !ranged
       ? compare(textOf(place, keys.map(String)), false)
       : compare(sql`(${keyOf(place, type)})`, true),
   );
 }
 
-function pattern(scope: KindScope, { path, values, ignoreCase }: Comparison, element: JsonNode | null): Fragment {
+function pattern(tables: KindTables, { path, values, ignoreCase }: Comparison, element: JsonNode | null): Fragment {
   const found = (text: Fragment): Fragment =>
     sql`matches_pattern(${String(values[0])}, ${ignoreCase ? 1n : 0n}, ${text})`;
-  const column = element === null ? scope.keyColumn(path, 'String') : null;
+  const column = element === null ? tables.keyColumn(path, 'String') : null;
   if (column !== null) return found(column);
-  return withPlace(element ?? scope.body(), path.steps, scope.aliases, (place) =>
+  return withPlace(element ?? tables.body(), path.steps, tables.aliases, (place) =>
     found(sql`(${keyOf(place, 'String')})`),
   );
 }
@@ -175,9 +175,9 @@ export function labelOf(key: string): Fragment {
   return sql`(l.marks ->> ${`$[0].${JSON.stringify(key)}`})`;
 }
 
-function labelCondition(scope: KindScope, { key, operator, values }: LabelRequirement): Fragment {
+function labelCondition(tables: KindTables, { key, operator, values }: LabelRequirement): Fragment {
   const value = labelOf(key);
   const fits = operator === 'In' || operator === 'NotIn' ? isIn(value, values) : sql`${value} IS NOT NULL`;
-  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${scope.column('id')} AND ${fits})`;
+  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${tables.column('id')} AND ${fits})`;
   return operator === 'In' || operator === 'Exists' ? label : sql`NOT ${label}`;
 }

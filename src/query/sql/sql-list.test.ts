@@ -11,13 +11,13 @@ import {
   thing,
 } from '../../../test/kit/query-store.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
-import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Statement } from '../../store/types/statement.ts';
 import { everything, type Filter } from '../plan/filter.ts';
 import type { ListPlan, ListResult, OrderTerm, Page } from '../plan/plan.ts';
 import { countMatches } from '../read/count.ts';
 import { listPage } from '../read/list.ts';
+import type { View } from './view.ts';
 
 const projection = { spec: { size: true } } as const;
 /** What every page statement selects and joins around its keys. */
@@ -67,9 +67,9 @@ async function ask(
   page: Page = { direction: 'forward', limit: 3, after: null },
 ): Promise<Asked> {
   const plan: ListPlan = { kinds: [plannedKind(promotedKey)], filter, orderBy, projection, page };
-  return store.read(async (lease: Lease, layouts: ReadonlyMap<string, KindLayout>) => {
+  return store.read(async (lease: Lease, view: View) => {
     const asked = recording(lease);
-    const result = await listPage(asked.lease, layouts, plan);
+    const result = await listPage(asked.lease, view, plan);
     const { statements } = asked;
     const pages = statements.filter(({ sql }) => sql.startsWith('SELECT k.id'));
     const shape = outer('.*');
@@ -277,12 +277,10 @@ describe('the way in', () => {
 
 test('a count of everything is the one the store keeps; with a filter it is a scan that stops at the limit', async () => {
   const store = await openStore();
-  await store.read(async (lease, layouts) => {
+  await store.read(async (lease, view) => {
     const asked = recording(lease);
     const count = async (filter: Filter, limit: number | null): Promise<number> =>
-      Number(
-        await countMatches(asked.lease, layouts, { kinds: [plannedKind(promotedKey)], filter }, limit, boundless()),
-      );
+      Number(await countMatches(asked.lease, view, { kinds: [plannedKind(promotedKey)], filter }, limit, boundless()));
     expect(await count(everything, null)).toBe(120);
     expect(await count({ kind: 'clusters', in: ['west', 'west'] }, null)).toBe(60);
     expect(asked.statements.every(({ sql }) => sql.includes('sum(objects)'))).toBe(true);

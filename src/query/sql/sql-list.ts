@@ -5,12 +5,12 @@
  * touched that is neither filtered on nor shown. All statements of a page stand in the order of travel; `lease.fill` runs them
  * until the page is full. Every scan loop can be cancelled by its tick.
  */
-import type { KindLayout } from '../../store/types/kind-layout.ts';
+
 import type { Row } from '../../store/types/statement.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
 import type { Route } from './access-path.ts';
-import { isCreated, KindScope } from './kind-scope.ts';
+import { isCreated, KindTables } from './kind-tables.ts';
 import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
 import { projectionSql } from './projection.ts';
 import { all, type Fragment, join, raw, sql } from './sql.ts';
@@ -25,10 +25,10 @@ import {
   type TravelOrder,
   travelOrder,
 } from './sql-order.ts';
+import type { KindView } from './view.ts';
 
 export interface KindList {
-  readonly key: string;
-  readonly layout: KindLayout;
+  readonly kind: KindView;
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly route: Route;
@@ -137,19 +137,19 @@ function keyStatements(list: KindList): readonly KeyStatement[] {
     case 'order': {
       const [first] = list.orderBy;
       const base = first === undefined || isCreated(first.path, first.type) ? 'o' : 'p';
-      return ranges(list, base, (scope, order) => segments(scope, order, position, firstTermBounds(list, order)));
+      return ranges(list, base, (tables, order) => segments(tables, order, position, firstTermBounds(list, order)));
     }
     case 'identity':
-      return ranges(list, 'o', (scope, order) =>
-        identitySegments(scope, order, position, route.clusters, route.namespaces),
+      return ranges(list, 'o', (tables, order) =>
+        identitySegments(tables, order, position, route.clusters, route.namespaces),
       );
     case 'path': {
-      const scope = route.path.scope();
-      return [sorted(list, scope, route.path.from(scope), route.path.where(scope), route.path.rest)];
+      const tables = route.path.tables();
+      return [sorted(list, tables, route.path.from(tables), route.path.where(tables), route.path.rest)];
     }
     case 'scan': {
-      const scope = new KindScope(list.key, list.layout, 'o');
-      return [sorted(list, scope, scope.from(), ofKind(scope), list.filter)];
+      const tables = new KindTables(list.kind, 'o');
+      return [sorted(list, tables, tables.from(), tables.isOfKind(), list.filter)];
     }
   }
 }
@@ -158,35 +158,35 @@ function keyStatements(list: KindList): readonly KeyStatement[] {
 function ranges(
   list: KindList,
   base: 'o' | 'p',
-  conditions: (scope: KindScope, order: TravelOrder) => readonly Fragment[],
+  conditions: (tables: KindTables, order: TravelOrder) => readonly Fragment[],
 ): readonly KeyStatement[] {
-  const scope = new KindScope(list.key, list.layout, base);
-  const order = travelOrder(scope, list.orderBy, list.backward);
-  const filter = filterSql(scope, list.filter);
-  return conditions(scope, order).map((segment) => ({
+  const tables = new KindTables(list.kind, base);
+  const order = travelOrder(tables, list.orderBy, list.backward);
+  const filter = filterSql(tables, list.filter);
+  return conditions(tables, order).map((segment) => ({
     order,
-    inner: select(list, scope, order, {
-      from: scope.from(),
+    inner: select(list, tables, order, {
+      from: tables.from(),
       where: [
-        ...(scope.base === 'o' ? [ofKind(scope)] : []),
+        ...(tables.base === 'o' ? [tables.isOfKind()] : []),
         segment,
-        scope.tick(list.counted),
-        scope.published(),
+        tables.tick(list.counted),
+        tables.counts(),
         filter,
       ],
-      clause: orderClause(scope, order, 'one side'),
+      clause: orderClause(tables, order, 'one side'),
     }),
   }));
 }
 
-function sorted(list: KindList, scope: KindScope, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
-  const order = travelOrder(scope, list.orderBy, list.backward);
-  const rest = filterSql(scope, filter);
-  const conditions = [where, scope.tick(), scope.published(), rest];
-  if (list.position !== null) conditions.push(behind(scope, order, list.position));
+function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
+  const order = travelOrder(tables, list.orderBy, list.backward);
+  const rest = filterSql(tables, filter);
+  const conditions = [where, tables.tick(), tables.counts(), rest];
+  if (list.position !== null) conditions.push(behind(tables, order, list.position));
   return {
     order,
-    inner: select(list, scope, order, { from, where: conditions, clause: orderClause(scope, order, 'mixed') }),
+    inner: select(list, tables, order, { from, where: conditions, clause: orderClause(tables, order, 'mixed') }),
   };
 }
 
@@ -196,16 +196,17 @@ interface SelectParts {
   readonly clause: Fragment;
 }
 
-function select(list: KindList, scope: KindScope, order: TravelOrder, { from, where, clause }: SelectParts): Fragment {
+function select(
+  list: KindList,
+  tables: KindTables,
+  order: TravelOrder,
+  { from, where, clause }: SelectParts,
+): Fragment {
   const columns = [
-    ...(['id', 'cluster', 'namespace', 'name'] as const).map((name) => sql`${scope.column(name)} AS ${raw(name)}`),
+    ...(['id', 'cluster', 'namespace', 'name'] as const).map((name) => sql`${tables.column(name)} AS ${raw(name)}`),
     ...keyColumns(order),
   ];
-  return sql`SELECT ${join(columns, ', ')} FROM ${from}${scope.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;
-}
-
-function ofKind(scope: KindScope): Fragment {
-  return sql`o.kind = ${BigInt(scope.kindId)}`;
+  return sql`SELECT ${join(columns, ', ')} FROM ${from}${tables.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;
 }
 
 /** What the filter says of the first term, for the ends of its range in the index. */

@@ -14,12 +14,12 @@ import type { Identity } from '../plan/filter.ts';
 import { compareKinds } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
 import { withExtreme } from './json-node.ts';
-import type { KindScope } from './kind-scope.ts';
+import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
 import { all, any, type Fragment, raw, sql } from './sql.ts';
 
-/** An order as it is travelled, in the columns of one scope. */
+/** An order as it is travelled, in the columns of one tables. */
 export interface TravelOrder {
   readonly terms: readonly TravelTerm[];
   /** Direction of the identity, which ends every order. */
@@ -33,13 +33,13 @@ export interface TravelTerm {
   readonly nullsFirst: boolean;
 }
 
-export function travelOrder(scope: KindScope, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
+export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
   const terms = orderBy.map(
     ({ path, type, direction, nulls, natural, rank }): TravelTerm => ({
       expression:
-        (rank === undefined ? null : rankSql(scope, rank)) ??
-        (natural === true ? null : scope.keyColumn(path, type)) ??
-        withExtreme(scope.body(), path.steps, scope.aliases, direction === 'DESC' ? 'max' : 'min', (place) => {
+        (rank === undefined ? null : rankSql(tables, rank)) ??
+        (natural === true ? null : tables.keyColumn(path, type)) ??
+        withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (place) => {
           const key = sql`(${keyOf(place, type)})`;
           return natural === true ? sql`natural_key(${key})` : key;
         }),
@@ -52,14 +52,14 @@ export function travelOrder(scope: KindScope, orderBy: readonly OrderTerm[], bac
 }
 
 /** `ORDER BY …`; `leading: 'one side'` says that the rows either all have a first key or all have none. */
-export function orderClause(scope: KindScope, order: TravelOrder, leading: 'one side' | 'mixed'): Fragment {
+export function orderClause(tables: KindTables, order: TravelOrder, leading: 'one side' | 'mixed'): Fragment {
   const terms = order.terms.map(({ descending, nullsFirst }, index) => {
     const direction = descending ? 'DESC' : 'ASC';
     if (index === 0 && leading === 'one side') return `k0 ${direction}`;
     return `k${index} ${direction} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
   });
   const identity = (['cluster', 'namespace', 'name'] as const).map(
-    (column) => `${scope.column(column).sql} ${order.descending ? 'DESC' : 'ASC'}`,
+    (column) => `${tables.column(column).sql} ${order.descending ? 'DESC' : 'ASC'}`,
   );
   return raw(`ORDER BY ${[...terms, ...identity].join(', ')}`);
 }
@@ -83,13 +83,13 @@ export interface FirstTermBounds {
  * column with an index that goes on with the identity. A segment is a condition.
  */
 export function segments(
-  scope: KindScope,
+  tables: KindTables,
   order: TravelOrder,
   position: Position | null,
   bounds: FirstTermBounds,
 ): readonly Fragment[] {
   const [first] = order.terms;
-  if (first === undefined) return [position === null ? raw('1') : behindIdentity(scope, order, position.identity)];
+  if (first === undefined) return [position === null ? raw('1') : behindIdentity(tables, order, position.identity)];
   const { expression } = first;
   // With bounds on the term, rows without a key cannot match.
   const bounded = bounds.lower !== null || bounds.upper !== null;
@@ -106,7 +106,7 @@ export function segments(
     return first.nullsFirst ? [without, range(null)] : [range(null), without];
   }
   const key = position.keys[0] ?? null;
-  const rest = behindTerms(scope, order, position, 1);
+  const rest = behindTerms(tables, order, position, 1);
   if (key === null) {
     return [
       ...(rest === null || bounded ? [] : [sql`${without} AND ${rest}`]),
@@ -121,16 +121,16 @@ export function segments(
 }
 
 /** Everything behind a position, as one condition: for orders that no index serves. */
-export function behind(scope: KindScope, order: TravelOrder, position: Position): Fragment {
-  return behindTerms(scope, order, position, 0) ?? raw('0');
+export function behind(tables: KindTables, order: TravelOrder, position: Position): Fragment {
+  return behindTerms(tables, order, position, 0) ?? raw('0');
 }
 
 /** Rows whose terms from `index` on stand behind the position's; null when there can be none. */
-function behindTerms(scope: KindScope, order: TravelOrder, position: Position, index: number): Fragment | null {
+function behindTerms(tables: KindTables, order: TravelOrder, position: Position, index: number): Fragment | null {
   const term = order.terms[index];
-  if (term === undefined) return behindIdentity(scope, order, position.identity);
+  if (term === undefined) return behindIdentity(tables, order, position.identity);
   const key = position.keys[index] ?? null;
-  const rest = behindTerms(scope, order, position, index + 1);
+  const rest = behindTerms(tables, order, position, index + 1);
   const { expression } = term;
   const ways: Fragment[] = [];
   if (key === null) {
@@ -149,12 +149,12 @@ function later({ expression, descending, type }: TravelTerm, key: OrderKey): Fra
 }
 
 /** Rows whose identity stands behind this one. The kind is between cluster and namespace, and the same for all rows. */
-function behindIdentity(scope: KindScope, order: TravelOrder, { cluster, key, namespace, name }: Identity): Fragment {
+function behindIdentity(tables: KindTables, order: TravelOrder, { cluster, key, namespace, name }: Identity): Fragment {
   const sense = raw(order.descending ? '<' : '>');
-  const kinds = compareKinds(scope.key, key) * (order.descending ? -1 : 1);
-  if (kinds < 0) return sql`${scope.column('cluster')} ${sense} ${cluster}`;
-  if (kinds > 0) return sql`${scope.column('cluster')} ${sense}= ${cluster}`;
-  const columns = sql`(${scope.column('cluster')}, ${scope.column('namespace')}, ${scope.column('name')})`;
+  const kinds = compareKinds(tables.kind.key, key) * (order.descending ? -1 : 1);
+  if (kinds < 0) return sql`${tables.column('cluster')} ${sense} ${cluster}`;
+  if (kinds > 0) return sql`${tables.column('cluster')} ${sense}= ${cluster}`;
+  const columns = sql`(${tables.column('cluster')}, ${tables.column('namespace')}, ${tables.column('name')})`;
   return sql`${columns} ${sense} (${cluster}, ${namespace ?? ''}, ${name})`;
 }
 
@@ -163,7 +163,7 @@ function behindIdentity(scope: KindScope, order: TravelOrder, { cluster, key, na
  * instead of a walk past all the others. `namespaces` null means all.
  */
 export function identitySegments(
-  scope: KindScope,
+  tables: KindTables,
   order: TravelOrder,
   position: Position | null,
   clusters: readonly string[],
@@ -174,24 +174,24 @@ export function identitySegments(
   const sense = raw(order.descending ? '<' : '>');
   const found: Fragment[] = [];
   for (const cluster of travel(clusters)) {
-    const inCluster = sql`${scope.column('cluster')} = ${cluster}`;
+    const inCluster = sql`${tables.column('cluster')} = ${cluster}`;
     // -1: before the position, 0: it is in here, 1: behind it.
     let place = 1;
     if (position !== null) {
       const { identity } = position;
-      place = sign * (compareText(cluster, identity.cluster) || compareKinds(scope.key, identity.key));
+      place = sign * (compareText(cluster, identity.cluster) || compareKinds(tables.kind.key, identity.key));
     }
     if (place < 0) continue;
     if (namespaces === null) {
       found.push(
         place > 0 || position === null
           ? inCluster
-          : sql`${inCluster} AND (${scope.column('namespace')}, ${scope.column('name')}) ${sense} (${position.identity.namespace ?? ''}, ${position.identity.name})`,
+          : sql`${inCluster} AND (${tables.column('namespace')}, ${tables.column('name')}) ${sense} (${position.identity.namespace ?? ''}, ${position.identity.name})`,
       );
       continue;
     }
     for (const namespace of travel(namespaces)) {
-      const inNamespace = sql`${inCluster} AND ${scope.column('namespace')} = ${namespace}`;
+      const inNamespace = sql`${inCluster} AND ${tables.column('namespace')} = ${namespace}`;
       if (place > 0 || position === null) {
         found.push(inNamespace);
         continue;
@@ -199,7 +199,7 @@ export function identitySegments(
       const compared = sign * compareText(namespace, position.identity.namespace ?? '');
       if (compared > 0) found.push(inNamespace);
       if (compared === 0)
-        found.push(sql`${inNamespace} AND ${scope.column('name')} ${sense} ${position.identity.name}`);
+        found.push(sql`${inNamespace} AND ${tables.column('name')} ${sense} ${position.identity.name}`);
     }
   }
   return found;

@@ -6,7 +6,7 @@
  *
  * Invariants: a read is given up once it has looked at about `mostRows` rows or has lasted its time, whichever is first, so that the event
  * loop goes on; a snapshot never outlives the turn, so the log is never kept from being written back; nothing here waits for a lock.
- * The count is that of `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-scope.ts).
+ * The count is that of `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-tables.ts).
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';

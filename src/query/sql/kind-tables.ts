@@ -8,14 +8,17 @@
 import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
-import { publishedRowsets } from '../../store/sqlite/tables.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import { isPublished, isVisibleSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
-import { Fragment, raw, sql } from './sql.ts';
+import { all, type Fragment, raw, sql } from './sql.ts';
 import { tickAt } from './tick.ts';
+import type { KindView } from './view.ts';
 
 /** Columns that both `object` and promoted tables have. */
 type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
+/** `o` is `object`, `p` the kind's promoted table. */
+type Table = 'o' | 'p';
 type ObjectColumn = SharedColumn | 'uid' | 'rv' | 'created' | 'deleting' | 'seq';
 
 /** Leaves that are columns of `object`, by path; the type must be this one. */
@@ -28,28 +31,34 @@ const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly colu
   ['metadata.deletionTimestamp', { type: 'DateTime', column: 'deleting' }],
 ]);
 
-export class KindScope {
-  readonly key: string;
-  readonly kindId: number;
-  readonly base: 'o' | 'p';
-  readonly aliases: Aliases = countedAliases();
-  readonly #layout: KindLayout;
-  readonly #joined = new Set<'o' | 'p' | 'b'>();
+export class KindTables {
+  readonly kind: KindView;
+  readonly base: Table;
+  /** Makes aliases for elements of lists. */
+  readonly aliases: Aliases;
+  readonly #at: string;
+  readonly #joined = new Set<Table | 'b'>();
   readonly #slots = new Set<string>();
 
-  constructor(key: string, layout: KindLayout, base: 'o' | 'p') {
-    this.key = key;
-    this.kindId = layout.kindId;
+  /** @param at stands behind every alias, so that the tables of several kinds can be in one statement: `o1`, `p1`, `b1`. */
+  constructor(kind: KindView, base: Table, at = '') {
+    this.kind = kind;
     this.base = base;
-    this.#layout = layout;
+    this.#at = at;
+    this.aliases = countedAliases(at === '' ? 'e' : `e${at}_`);
+  }
+
+  /** The alias of one of the tables. */
+  alias(table: Table | 'b'): Fragment {
+    return raw(`${table}${this.#at}`);
   }
 
   column(name: ObjectColumn): Fragment {
     if (name === 'uid' || name === 'rv' || name === 'created' || name === 'deleting' || name === 'seq') {
       this.#joined.add('o');
-      return raw(`o.${name}`);
+      return raw(`o${this.#at}.${name}`);
     }
-    return raw(`${this.base}.${name}`);
+    return raw(`${this.base}${this.#at}.${name}`);
   }
 
   /** The column with the keys of this leaf, null when it is found in the body only. */
@@ -59,25 +68,35 @@ export class KindScope {
       const column = this.column(leaf.column);
       return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
     }
-    const slot = readySlot(this.#layout, path, type);
+    const slot = readySlot(this.kind, path, type);
     if (slot === null) return null;
     this.#joined.add('p');
     this.#slots.add(slot.column);
-    return raw(`p.${slot.column}`);
+    return this.slotColumn(slot);
+  }
+
+  /** The column of a slot, for a statement that reads the promoted table. */
+  slotColumn({ column }: PromotedSlot): Fragment {
+    return raw(`p${this.#at}.${column}`);
   }
 
   body(): JsonNode {
     this.#joined.add('b');
-    return documentNode(raw('b.body'));
+    return documentNode(raw(`b${this.#at}.body`));
+  }
+
+  /** The rows of `object` that are of this kind; only where `object` is the base, or joined. */
+  isOfKind(): Fragment {
+    return sql`o${raw(this.#at)}.kind = ${BigInt(this.kind.kindId)}`;
   }
 
   /**
-   * The condition under which a row counts. Where the promoted table is read anyway it is asked, so that the object's row need not
-   * be: an index of `object` has all else. To be asked for behind the filter.
+   * The condition under which a row counts (counts.ts). Call it after the filter: when the filter reads the promoted table, the
+   * rowset is read there too, and the row of `object` is not needed.
    */
-  published(): Fragment {
-    const rowset = this.#joined.has('p') ? raw('p.rowset') : this.column('rowset');
-    return sql`+${rowset} IN (${new Fragment(publishedRowsets, [BigInt(this.kindId)])})`;
+  counts(): Fragment {
+    const rowset = this.#joined.has('p') ? raw(`p${this.#at}.rowset`) : this.column('rowset');
+    return all([isPublished(sql`+${rowset}`, this.kind), isVisibleSql(this.kind)]);
   }
 
   /** Lets a scan be cancelled; for the scan's outer loop. `often` is at one of eight rows, so that they can be counted by it. */
@@ -86,7 +105,7 @@ export class KindScope {
   }
 
   /** Has anything asked for a column of this table? `b` is the body, `p` the promoted table's slots. */
-  reads(table: 'o' | 'p' | 'b'): boolean {
+  reads(table: Table | 'b'): boolean {
     return this.#joined.has(table);
   }
 
@@ -97,19 +116,21 @@ export class KindScope {
 
   /** The base table, for scans. */
   from(): Fragment {
-    return this.base === 'o' ? raw('object AS o') : raw(`${must(this.#layout.promotedTable, 'a promoted table')} AS p`);
+    const table = this.base === 'o' ? 'object' : must(this.kind.promotedTable, 'a promoted table');
+    return raw(`${table} AS ${this.base}${this.#at}`);
   }
 
   /** What is joined behind the base. To be asked for last. */
   joins(): Fragment {
     let text = '';
     for (const [alias, table] of [
-      ['p', this.#layout.promotedTable],
+      ['p', this.kind.promotedTable],
       ['o', 'object'],
       ['b', 'body'],
     ] as const) {
       if (alias === this.base || !this.#joined.has(alias)) continue;
-      text += ` CROSS JOIN ${must(table, 'a promoted table')} AS ${alias} ON ${alias}.id = ${this.base}.id`;
+      const name = `${alias}${this.#at}`;
+      text += ` CROSS JOIN ${must(table, 'a promoted table')} AS ${name} ON ${name}.id = ${this.base}${this.#at}.id`;
     }
     return raw(text);
   }

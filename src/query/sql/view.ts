@@ -1,0 +1,91 @@
+/**
+ * The View: what one operation reads through. For each kind it gives the tables together with the rows that the caller may see.
+ *
+ *   lease -> readView(lease, scopes) -> view.get('pods') -> KindView -> KindTables -> SQL with `counts()`
+ *
+ * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's scope
+ * does not compile. `dependencies` tells which kinds the operation has asked for: its answer can change only when one of them does.
+ */
+import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
+import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
+import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
+
+/** The tables of one kind, and which of its rows are visible. */
+export class KindView implements KindLayout {
+  /** resourceKey */
+  readonly key: string;
+  readonly kindId: number;
+  readonly promotedTable: string | null;
+  readonly slots: readonly PromotedSlot[];
+  /** Private, so that the type is nominal: an object with the same members is no KindView. */
+  readonly #visible: Scope;
+
+  constructor(key: string, { kindId, promotedTable, slots }: KindLayout, visible: Scope) {
+    this.key = key;
+    this.kindId = kindId;
+    this.promotedTable = promotedTable;
+    this.slots = slots;
+    this.#visible = visible;
+  }
+
+  /** The rows that the caller may see. */
+  get visible(): Scope {
+    return this.#visible;
+  }
+
+  /** Is every row of the kind visible? Then numbers that the store keeps for the whole kind are true for the caller. */
+  get isWhole(): boolean {
+    return this.#visible.rows === 'all';
+  }
+}
+
+export class View {
+  readonly #layouts: Layouts;
+  readonly #scopes: Scopes;
+  readonly #kinds = new Map<string, KindView>();
+  readonly #dependencies: Set<string>;
+
+  /** @param dependencies gathers the resourceKeys of the kinds that are asked for. */
+  constructor(layouts: Layouts, scopes: Scopes = unrestricted, dependencies: Set<string> = new Set()) {
+    this.#layouts = layouts;
+    this.#scopes = scopes;
+    this.#dependencies = dependencies;
+  }
+
+  /** The kind of this resourceKey; undefined while the store has no tables for it. */
+  get(key: string): KindView | undefined {
+    this.#dependencies.add(key);
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const layout = this.#layouts.get(key);
+    if (layout === undefined) return undefined;
+    const kind = new KindView(key, layout, this.#scopes.of(key));
+    this.#kinds.set(key, kind);
+    return kind;
+  }
+
+  /** All kinds of the store, for reads that find rows of any kind. */
+  all(): readonly KindView[] {
+    return [...this.#layouts.keys()].flatMap((key) => this.get(key) ?? []);
+  }
+}
+
+/** The view of a caller in the lease's snapshot. */
+export async function readView(
+  lease: Lease,
+  scopes: Scopes = unrestricted,
+  dependencies: Set<string> = new Set(),
+): Promise<View> {
+  return (await readViewAndVersion(lease, scopes, dependencies)).view;
+}
+
+/** The same, with the number of the layouts in this life of the store. */
+export async function readViewAndVersion(
+  lease: Lease,
+  scopes: Scopes = unrestricted,
+  dependencies: Set<string> = new Set(),
+): Promise<{ readonly view: View; readonly layoutVersion: number }> {
+  const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);
+  return { view: new View(layouts, scopes, dependencies), layoutVersion };
+}
