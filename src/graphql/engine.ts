@@ -2,7 +2,7 @@
  * What answers operations: the reader, the change feed and the current generation.
  *
  * Owns: the pointer to the current generation. The next one is built beside it from the catalog in the store and the pointer is
- * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/operation/subscribe.ts).
+ * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/generation/subscribe.ts).
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -13,17 +13,17 @@ import type { Logger } from '../base/log.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
+import type { Diagnosis } from '../operation/operation-source.ts';
+import { PathWishes } from '../operation/path-wishes.ts';
+import { SlowQueries } from '../operation/slow-queries.ts';
 import { readDescribed } from '../store/read/catalog-rows.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { Generation } from './operation/generation.ts';
-import type { Diagnosis, OperationSource } from './operation/operation.ts';
-import { PathWishes } from './operation/path-wishes.ts';
-import { SlowQueries } from './operation/slow-queries.ts';
+import type { Generation, GraphQLSource } from './generation/generation.ts';
 import { buildGeneration } from './schema/build-generation.ts';
 
 export interface Engine {
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   /** Reads the catalog from the store and, if it differs, builds and publishes the next generation. Concurrent calls share one run. */
   refreshCatalog(): Promise<void>;
   /** Something was committed. */
@@ -74,7 +74,7 @@ export function createEngine({
   let running: Promise<void> | null = null;
   let again = false;
 
-  const source: OperationSource = {
+  const source: GraphQLSource = {
     reader,
     feed,
     log,

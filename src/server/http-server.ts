@@ -4,6 +4,7 @@
  * Life: listening -> close(): no new connections, WebSockets told to go (1001), running requests given a moment, then every socket
  * is destroyed; always over within a second.
  */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,7 +12,7 @@ import { WebSocketServer } from 'ws';
 import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { OperationSource } from '../graphql/operation/operation.ts';
+import type { GraphQLSource } from '../graphql/generation/generation.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
@@ -24,7 +25,7 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** What /metrics answers; without it the path is nowhere. */
   readonly metrics?: Metrics;

@@ -10,12 +10,12 @@
  * Invariants: an answer is what Yoga would have sent, byte for byte (test/prepared.property.test.ts); an operation is counted once;
  * nothing is read once the client is gone. Caches are bounded, and those of a generation go with it.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Generation } from '../graphql/operation/generation.ts';
-import type { OperationSource } from '../graphql/operation/operation.ts';
+import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import { type AnswerPlan, type PlannedDocument, planAnswer } from '../graphql/prepared/answer-plan.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
@@ -24,7 +24,7 @@ import { type DocumentLimits, defaultLimits, depthAndAliases, parseWithin } from
 import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   readonly pages: PageReader;
   readonly metrics?: OperationMetrics;
   readonly clock?: Clock;
@@ -153,7 +153,7 @@ function acceptedType(accept: string): string | null {
 
 /** Documents and plans that are known. */
 class Plans {
-  readonly #source: OperationSource;
+  readonly #source: GraphQLSource;
   readonly #limits: DocumentLimits;
   /** Null for documents that the executor answers. */
   readonly #documents = new BoundedCache<PlannedDocument | null>({ entries: 1000, weight: 4_000_000 });

@@ -1,10 +1,11 @@
 /**
  * The GraphQL endpoint as Request in, Response out. Every feature is a small plugin; sockets are opened elsewhere (http-server.ts).
  */
+
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { OperationContext, OperationSource } from '../graphql/operation/operation.ts';
+import type { GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import type { Metrics } from './health/metrics.ts';
 import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
@@ -22,7 +23,7 @@ export const maxRequestBytes = 1024 * 1024;
 export type Yoga = YogaServerInstance<Record<string, unknown>, OperationContext>;
 
 export interface YogaOptions {
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   readonly log: Logger;
   /** What the playground opens with; without tabs there is GraphiQL's own welcome. */
   readonly tabs: readonly PlaygroundTab[];

@@ -2,6 +2,7 @@
  * A store in a file of its own, a reader on it and an engine over both, without a network: what tests of src/live and src/graphql
  * stand on. Everything goes away with the test.
  */
+
 import { type ExecutionResult, execute, type GraphQLError, parse, subscribe, validate } from 'graphql';
 import { onTestFinished } from 'vitest';
 import { localUser } from '../../src/access/caller.ts';
@@ -11,8 +12,9 @@ import { describeResource } from '../../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../../src/catalog/describe/from-crd.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
-import { beginOperation, type Operation, type OperationSource } from '../../src/graphql/operation/operation.ts';
-import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/operation/subscribe.ts';
+import type { GraphQLSource } from '../../src/graphql/generation/generation.ts';
+import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/generation/subscribe.ts';
+import { beginOperation, type Operation } from '../../src/operation/operation.ts';
 import { openReader, type PooledReader, type ReaderOptions } from '../../src/store/read/reader.ts';
 import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
@@ -159,7 +161,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
 
 /** Executes a query in an operation of its own, which is ended. */
 export async function queryOf(
-  source: OperationSource,
+  source: GraphQLSource,
   text: string,
   variables?: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {

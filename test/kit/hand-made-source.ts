@@ -1,5 +1,5 @@
 /**
- * An OperationSource over a small schema made by hand and a reader without a store, which counts the leases it has lent. For tests of
+ * An GraphQLSource over a small schema made by hand and a reader without a store, which counts the leases it has lent. For tests of
  * the server's own work: transports, errors, limits, leases.
  */
 
@@ -16,15 +16,14 @@ import { unrestricted } from '../../src/access/scope.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
-import type { Generation } from '../../src/graphql/operation/generation.ts';
-import type { OperationContext, OperationSource } from '../../src/graphql/operation/operation.ts';
-import { PathWishes } from '../../src/graphql/operation/path-wishes.ts';
-import { SlowQueries } from '../../src/graphql/operation/slow-queries.ts';
+import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
 import { ChangeFeed } from '../../src/live/change-feed.ts';
+import { PathWishes } from '../../src/operation/path-wishes.ts';
+import { SlowQueries } from '../../src/operation/slow-queries.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
 
 export interface HandMade {
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   /** Leases lent and given back since the beginning. */
   readonly leases: { opened: number; ended: number };
   /** The signal that each lease was opened with. */
@@ -56,7 +55,7 @@ export function handMadeSource(): HandMade {
   const reader = countingReader(leases, signals);
   const feed = new ChangeFeed(reader, log);
   let generation: Generation | null = generationOf('first', schema('greeting', held.promise, ticks));
-  const source: OperationSource = {
+  const source: GraphQLSource = {
     reader,
     feed,
     log,

@@ -4,6 +4,7 @@
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { foldCase } from '../../catalog/values/values.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregate.ts';
 import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -13,7 +14,6 @@ import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Operation } from '../operation/operation.ts';
 
 /** What is measured, and by what it is grouped. */
 export type Asked = Pick<AggregatePlan, 'by' | 'measured'>;

@@ -4,6 +4,9 @@
 
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { Place } from '../../operation/operation-trace.ts';
+import { servingClusters } from '../../operation/serving-clusters.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { NotAfforded } from '../../query/plan/scan-budget.ts';
 import { countMatches } from '../../query/read/count.ts';
@@ -12,9 +15,6 @@ import { readiness, requireReady } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Place } from '../operation/operation-trace.ts';
-import { servingClusters } from '../operation/serving-clusters.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { ObjectSource } from './object-source.ts';
 

@@ -4,8 +4,8 @@
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { recordOf } from '../../catalog/values/shown.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
-import type { Operation } from '../operation/operation.ts';
 
 export class ObjectSource {
   readonly operation: Operation;

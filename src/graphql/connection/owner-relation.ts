@@ -6,6 +6,7 @@ import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -24,7 +25,6 @@ import {
 } from '../../query/read/relations.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Operation } from '../operation/operation.ts';
 import { projectionOfNodes } from '../selection/list-selection.ts';
 import { type Aggregated, AggregatedRelated, type Asked } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
-import { everything, type Filter } from '../../query/plan/filter.ts';
-import { clustersOf } from './filter-input.ts';
+import { clustersIn, everything, type Filter } from '../../query/plan/filter.ts';
 
 const objects = [
   made({
@@ -184,10 +183,10 @@ test.each([
 
 test('the clusters at the top of a filter', () => {
   const east: Filter = { kind: 'clusters', in: ['east'] };
-  expect(clustersOf(everything)).toBeNull();
-  expect(clustersOf(east)).toEqual(['east']);
+  expect(clustersIn(everything)).toBeNull();
+  expect(clustersIn(east)).toEqual(['east']);
   expect(
-    clustersOf({
+    clustersIn({
       kind: 'and',
       of: [
         { kind: 'namespaces', in: ['n'] },
@@ -195,6 +194,6 @@ test('the clusters at the top of a filter', () => {
       ],
     }),
   ).toEqual(['east']);
-  expect(clustersOf({ kind: 'or', of: [east] })).toBeNull();
-  expect(clustersOf({ kind: 'not', of: east })).toBeNull();
+  expect(clustersIn({ kind: 'or', of: [east] })).toBeNull();
+  expect(clustersIn({ kind: 'not', of: east })).toBeNull();
 });

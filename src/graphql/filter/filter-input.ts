@@ -2,10 +2,13 @@
  * From a filter argument to a query filter. Null or {} at the top means everything; below the top both are refused with the path,
  * because an absent variable inside a filter would otherwise match everything in silence.
  */
+
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { checkFilter } from '../../query/plan/check-filter.ts';
 import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { everything, type Filter } from '../../query/plan/filter.ts';
@@ -212,9 +215,7 @@ function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
   return type;
 }
 
-/** The clusters that a filter restricts itself to at its top, null when it names none. */
-export function clustersOf(filter: Filter): readonly string[] | null {
-  if (filter.kind === 'clusters') return filter.in;
-  if (filter.kind !== 'and') return null;
-  return filter.of.reduce<readonly string[] | null>((found, part) => found ?? clustersOf(part), null);
+/** What a filter on these kinds is read against. */
+export function filterContext({ source }: Pick<Operation, 'source'>, kinds: readonly CatalogKind[]): FilterContext {
+  return { trees: kinds.map(({ tree }) => tree), searchPaths: source.searchPaths };
 }

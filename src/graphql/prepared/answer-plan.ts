@@ -37,7 +37,7 @@ import type { TextProjection } from '../../query/sql/sql-list.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
 import { filterFrom } from '../filter/filter-input.ts';
-import type { Generation } from '../operation/generation.ts';
+import type { Generation } from '../generation/generation.ts';
 import { type ListArguments, listPlan } from '../schema/list-field.ts';
 import { costOf } from '../selection/cost.ts';
 import { documentFragments } from '../selection/document-fragments.ts';

@@ -16,6 +16,10 @@ import type { Clock } from '../../base/clock.ts';
 import { codeOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import { answerExtensions, type Missing } from '../../operation/operation.ts';
+import type { OperationSource } from '../../operation/operation-source.ts';
+import { planShape } from '../../operation/operation-trace.ts';
+import { servingClusters } from '../../operation/serving-clusters.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
 import { isShort, moreOf, textRequest, textRoute } from '../../query/read/text-page.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
@@ -24,10 +28,7 @@ import { syncedClustersStatement } from '../../query/sql/access-path.ts';
 import { type KindView, readViewAndVersion } from '../../query/sql/view.ts';
 import type { PageReader, PageRequest, PagesRead, PageText } from '../../store/types/page-reader.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
-import type { Generation } from '../operation/generation.ts';
-import { answerExtensions, type Missing, type OperationSource } from '../operation/operation.ts';
-import { planShape } from '../operation/operation-trace.ts';
-import { servingClusters } from '../operation/serving-clusters.ts';
+import type { Generation } from '../generation/generation.ts';
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
 
 /** How a list is read, and what must still be true when it is. */

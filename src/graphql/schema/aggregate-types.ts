@@ -1,10 +1,10 @@
 /** The types of aggregates and facets, one set for all kinds: what they measure is named by paths, so no kind needs types of its own. */
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { Operation } from '../../operation/operation.ts';
 import type { NotAfforded } from '../../query/plan/scan-budget.ts';
 import { type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
 import type { Measure } from '../connection/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
-import type { Operation } from '../operation/operation.ts';
 import type { Builder } from './builder.ts';
 
 interface FacetValueSource {

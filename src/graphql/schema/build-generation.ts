@@ -5,7 +5,6 @@
  * built costs itself and nothing else: it is left out with a diagnostic.
  */
 
-import { createHash } from 'node:crypto';
 import {
   type GraphQLFieldConfigMap,
   type GraphQLInputType,
@@ -19,10 +18,9 @@ import {
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { Catalog, CatalogKind, Diagnostic } from '../../catalog/resources/catalog.ts';
-import { namePattern } from '../../catalog/resources/name-pattern.ts';
+import { servedKinds } from '../../operation/served-kinds.ts';
 import { FilterInputs } from '../filter/filter-inputs.ts';
-import type { Generation } from '../operation/generation.ts';
-import type { OperationContext } from '../operation/operation.ts';
+import type { Generation, OperationContext } from '../generation/generation.ts';
 import { buildKind, type Shared } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
 import { type FieldConfig, ShapeTypes } from './shape-types.ts';
@@ -70,12 +68,9 @@ export function buildGeneration(catalog: Catalog): Generation {
     }
   }
 
-  const byWord = wordsOf([...kinds.values()]);
-  const generation: Generation = {
-    id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
-    catalog,
+  return {
+    ...servedKinds(catalog, [...kinds.values()]),
     diagnostics,
-    clusters: new Set([...kinds.values()].flatMap(({ clusters }) => clusters).sort()),
     schema: new GraphQLSchema({
       query: new GraphQLObjectType({ name: 'Query', fields: { ...query, ...overKinds } }),
       ...(kinds.size === 0
@@ -84,58 +79,11 @@ export function buildGeneration(catalog: Catalog): Generation {
       types: [object, ...objects],
       directives: specifiedDirectives,
     }),
-    kind: (key) => kinds.get(key),
-    kinds: (words) =>
-      words.flatMap((word) => (word.includes('*') ? kindsOfPattern(kinds, word) : kindOfWord(byWord, word))),
   };
-  return generation;
 }
 
 function refuseTaken(kind: CatalogKind, fields: Record<string, FieldConfig>, taken: Fields): void {
   const clash = Object.keys(fields).find((name) => Object.hasOwn(taken, name));
   if (clash !== undefined)
     throw new PortolanError('INVALID', `Another kind has the root field ${clash}; ${kind.key} is left out.`);
-}
-
-function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {
-  const words = new Map<string, CatalogKind[]>();
-  for (const kind of kinds) {
-    const exact = new Set([kind.names.type, kind.names.list, kind.key]);
-    for (const word of exact) words.set(word, [kind]);
-  }
-  for (const kind of kinds) {
-    const { kind: name } = kind.resource;
-    const known = words.get(name);
-    if (known === undefined) words.set(name, [kind]);
-    else if (!known.includes(kind) && known.every((other) => other.names.type !== name)) known.push(kind);
-  }
-  return words;
-}
-
-function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
-  const fits = namePattern(pattern);
-  const found = [...kinds.values()].filter(({ key, names }) =>
-    [names.type, names.list, key].some((name) => fits.test(name)),
-  );
-  if (found.length > 0) return found;
-  throw new PortolanError('BAD_USER_INPUT', `No kind fits ${JSON.stringify(pattern)}.`);
-}
-
-function kindOfWord(words: ReadonlyMap<string, readonly CatalogKind[]>, word: string): CatalogKind {
-  const found = words.get(word) ?? [];
-  const [only] = found;
-  if (only === undefined) {
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `There is no kind ${JSON.stringify(word)}; name it by its type (Pod), its list (pods) or plural.group (deployments.apps).`,
-    );
-  }
-  if (found.length > 1) {
-    const types = found.map(({ names }) => names.type).join(', ');
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `${JSON.stringify(word)} is the kind of several groups; say which: ${types}.`,
-    );
-  }
-  return only;
 }

@@ -5,7 +5,7 @@ import type { AggregateSource } from '../connection/aggregate-source.ts';
 import type { ConnectionSource, EdgeSource, PageInfoSource } from '../connection/connection-source.ts';
 import type { FacetSource } from '../connection/facet-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
-import type { OperationContext } from '../operation/operation.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import type { ResourceSource } from './resource-source.ts';
 
 export type Passed<T> = { Input: T; Output: T };

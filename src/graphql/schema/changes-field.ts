@@ -17,13 +17,14 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/made-up.ts';
 import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { servingClusters } from '../../operation/serving-clusters.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../connection/object-source.ts';
-import { filterFrom } from '../filter/filter-input.ts';
-import { GenerationMoved } from '../operation/generation-moved.ts';
-import type { Operation, OperationContext } from '../operation/operation.ts';
-import { servingClusters } from '../operation/serving-clusters.ts';
+import { filterContext, filterFrom } from '../filter/filter-input.ts';
+import type { OperationContext } from '../generation/generation.ts';
+import { GenerationMoved } from '../generation/generation-moved.ts';
 import { projectionOf, selectionsAt } from '../selection/needs.ts';
 import { listOf, nonNull } from '../types/wrap.ts';
 import type { FieldConfig } from './shape-types.ts';
@@ -129,7 +130,7 @@ export function changesRoot(
       },
     },
     subscribe: (_root, args, { portolan }, info) => {
-      const asked = filterFrom(filter, args['filter'], portolan.filterContext([kind]));
+      const asked = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: asked,
@@ -197,7 +198,7 @@ function messages(
   }, end);
 }
 
-/** Ends a list that runs on a generation that is no longer the current one; src/graphql/operation/subscribe.ts begins it on the next one. */
+/** Ends a list that runs on a generation that is no longer the current one; src/graphql/generation/subscribe.ts begins it on the next one. */
 function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind, successor: LiveStart): void {
   const current = source.generation();
   if (current === generation) return;

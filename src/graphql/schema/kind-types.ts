@@ -15,7 +15,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { ConnectionSource, EdgeSource } from '../connection/connection-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
 import type { FilterInputs } from '../filter/filter-inputs.ts';
-import type { OperationContext } from '../operation/operation.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { listOf, nonNull } from '../types/wrap.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import { listRoot } from './list-field.ts';

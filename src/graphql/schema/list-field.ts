@@ -14,15 +14,15 @@ import {
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { Place } from '../../operation/operation-trace.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
 import { ListConnection } from '../connection/connection-source.ts';
-import { filterFrom } from '../filter/filter-input.ts';
+import { filterContext, filterFrom } from '../filter/filter-input.ts';
 import { leafIn, pathIn } from '../filter/kinds-path.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Place } from '../operation/operation-trace.ts';
 import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
 import { nothing } from '../selection/needs.ts';
 import { plainly } from '../selection/plain-field.ts';
@@ -77,7 +77,7 @@ export function listRoot(
       list(
         portolan,
         [kind],
-        filterFrom(filter, args['filter'], portolan.filterContext([kind])),
+        filterFrom(filter, args['filter'], filterContext(portolan, [kind])),
         args as ListArguments,
         info,
       ),

@@ -2,8 +2,8 @@
 import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
-import { filterFrom } from '../filter/filter-input.ts';
-import type { OperationContext } from '../operation/operation.ts';
+import { filterContext, filterFrom } from '../filter/filter-input.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { inputList, listOf, nonNull, required } from '../types/wrap.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
@@ -53,7 +53,7 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
         const named = portolan.generation.kinds(words.filter((word) => !word.includes('*')));
         const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
         if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
-        const filter = filterFrom(shared.filters.object, args['filter'], portolan.filterContext(kinds));
+        const filter = filterFrom(shared.filters.object, args['filter'], filterContext(portolan, kinds));
         return list(portolan, kinds, filter, args as ListArguments, info, optional);
       },
     },

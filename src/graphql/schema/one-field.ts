@@ -10,12 +10,12 @@ import {
 } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { readiness } from '../../query/read/readiness.ts';
 import { ObjectSource } from '../connection/object-source.ts';
-import type { Operation } from '../operation/operation.ts';
 import { projectionOf } from '../selection/needs.ts';
 import type { FieldConfig } from './shape-types.ts';
 

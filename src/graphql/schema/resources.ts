@@ -12,11 +12,11 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { readDescribed } from '../../store/read/catalog-rows.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
-import type { Operation } from '../operation/operation.ts';
 import type { Builder } from './builder.ts';
 import type { ResourceSource } from './resource-source.ts';
 

@@ -10,7 +10,7 @@ import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { shownMember } from '../../catalog/values/shown.ts';
-import type { OperationContext } from '../operation/operation.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { at, below } from '../selection/needs.ts';
 import { plainly } from '../selection/plain-field.ts';
 import { listOf, nonNull } from '../types/wrap.ts';

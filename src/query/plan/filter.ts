@@ -66,3 +66,9 @@ export const everything: Filter = Object.freeze({ kind: 'and', of: Object.freeze
 export function conjuncts(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 }
+
+/** The clusters that a filter restricts itself to; null when it names none. */
+export function clustersIn(filter: Filter): readonly string[] | null {
+  for (const part of conjuncts(filter)) if (part.kind === 'clusters') return part.in;
+  return null;
+}

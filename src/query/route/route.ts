@@ -11,7 +11,7 @@
  */
 
 import type { Lease } from '../../store/types/lease.ts';
-import { conjuncts, type Filter } from '../plan/filter.ts';
+import { clustersIn, conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import type { Route } from '../sql/access-path.ts';
 import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from '../sql/access-path.ts';
@@ -91,12 +91,6 @@ function hasIndex(kind: KindView, orderBy: readonly OrderTerm[]): boolean {
   if (first === undefined) return true;
   if (first.natural === true || first.rank !== undefined) return false;
   return isCreated(first.path, first.type) || readySlot(kind, first.path, first.type) !== null;
-}
-
-/** The clusters that a filter restricts itself to; null when it names none. */
-export function clustersIn(filter: Filter): readonly string[] | null {
-  for (const part of conjuncts(filter)) if (part.kind === 'clusters') return part.in;
-  return null;
 }
 
 function namespacesIn(filter: Filter): readonly string[] | null {

@@ -12,7 +12,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { OperationSource } from '../../graphql/operation/operation.ts';
+import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
@@ -20,7 +20,7 @@ import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.t
 
 export interface MetricsOptions {
   readonly reader: PooledReader;
-  readonly source: OperationSource;
+  readonly source: GraphQLSource;
   /** How far ingest is. */
   readonly progress: () => Progress;
   /** Of Portolan. */
@@ -163,7 +163,7 @@ class MetricsRegistry implements Metrics {
 }
 
 /** 0 before the first generation, which is no failure. */
-function kindsOf(source: OperationSource): number {
+function kindsOf(source: GraphQLSource): number {
   try {
     return source.generation().catalog.kinds.length;
   } catch {

@@ -5,7 +5,7 @@
 import { type ExecutionArgs, GraphQLError, getOperationAST, getVariableValues } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../base/log.ts';
-import type { OperationContext } from '../../graphql/operation/operation.ts';
+import type { OperationContext } from '../../graphql/generation/generation.ts';
 import { costOf } from '../../graphql/selection/cost.ts';
 import { documentFragments } from '../../graphql/selection/document-fragments.ts';
 import { checkVariables } from './check-variables.ts';

@@ -2,15 +2,16 @@
  * Counts operations, each once: where it is refused (no generation, parsing, validation), or at the end of its execution. How a
  * subscription begins is counted where its messages are wrapped (operation-plugin.ts).
  */
+
 import { type DocumentNode, type ExecutionArgs, GraphQLError, getOperationAST, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Clock } from '../../base/clock.ts';
-import type { OperationContext, OperationSource } from '../../graphql/operation/operation.ts';
+import type { GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
 import type { OperationMetrics, OperationType } from '../health/operation-metrics.ts';
 import { codeOfThrown } from './coded-error.ts';
 
 /** Stands first, so that it sees what the plugins behind it refuse. */
-export function useMetrics(metrics: OperationMetrics, source: OperationSource, clock: Clock): Plugin<OperationContext> {
+export function useMetrics(metrics: OperationMetrics, source: GraphQLSource, clock: Clock): Plugin<OperationContext> {
   return {
     onEnveloped() {
       try {

@@ -4,28 +4,21 @@
  *
  * Yoga's own `schema` as a function is not asked for over WebSocket; onEnveloped is, on both ways.
  */
+
 import type { ExecutionArgs } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { localUser } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import type { Logger } from '../../base/log.ts';
-import {
-  beginOperation,
-  type Operation,
-  type OperationContext,
-  type OperationSource,
-} from '../../graphql/operation/operation.ts';
-import { acrossGenerations } from '../../graphql/operation/subscribe.ts';
+import type { GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
+import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
+import { beginOperation, type Operation } from '../../operation/operation.ts';
 import type { OperationMetrics } from '../health/operation-metrics.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
 
-export function useOperation(
-  source: OperationSource,
-  log: Logger,
-  metrics?: OperationMetrics,
-): Plugin<OperationContext> {
+export function useOperation(source: GraphQLSource, log: Logger, metrics?: OperationMetrics): Plugin<OperationContext> {
   return {
     onEnveloped({ setSchema, extendContext, context }) {
       // Over HTTP there is the request, over WebSocket the connection's signal.

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
-import { eventually } from '../../../test/kit/eventually.ts';
-import { widget, widgets } from '../../../test/kit/graphql-world.ts';
-import { localUser } from '../../access/caller.ts';
-import { must } from '../../base/must.ts';
-import type { Reader } from '../../store/types/lease.ts';
-import { beginOperation, type OperationSource } from './operation.ts';
+import { engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { eventually } from '../../test/kit/eventually.ts';
+import { widget, widgets } from '../../test/kit/graphql-world.ts';
+import { localUser } from '../access/caller.ts';
+import { must } from '../base/must.ts';
+import type { Reader } from '../store/types/lease.ts';
+import { beginOperation } from './operation.ts';
+import type { OperationSource } from './operation-source.ts';
 
 interface Watched {
   readonly source: OperationSource;

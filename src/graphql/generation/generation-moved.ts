@@ -3,7 +3,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { LiveStart } from '../../live/live-list.ts';
 
-/** To a caller without src/graphql/operation/subscribe.ts around it, the end of the subscription (SCHEMA_RELOAD). */
+/** To a caller without src/graphql/generation/subscribe.ts around it, the end of the subscription (SCHEMA_RELOAD). */
 export class GenerationMoved extends PortolanError {
   readonly start: LiveStart;
 

@@ -7,60 +7,18 @@
  *
  *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
  */
-import type { Caller } from '../../access/caller.ts';
-import type { Scopes } from '../../access/scope.ts';
-import { PortolanError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { Path } from '../../catalog/tree/path.ts';
-import type { ChangeFeed } from '../../live/change-feed.ts';
-import type { LiveStart } from '../../live/live-list.ts';
-import { NotAfforded, ScanBudget } from '../../query/plan/scan-budget.ts';
-import { readView, type View } from '../../query/sql/view.ts';
-import type { Lease, LeaseOptions, Reader } from '../../store/types/lease.ts';
-import type { Row } from '../../store/types/statement.ts';
-import type { FilterContext } from '../filter/filter-input.ts';
-import { type CostLimits, OperationCost } from '../selection/cost.ts';
-import type { Generation } from './generation.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Scopes } from '../access/scope.ts';
+import { PortolanError } from '../base/errors.ts';
+import type { LiveStart } from '../live/live-list.ts';
+import { NotAfforded, ScanBudget } from '../query/plan/scan-budget.ts';
+import { readView, type View } from '../query/sql/view.ts';
+import type { Lease, LeaseOptions } from '../store/types/lease.ts';
+import type { Row } from '../store/types/statement.ts';
+import { OperationCost } from './operation-cost.ts';
+import type { OperationSource } from './operation-source.ts';
 import { OperationTrace, type Place } from './operation-trace.ts';
-import type { PathWishes } from './path-wishes.ts';
-import type { SlowQueries } from './slow-queries.ts';
-
-/** What operations are made from: the parts of a running gateway. */
-export interface OperationSource {
-  /** The current generation; CACHE_NOT_READY while there is none. */
-  generation(): Generation;
-  readonly reader: Reader;
-  readonly feed: ChangeFeed;
-  /** What a caller may see at this moment. */
-  scopesOf(caller: Caller): Scopes;
-  readonly limits: OperationLimits;
-  /** What `search` looks at beside names and labels; the same as the writer's. */
-  readonly searchPaths: readonly Path[];
-  readonly wishes: PathWishes;
-  readonly diagnosis: Diagnosis;
-  readonly slowQueries: SlowQueries;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Milliseconds of a steady clock. */
-  monotonic(): number;
-  readonly log: Logger;
-}
-
-/** What is told of queries to those who tune them. */
-export interface Diagnosis {
-  /** May a caller ask how an operation is carried out? */
-  readonly explain: boolean;
-  /** `resource=path`: what the configuration promotes. */
-  readonly promote: readonly string[];
-}
-
-export interface OperationLimits extends CostLimits {
-  /** The most objects on one page. */
-  readonly maxPageSize: number;
-  /** Objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */
-  readonly scanRows: number;
-}
+import type { ServedKinds } from './served-kinds.ts';
 
 /** A collection that could not take part in an answer because it has not been synced yet. */
 export interface Missing {
@@ -76,9 +34,9 @@ interface OperationBegin {
   readonly explain?: boolean;
 }
 
-export class Operation {
-  readonly source: OperationSource;
-  readonly generation: Generation;
+export class Operation<G extends ServedKinds = ServedKinds> {
+  readonly source: OperationSource<G>;
+  readonly generation: G;
   readonly caller: Caller;
   readonly signal: AbortSignal | undefined;
   /** Where a subscription that comes from another generation begins; null when its arguments say. */
@@ -99,8 +57,8 @@ export class Operation {
   #ended = false;
 
   constructor(
-    source: OperationSource,
-    generation: Generation,
+    source: OperationSource<G>,
+    generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
     { detached, liveStart, explain = false }: OperationBegin,
@@ -167,20 +125,15 @@ export class Operation {
   }
 
   /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
-  detached(): Operation {
+  detached(): Operation<G> {
     const { source, generation, caller, signal } = this;
     return new Operation(source, generation, caller, signal, { detached: true, liveStart: null });
   }
 
   /** The same subscription on the current generation, beginning where it left off on this one. */
-  movedOn(liveStart: LiveStart): Operation {
+  movedOn(liveStart: LiveStart): Operation<G> {
     const { source, caller, signal } = this;
     return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
-  }
-
-  /** What a filter on these kinds is read against. */
-  filterContext(kinds: readonly CatalogKind[]): FilterContext {
-    return { trees: kinds.map(({ tree }) => tree), searchPaths: this.source.searchPaths };
   }
 
   /** The loader of that name, made once in an operation. */
@@ -234,7 +187,7 @@ export class Operation {
 
 /** What every answer says of itself; `revision` is null where nothing was read. */
 export function answerExtensions(
-  generation: Generation,
+  generation: ServedKinds,
   { asked, allowed, spent }: Pick<OperationCost, 'asked' | 'allowed' | 'spent'>,
   revision: number | null,
   missing: readonly Missing[],
@@ -251,12 +204,12 @@ export function answerExtensions(
  * Begins an operation on the current generation. The caller ends it.
  * @param asked `explain`: the answer is to say how it came about. @throws PortolanError FORBIDDEN where that is not allowed.
  */
-export function beginOperation(
-  source: OperationSource,
+export function beginOperation<G extends ServedKinds>(
+  source: OperationSource<G>,
   caller: Caller,
   signal?: AbortSignal,
   { explain = false }: { readonly explain?: boolean } = {},
-): Operation {
+): Operation<G> {
   if (explain && !source.diagnosis.explain) {
     throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
   }
@@ -271,9 +224,4 @@ function borrowed(lease: Lease): Lease {
 
 function overError(): PortolanError {
   return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
-}
-
-/** What resolvers find as GraphQL's context. */
-export interface OperationContext {
-  readonly portolan: Operation;
 }

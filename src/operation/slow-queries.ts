@@ -1,5 +1,5 @@
 /** Operations that took longer than they should: counted, and logged by their shape. Never a value, which may be a secret's name. */
-import type { Logger } from '../../base/log.ts';
+import type { Logger } from '../base/log.ts';
 import type { PlanShape } from './operation-trace.ts';
 
 export interface SlowQuery {

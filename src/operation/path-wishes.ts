@@ -6,9 +6,9 @@
  *
  * Owns no truth: a wish that is refused or lost comes again with the next queries.
  */
-import type { Clock } from '../../base/clock.ts';
-import { isNarrow, type PathNeed, type PlanNote, pathNeeds } from '../../query/route/plan-note.ts';
-import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { Clock } from '../base/clock.ts';
+import { isNarrow, type PathNeed, type PlanNote, pathNeeds } from '../query/route/plan-note.ts';
+import type { PathUse } from '../store/types/kind-layout.ts';
 
 /** Uses that make a need. */
 const enough = 3;

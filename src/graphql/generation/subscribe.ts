@@ -11,8 +11,8 @@
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, validate } from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
+import type { OperationContext } from './generation.ts';
 import { GenerationMoved } from './generation-moved.ts';
-import type { OperationContext } from './operation.ts';
 
 /** As graphql-js and other executors take them. */
 export interface SubscribeArguments {

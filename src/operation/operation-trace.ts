@@ -2,11 +2,11 @@
  * How an operation was carried out: what was planned, and for those who asked for an explanation, every statement. Statements are
  * opaque here: they are made, explained and shown as they are.
  */
-import { PortolanError } from '../../base/errors.ts';
-import { shapeOfFilter, shapeOfOrder } from '../../query/plan/filter-shape.ts';
-import { type ExplainedStatement, explaining } from '../../query/read/explain.ts';
-import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
-import type { Lease } from '../../store/types/lease.ts';
+import { PortolanError } from '../base/errors.ts';
+import { shapeOfFilter, shapeOfOrder } from '../query/plan/filter-shape.ts';
+import { type ExplainedStatement, explaining } from '../query/read/explain.ts';
+import { observePlans, type PlanNote } from '../query/route/plan-note.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { missingPaths, type PathWishes } from './path-wishes.ts';
 
 /** The response keys down to a field; empty where a statement serves several. */

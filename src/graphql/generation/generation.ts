@@ -1,0 +1,20 @@
+/** A generation: one immutable GraphQL schema, built from one catalog, and the kinds that it serves. */
+import type { GraphQLSchema } from 'graphql';
+import type { Diagnostic } from '../../catalog/resources/catalog.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { OperationSource } from '../../operation/operation-source.ts';
+import type { ServedKinds } from '../../operation/served-kinds.ts';
+
+export interface Generation extends ServedKinds {
+  readonly schema: GraphQLSchema;
+  /** Kinds that could not be built, beside the catalog's own diagnostics. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Makes operations that run on a GraphQL schema. */
+export type GraphQLSource = OperationSource<Generation>;
+
+/** The context of resolvers. */
+export interface OperationContext {
+  readonly portolan: Operation<Generation>;
+}

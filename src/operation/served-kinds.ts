@@ -1,0 +1,85 @@
+/**
+ * The kinds that operations can ask for, and the words by which callers name them.
+ *
+ *   `Pod`, `pods`, `pods` (resourceKey), `deployments.apps`   one kind
+ *   `Certificate`                                             one kind, if only one kind has this Kind
+ *   `*.cert-manager.io`                                       all kinds whose type, list or resourceKey it fits
+ */
+import { createHash } from 'node:crypto';
+import { PortolanError } from '../base/errors.ts';
+import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
+import { namePattern } from '../catalog/resources/name-pattern.ts';
+
+/** Immutable: made from one catalog. */
+export interface ServedKinds {
+  /** Changes exactly when the catalog does. */
+  readonly id: string;
+  readonly catalog: Catalog;
+  /** Names of all clusters that serve a kind, sorted. */
+  readonly clusters: ReadonlySet<string>;
+  /** The kind of a resourceKey. */
+  kind(key: string): CatalogKind | undefined;
+  /**
+   * The kinds that a caller's words name: a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has. `*` in a word
+   * stands for any text.
+   * @throws PortolanError BAD_USER_INPUT for a word that names no kind, or several.
+   */
+  kinds(words: readonly string[]): readonly CatalogKind[];
+}
+
+/** @param kinds those of the catalog that are served; a kind that could not be built is left out. */
+export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
+  const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
+  const byWord = wordsOf(kinds);
+  return {
+    id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
+    catalog,
+    clusters: new Set(kinds.flatMap(({ clusters }) => clusters).sort()),
+    kind: (key) => byKey.get(key),
+    kinds: (words) =>
+      words.flatMap((word) => (word.includes('*') ? kindsOfPattern(byKey, word) : kindOfWord(byWord, word))),
+  };
+}
+
+function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {
+  const words = new Map<string, CatalogKind[]>();
+  for (const kind of kinds) {
+    const exact = new Set([kind.names.type, kind.names.list, kind.key]);
+    for (const word of exact) words.set(word, [kind]);
+  }
+  for (const kind of kinds) {
+    const { kind: name } = kind.resource;
+    const known = words.get(name);
+    if (known === undefined) words.set(name, [kind]);
+    else if (!known.includes(kind) && known.every((other) => other.names.type !== name)) known.push(kind);
+  }
+  return words;
+}
+
+function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
+  const fits = namePattern(pattern);
+  const found = [...kinds.values()].filter(({ key, names }) =>
+    [names.type, names.list, key].some((name) => fits.test(name)),
+  );
+  if (found.length > 0) return found;
+  throw new PortolanError('BAD_USER_INPUT', `No kind fits ${JSON.stringify(pattern)}.`);
+}
+
+function kindOfWord(words: ReadonlyMap<string, readonly CatalogKind[]>, word: string): CatalogKind {
+  const found = words.get(word) ?? [];
+  const [only] = found;
+  if (only === undefined) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `There is no kind ${JSON.stringify(word)}; name it by its type (Pod), its list (pods) or plural.group (deployments.apps).`,
+    );
+  }
+  if (found.length > 1) {
+    const types = found.map(({ names }) => names.type).join(', ');
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `${JSON.stringify(word)} is the kind of several groups; say which: ${types}.`,
+    );
+  }
+  return only;
+}
