@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import type { Authenticate } from '../access/caller.ts';
 import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -19,13 +20,15 @@ import type { Readiness } from './health/readiness.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
-import { createYogaServer, endpoint, maxRequestBytes } from './yoga-server.ts';
+import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
 
 export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
+  /** Who calls; everybody is the local user without it. */
+  readonly authenticate?: Authenticate;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** What /metrics answers; without it the path is nowhere. */
   readonly metrics?: Metrics;
@@ -49,24 +52,22 @@ const grace = 700;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, log } = options;
   refuseUnlessLoopback(host);
-  const yoga = createYogaServer(options);
-  const { source, pages, metrics } = options;
-  const prepared =
-    pages === undefined
-      ? null
-      : preparedFront(yoga, { source, pages, ...(metrics === undefined ? {} : { metrics: metrics.operations }) });
+  const admission = createAdmission(options);
+  const yoga = yogaOver(admission, options);
+  const { pages } = options;
+  const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
   const server = createServer((request, response) => {
     // A request line may name the whole address; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
-      answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response);
+      answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response, {});
     Promise.resolve(answering).catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();
     });
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
-  const protocol = serveWebSockets(yoga, sockets, log);
+  const protocol = serveWebSockets(yoga, admission, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (pathOf(request) !== endpoint || !isLoopbackHost(request.headers.host) || !sameOrigin(request)) {
       socket.on('error', () => socket.destroy());

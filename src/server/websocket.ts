@@ -7,17 +7,28 @@
  *
  *   connection -> init, ack -> subscribe … complete -> (client, ping or dispose) closed -> its operations end, their reads are cut
  */
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
+import type { Caller } from '../access/caller.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { must } from '../base/must.ts';
+import type { Generation } from '../graphql/generation/generation.ts';
+import type { Admission } from '../operation/admission.ts';
+import { credentialsOf } from './credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
+  /** The headers of the upgrade request. */
+  readonly headers: IncomingHttpHeaders;
+  /** Who calls; known once the connection has been initialised. */
+  caller: Caller | null;
 }
 
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
@@ -36,13 +47,21 @@ const goingAway = 1001;
 const internalError = 1011;
 
 /** Answers the protocol on every connection of `sockets`; the returned `dispose` ends them with 1001. */
-export function serveWebSockets(yoga: Yoga, sockets: WebSocketServer, log: Logger): { dispose(): Promise<void> } {
+export function serveWebSockets(
+  yoga: Yoga,
+  admission: Admission<Generation>,
+  sockets: WebSocketServer,
+  log: Logger,
+): { dispose(): Promise<void> } {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
+    onConnect: async ({ extra, connectionParams }) => {
+      extra.caller = await admission.callerOf(credentialsOf(extra.headers, connectionParams));
+    },
     onSubscribe: async ({ extra }, _id, params) => {
       try {
-        return await prepare(yoga, params, extra.signal);
+        return await prepare(yoga, params, extra);
       } catch (error) {
         const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
         return errors.map((each) => withoutHttp(codedError(each, log)));
@@ -59,7 +78,7 @@ export function serveWebSockets(yoga: Yoga, sockets: WebSocketServer, log: Logge
   }, heartbeat);
   pings.unref();
 
-  sockets.on('connection', (socket: WebSocket) => {
+  sockets.on('connection', (socket: WebSocket, { headers }: IncomingMessage) => {
     const lost = new AbortController();
     alive.add(socket);
     socket.on('pong', () => alive.add(socket));
@@ -78,7 +97,7 @@ export function serveWebSockets(yoga: Yoga, sockets: WebSocketServer, log: Logge
           });
         },
       },
-      { signal: lost.signal },
+      { signal: lost.signal, headers, caller: null },
     );
     socket.once('close', (code, reason) => {
       lost.abort();
@@ -96,8 +115,9 @@ export function serveWebSockets(yoga: Yoga, sockets: WebSocketServer, log: Logge
 }
 
 /** Parses and validates as HTTP does. Throws an error or a list of errors that end the operation before it begins. */
-async function prepare(yoga: Yoga, params: Params, signal: AbortSignal): Promise<ExecutionArgs> {
-  const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal });
+async function prepare(yoga: Yoga, params: Params, { signal, caller: known }: Connection): Promise<ExecutionArgs> {
+  const caller = must(known, 'a connection is initialised before it subscribes');
+  const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal, caller });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);
   if (errors.length > 0) throw errors;

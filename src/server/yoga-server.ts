@@ -3,49 +3,59 @@
  */
 
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Authenticate, type Caller, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
-import type { GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
+import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
+import { Admission } from '../operation/admission.ts';
 import type { Metrics } from './health/metrics.ts';
 import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
+import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
-import { useCost } from './plugins/cost-plugin.ts';
 import { useLimits } from './plugins/limits-plugin.ts';
-import { useMetrics } from './plugins/metrics-plugin.ts';
-import { useOperation } from './plugins/operation-plugin.ts';
 
 export const endpoint = '/graphql';
 
 /** The largest request, over HTTP and over WebSocket. */
 export const maxRequestBytes = 1024 * 1024;
 
-export type Yoga = YogaServerInstance<Record<string, unknown>, OperationContext>;
+/** What a door hands on with a request. */
+export interface DoorContext {
+  readonly caller?: Caller;
+}
+
+export type Yoga = YogaServerInstance<DoorContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
+  /** Who calls; everybody is the local user without it. */
+  readonly authenticate?: Authenticate;
   readonly log: Logger;
   /** What the playground opens with; without tabs there is GraphiQL's own welcome. */
   readonly tabs: readonly PlaygroundTab[];
   /** Where operations are counted; nowhere without it. */
   readonly metrics?: Metrics;
-  /** What durations are measured by. */
-  readonly clock?: Clock;
 }
 
 /** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
-export function createYogaServer({ source, log, tabs, metrics, clock = systemClock }: YogaOptions): Yoga {
-  return createYoga<Record<string, unknown>, OperationContext>({
+export function createYogaServer({ log, tabs, ...options }: YogaOptions): Yoga {
+  return yogaOver(createAdmission(options), { log, tabs });
+}
+
+/** The admission of a server's doors. */
+export function createAdmission({
+  source,
+  authenticate = everyoneIsLocal,
+  metrics,
+}: Pick<YogaOptions, 'source' | 'authenticate' | 'metrics'>): Admission<Generation> {
+  return new Admission(source, authenticate, metrics?.operations ?? null);
+}
+
+/** The endpoint behind an admission that other doors share. */
+export function yogaOver(admission: Admission<Generation>, { log, tabs }: Pick<YogaOptions, 'log' | 'tabs'>): Yoga {
+  return createYoga<DoorContext, OperationContext>({
     graphqlEndpoint: endpoint,
-    plugins: [
-      useCost(log),
-      ...(metrics === undefined ? [] : [useMetrics(metrics.operations, source, clock)]),
-      useOperation(source, log, metrics?.operations),
-      useLimits(),
-      useSameSite(),
-      usePageRules(),
-      useExecutionCancellation(),
-    ],
+    plugins: [useAdmission(admission, log), useLimits(), useSameSite(), usePageRules(), useExecutionCancellation()],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // A cached parse error is thrown before any other plugin hears of it, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },

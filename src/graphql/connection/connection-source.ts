@@ -4,14 +4,14 @@
 
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import { missingFrom } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Place } from '../../operation/operation-trace.ts';
-import { servingClusters } from '../../operation/serving-clusters.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { NotAfforded } from '../../query/plan/scan-budget.ts';
 import { countMatches } from '../../query/read/count.ts';
 import { listPage } from '../../query/read/list.ts';
-import { readiness, requireReady } from '../../query/read/readiness.ts';
+import { readiness } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -142,15 +142,13 @@ export class ListConnection implements ConnectionSource {
   }
 
   async #checkReady(lease: Lease, view: View): Promise<void> {
-    const optional = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
-    const keys = optional.map(({ key }) => key);
-    const found = keys.length === 0 ? [] : await readiness(lease, keys);
-    const some = found.some(({ synced }) => synced);
-    if (some) this.#operation.noteMissing(found.filter(({ synced }) => !synced));
+    const found = await readiness(lease, [...this.#kinds.keys()]);
+    const optional = found.filter(({ key }) => this.#optional.has(key));
+    const some = optional.some(({ synced }) => synced);
+    if (some) this.#operation.noteMissing(optional.filter(({ synced }) => !synced));
     for (const kind of this.#kinds.values()) {
       if (some && this.#optional.has(kind.key)) continue;
-      const clusters = servingClusters(this.#operation.generation, kind, this.#plan.filter);
-      if (clusters.length > 0) this.#operation.noteMissing(await requireReady(lease, [kind.key], clusters));
+      this.#operation.noteMissing(missingFrom(this.#operation.generation, kind, this.#plan.filter, found));
     }
     const ids = [...this.#kinds.keys()].map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
     await requireSearchable(lease, ids, this.#plan.filter);

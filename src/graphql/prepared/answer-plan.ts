@@ -6,6 +6,7 @@
  * plain-field.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
  * as in the executor (listPlan, filterFrom), so what is refused there is refused here.
  */
+
 import {
   type DocumentNode,
   type FieldNode,
@@ -27,20 +28,20 @@ import {
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
-import type { Path } from '../../catalog/tree/path.ts';
+import { OperationCost } from '../../operation/operation-cost.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
-import { firstKeyColumn, textColumns } from '../../query/plan/text-columns.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { rowCursor, type TextList, templateText, textList } from '../../query/read/text-page.ts';
 import { findSearch } from '../../query/sql/search.ts';
-import type { TextProjection } from '../../query/sql/sql-list.ts';
+import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
+import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
+import { askCost } from '../document/ask-cost.ts';
+import { documentFragments } from '../document/document-fragments.ts';
 import { filterFrom } from '../filter/filter-input.ts';
-import type { Generation } from '../generation/generation.ts';
+import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { type ListArguments, listPlan } from '../schema/list-field.ts';
-import { costOf } from '../selection/cost.ts';
-import { documentFragments } from '../selection/document-fragments.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
 import { type PlainField, plainOf } from '../selection/plain-field.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
@@ -51,7 +52,7 @@ export type AnswerPiece = string | { readonly list: number } | 'next' | 'previou
 export interface PlannedList {
   readonly kind: CatalogKind;
   readonly list: TextList;
-  readonly projection: TextProjection;
+  readonly projection: PageProjection;
   readonly template: string;
   readonly pieces: readonly AnswerPiece[];
   /** Values that are asked of each object of the page; 0 where the page is not looked at. */
@@ -68,11 +69,8 @@ export interface AnswerPlan {
   readonly asked: number;
 }
 
-export interface PlanOptions {
-  readonly maxPageSize: number;
-  readonly maxCost: number;
-  readonly searchPaths: readonly Path[];
-}
+/** What a plan depends on besides the document. */
+export type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths'>;
 
 export interface PlannedDocument {
   readonly document: DocumentNode;
@@ -81,7 +79,7 @@ export interface PlannedDocument {
 
 /**
  * The plan for these variables; null when the executor must answer. The document has been validated against the generation.
- * @throws PortolanError BAD_USER_INPUT for arguments that cannot be used.
+ * @throws PortolanError BAD_USER_INPUT for arguments that cannot be used, QUERY_TOO_COSTLY for more than is allowed.
  */
 export function planAnswer(
   generation: Generation,
@@ -93,7 +91,7 @@ export function planAnswer(
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (variableValues === undefined) return null;
   try {
-    return new Planner(generation, document, variableValues, options).plan(operation);
+    return new Planner(generation, document, variables, variableValues, options).plan(operation);
   } catch (error) {
     if (error instanceof NotPlain) return null;
     throw error;
@@ -107,11 +105,22 @@ type Names = readonly string[];
 class Planner {
   readonly #generation: Generation;
   readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly #document: DocumentNode;
+  /** Variables as the request brings them, and as they are coerced. */
+  readonly #given: Readonly<Record<string, unknown>>;
   readonly #variables: Variables;
   readonly #options: PlanOptions;
 
-  constructor(generation: Generation, document: DocumentNode, variables: Variables, options: PlanOptions) {
+  constructor(
+    generation: Generation,
+    document: DocumentNode,
+    given: Readonly<Record<string, unknown>>,
+    variables: Variables,
+    options: PlanOptions,
+  ) {
     this.#generation = generation;
+    this.#document = document;
+    this.#given = given;
     this.#variables = variables;
     this.#options = options;
     this.#fragments = documentFragments(document);
@@ -120,11 +129,10 @@ class Planner {
   plan(operation: OperationDefinitionNode): AnswerPlan {
     const query = this.#generation.schema.getQueryType();
     if (operation.operation !== 'query' || query === null || query === undefined) throw new NotPlain();
-    const { maxPageSize, maxCost } = this.#options;
+    const { limits } = this.#options;
     const { schema } = this.#generation;
-    const costed = { schema, fragments: this.#fragments, variableValues: this.#variables, maxPageSize };
-    const asked = costOf(costed, operation);
-    if (asked > maxCost) throw new NotPlain();
+    const cost = new OperationCost(limits);
+    askCost(cost, { schema, document: this.#document, operation, variables: this.#given }, limits);
     const data: (string | PlannedList)[] = [];
     const lists: PlannedList[] = [];
     let before = '{';
@@ -142,7 +150,7 @@ class Planner {
     }
     if (lists.length === 0) throw new NotPlain();
     data.push(`${before.replace(/,$/, '')}}`);
-    return { data, lists, readiness: readinessStatement(lists.map(({ kind }) => kind.key)), asked };
+    return { data, lists, readiness: readinessStatement(lists.map(({ kind }) => kind.key)), asked: cost.asked ?? 0 };
   }
 
   #list(query: GraphQLObjectType, nodes: readonly [FieldNode, ...FieldNode[]]): PlannedList {
@@ -156,7 +164,7 @@ class Planner {
     });
     // Whether the index of searches is there is another question to the store.
     if (findSearch(filter) !== null) throw new NotPlain();
-    const list = textList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.maxPageSize));
+    const list = textList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate();
     const cursor = rowCursor(list);
     const pieces: AnswerPiece[] = [];
@@ -211,7 +219,7 @@ class Planner {
       pieces,
       projection: { values, objects, versions },
       template: templateText(template),
-      objectCost: looked ? costOfNodes(selection, this.#options.maxPageSize) : 0,
+      objectCost: looked ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
     };
   }
 
@@ -399,15 +407,15 @@ function identityParts(
       return objectIdParts(kind.key);
     case 'uid':
       rows.versions = true;
-      return [{ is: 'uid', at: textColumns.uid }];
+      return [{ is: 'uid', at: pageColumns.uid }];
     case 'resourceVersion':
       rows.versions = true;
-      return [{ is: 'version', at: textColumns.resourceVersion }];
+      return [{ is: 'version', at: pageColumns.resourceVersion }];
     case 'namespace':
-      return [{ is: 'column', at: textColumns.namespace, otherwise: 'null' }];
+      return [{ is: 'column', at: pageColumns.namespace, otherwise: 'null' }];
     case 'cluster':
     case 'name':
-      return [{ is: 'column', at: textColumns[of], otherwise: '""' }];
+      return [{ is: 'column', at: pageColumns[of], otherwise: '""' }];
   }
 }
 

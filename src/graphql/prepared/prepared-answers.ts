@@ -11,17 +11,18 @@
  * answered here is null, and the executor says what there is to say.
  */
 
+import type { Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
-import type { Clock } from '../../base/clock.ts';
 import { codeOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import { missingFrom } from '../../operation/list-readiness.ts';
 import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
-import { planShape } from '../../operation/operation-trace.ts';
-import { servingClusters } from '../../operation/serving-clusters.ts';
-import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
-import { isShort, moreOf, textRequest, textRoute } from '../../query/read/text-page.ts';
+import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
+import { neighboursOf } from '../../query/plan/plan.ts';
+import { type Readiness, readinessIn } from '../../query/read/readiness.ts';
+import { isShort, textRequest, textRoute } from '../../query/read/text-page.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
 import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
@@ -31,8 +32,26 @@ import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
 
+/** A plan, and for whom it is answered. */
+export interface PreparedQuestion {
+  readonly plan: AnswerPlan;
+  readonly generation: Generation;
+  readonly scopes: Scopes;
+}
+
+/** An answer, and what the admission wants to know of it. */
+export interface PreparedAnswer {
+  /** The JSON text of the whole answer. */
+  readonly text: string;
+  /** Rows that were found. */
+  readonly rows: number;
+  readonly plans: () => readonly PlanShape[];
+}
+
 /** How a list is read, and what must still be true when it is. */
 interface Way {
+  /** Of the scopes that the rows were chosen by. */
+  readonly scopesId: string;
   readonly epoch: string;
   readonly layoutVersion: number;
   /** JSON list of the clusters in which something of the kind is synced, and what asks for it. */
@@ -60,7 +79,6 @@ const attempts = 3;
 export class PreparedAnswers {
   readonly #source: OperationSource;
   readonly #reader: PageReader;
-  readonly #clock: Clock;
   readonly #ways = new BoundedCache<Way>({ entries: 2000, weight: 2000 });
   readonly #questions = new WeakMap<AnswerPlan, Question>();
   readonly #tails = new WeakMap<AnswerPlan, Tail>();
@@ -68,34 +86,33 @@ export class PreparedAnswers {
   /** How often in a row a page of this way took longer than a short one may. */
   readonly #spent = new WeakMap<Way, number>();
 
-  constructor(source: OperationSource, reader: PageReader, clock: Clock) {
+  constructor(source: OperationSource, reader: PageReader) {
     this.#source = source;
     this.#reader = reader;
-    this.#clock = clock;
   }
 
   /** May this plan be tried now? Not for a while after it had to be left to the executor. */
   isReady(plan: AnswerPlan): boolean {
     const until = this.#resting.get(plan);
-    return until === undefined || this.#clock.monotonic() >= until;
+    return until === undefined || this.#source.monotonic() >= until;
   }
 
   /** The text of the whole answer; null where the executor must give it. Throws only the signal's reason. */
-  async answer(plan: AnswerPlan, generation: Generation, signal: AbortSignal): Promise<string | null> {
-    const began = this.#clock.monotonic();
+  async answer(asked: PreparedQuestion, signal: AbortSignal): Promise<PreparedAnswer | null> {
+    const { plan } = asked;
     try {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const ways = await this.#waysOf(plan, signal);
+        const ways = await this.#waysOf(asked, signal);
         if (ways === null) return null;
         const { statements, requests } = this.#question(plan, ways);
         const read = await this.#reader.pages(statements, requests, { signal });
-        if (this.#holds(plan, ways, read)) return this.#text(plan, generation, ways, read, began);
+        if (this.#holds(plan, ways, read)) return this.#answer(asked, ways, read);
       }
       return null;
     } catch (error) {
       signal.throwIfAborted();
       // The executor's try may last as long as this one did; the next time it need not be the second.
-      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#clock.monotonic() + restMs);
+      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#source.monotonic() + restMs);
       return null;
     }
   }
@@ -104,9 +121,9 @@ export class PreparedAnswers {
    * The same without waiting, where the page is short and how it is read is known. Null where that is not so, or something is in
    * the way; `answer` knows what.
    */
-  answerNow(plan: AnswerPlan, generation: Generation): string | null {
-    const began = this.#clock.monotonic();
-    const { ways, statements, requests } = this.#lately(plan, began);
+  answerNow(asked: PreparedQuestion): PreparedAnswer | null {
+    const { plan } = asked;
+    const { ways, statements, requests } = this.#lately(asked);
     if (ways.length === 0 || !ways.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
     const read = this.#reader.pagesNow(statements, requests);
     if (read === null) return null;
@@ -117,7 +134,7 @@ export class PreparedAnswers {
     if (read === 'spent') return null;
     if (!this.#holds(plan, ways, read)) return null;
     try {
-      return this.#text(plan, generation, ways, read, began);
+      return this.#answer(asked, ways, read);
     } catch {
       return null;
     }
@@ -143,18 +160,28 @@ export class PreparedAnswers {
   #holds(plan: AnswerPlan, ways: readonly Way[], read: PagesRead): boolean {
     const [, ...clusters] = read.rows;
     if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
-    for (const list of plan.lists) this.#ways.delete(wayKey(list));
+    for (const [index, list] of plan.lists.entries()) {
+      const way = ways[index];
+      if (way !== undefined) this.#ways.delete(wayKey(list, { id: way.scopesId }));
+    }
     this.#questions.delete(plan);
     return false;
   }
 
   /** Null where the executor must say that it is too much. Throws CACHE_NOT_READY as the executor does. */
-  #text(plan: AnswerPlan, generation: Generation, ways: readonly Way[], read: PagesRead, began: number): string | null {
-    const { maxReadBytes, maxCost } = this.#source.limits;
+  #answer({ plan, generation }: PreparedQuestion, ways: readonly Way[], read: PagesRead): PreparedAnswer | null {
+    const { limits, wishes } = this.#source;
     // The executor reads more around the same values.
-    if (2 * read.bytes + bytesBeside > maxReadBytes) return null;
-    this.#tell(plan, ways, read, this.#clock.monotonic() - began);
-    return answerText(plan, read, this.#tail(plan, generation, read, maxCost));
+    if (2 * read.bytes + bytesBeside > limits.maxReadBytes) return null;
+    for (const { note } of ways) if (note !== null) wishes.planned(note);
+    return {
+      text: answerText(plan, read, this.#tail(plan, generation, read, limits.maxCost)),
+      rows: read.pages.reduce((rows, { found }) => rows + found, 0),
+      plans: () =>
+        ways.flatMap(({ note }, index) =>
+          note === null ? [] : [planShape(plan.lists[index]?.kind.names.list ?? '', note)],
+        ),
+    };
   }
 
   /** What stands behind the data. Throws CACHE_NOT_READY as the executor does. */
@@ -175,28 +202,13 @@ export class PreparedAnswers {
     return text;
   }
 
-  /** Which paths were needed, and whether it took long. */
-  #tell({ lists }: AnswerPlan, ways: readonly Way[], { pages }: PagesRead, milliseconds: number): void {
-    const { slowQueries, wishes } = this.#source;
-    for (const { note } of ways) if (note !== null) wishes.planned(note);
-    slowQueries.note({
-      milliseconds,
-      rows: pages.reduce((rows, { found }) => rows + found, 0),
-      operation: null,
-      plans: () =>
-        ways.flatMap(({ note }, index) =>
-          note === null ? [] : [planShape(lists[index]?.kind.names.list ?? '', note)],
-        ),
-    });
-  }
-
   /** A way for each list; null when one of the kinds has no tables yet. */
-  async #waysOf(plan: AnswerPlan, signal: AbortSignal): Promise<readonly Way[] | null> {
-    const known = this.#known(plan);
+  async #waysOf({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly Way[] | null> {
+    const known = this.#known(plan, scopes);
     if (known !== null) return known;
     return this.#source.reader.lease(
       async (lease) => {
-        const { view, layoutVersion } = await readViewAndVersion(lease);
+        const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
         const ways: Way[] = [];
         for (const list of plan.lists) {
           const kind = view.get(list.kind.key);
@@ -210,9 +222,9 @@ export class PreparedAnswers {
           const askClusters = syncedClustersStatement(kind);
           const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
-          const until = this.#clock.monotonic() + wayMs;
-          const way = { epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
-          this.#ways.set(wayKey(list), way, 1);
+          const until = this.#source.monotonic() + wayMs;
+          const way = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
+          this.#ways.set(wayKey(list, scopes), way, 1);
           ways.push(way);
         }
         return ways;
@@ -222,22 +234,23 @@ export class PreparedAnswers {
   }
 
   /** The ways that are known from a moment ago; null where one is not. */
-  #known({ lists }: AnswerPlan): readonly Way[] | null {
-    const now = this.#clock.monotonic();
+  #known({ lists }: AnswerPlan, scopes: Scopes): readonly Way[] | null {
+    const now = this.#source.monotonic();
     const ways: Way[] = [];
     for (const list of lists) {
-      const way = this.#ways.get(wayKey(list));
+      const way = this.#ways.get(wayKey(list, scopes));
       if (way === undefined || way.until <= now) return null;
       ways.push(way);
     }
     return ways;
   }
 
-  /** What was asked of the plan the last time, if its ways are known still; else as they are known. */
-  #lately(plan: AnswerPlan, now: number): Question {
+  /** The question as it was put to the store the last time, if its ways still hold for this caller; else with the ways that are known. */
+  #lately({ plan, scopes }: PreparedQuestion): Question {
+    const now = this.#source.monotonic();
     const lately = this.#questions.get(plan);
-    if (lately?.ways.every(({ until }) => until > now) === true) return lately;
-    const ways = this.#known(plan);
+    if (lately?.ways.every(({ until, scopesId }) => until > now && scopesId === scopes.id) === true) return lately;
+    const ways = this.#known(plan, scopes);
     return ways === null ? nothing : this.#question(plan, ways);
   }
 }
@@ -259,9 +272,9 @@ interface Tail {
   readonly text: string;
 }
 
-/** Pages of one list share their way: what is looked at depends on kind, filter, order and size alone. */
-function wayKey({ list: { key, fingerprint, plan } }: PlannedList): string {
-  return `${key} ${fingerprint} ${plan.page.limit}`;
+/** Pages of one list share their way: what is looked at depends on the caller's scopes, kind, filter, order and size alone. */
+function wayKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
+  return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
 }
 
 function stillHolds(way: Way, read: PagesRead, clusters: string): boolean {
@@ -272,10 +285,9 @@ function stillHolds(way: Way, read: PagesRead, clusters: string): boolean {
 function missingIn({ lists }: AnswerPlan, generation: Generation, found: readonly Readiness[]): readonly Missing[] {
   const missing = new Map<string, Missing>();
   for (const { kind, list } of lists) {
-    const clusters = servingClusters(generation, kind, list.plan.filter);
-    if (clusters.length === 0) continue;
-    const asked = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
-    for (const entry of missingOf(asked, [kind.key], clusters)) missing.set(`${entry.cluster}\n${entry.key}`, entry);
+    for (const entry of missingFrom(generation, kind, list.plan.filter, found)) {
+      missing.set(`${entry.cluster}\n${entry.key}`, entry);
+    }
   }
   return [...missing.values()];
 }
@@ -299,9 +311,9 @@ function pieceText(piece: AnswerPiece, { list }: PlannedList, page: PageText, re
   if (typeof piece === 'object') return page.lists[piece.list] ?? '[]';
   switch (piece) {
     case 'next':
-      return String(moreOf(list, page.found).next);
+      return String(neighboursOf(list.plan.page, page.found).hasNextPage);
     case 'previous':
-      return String(moreOf(list, page.found).previous);
+      return String(neighboursOf(list.plan.page, page.found).hasPreviousPage);
     case 'start':
       return page.first ?? 'null';
     case 'end':

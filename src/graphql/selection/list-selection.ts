@@ -8,7 +8,7 @@ import type {
   SelectionSetNode,
 } from 'graphql';
 import type { Projection } from '../../query/plan/plan.ts';
-import { costOfObject } from './cost.ts';
+import { costOfObject } from '../document/cost.ts';
 import { projectionOf, selectionsAt } from './needs.ts';
 
 /** What the nodes of the connection resolved by `info` need of their bodies. */

@@ -8,25 +8,18 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
+import { jsonListParts, pageColumns } from '../../store/pages/page-columns.ts';
 import type { RowPart } from '../../store/pages/page-template.ts';
 import type { Position } from './plan.ts';
-import { textColumns } from './text-columns.ts';
 
 const version = 1;
+/** Of the identity, in the order in which a cursor has them. */
+const members = ['cluster', 'key', 'namespace', 'name'] as const;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
 export function encodeCursor({ keys, identity }: Position, fingerprint: string): string {
-  const content = [
-    version,
-    fingerprint,
-    keys.map(plainKey),
-    identity.cluster,
-    identity.key,
-    identity.namespace,
-    identity.name,
-  ];
-  return encodeContent(content);
+  return encodeContent([version, fingerprint, keys.map(plainKey), ...members.map((member) => identity[member])]);
 }
 
 /** Any JSON list as an opaque text. */
@@ -39,22 +32,16 @@ export function plainKey(key: OrderKey | null): string | number | { readonly i: 
   return typeof key === 'bigint' ? { i: key.toString() } : key;
 }
 
-/** The same for a row of a page that is written as text; `keys` are the parts that write its order keys. */
+/** The parts that write the cursor of a row, for a page that is written as text; `keys` write its order keys. */
 export function cursorParts(key: string, keys: readonly RowPart[], fingerprint: string): readonly RowPart[] {
-  const { cluster, namespace, name } = textColumns;
-  const text = (json: string): RowPart => ({ is: 'text', text: json });
-  const of: readonly RowPart[] = [
-    text(`[${version},${JSON.stringify(fingerprint)},[`),
-    ...keys.flatMap((part, index) => (index === 0 ? [part] : [text(','), part])),
-    text('],'),
-    { is: 'column', at: cluster, otherwise: '""' },
-    text(`,${JSON.stringify(key)},`),
-    { is: 'column', at: namespace, otherwise: 'null' },
-    text(','),
-    { is: 'column', at: name, otherwise: '""' },
-    text(']'),
-  ];
-  return [{ is: 'opaque', of }];
+  const text = (value: unknown): RowPart => ({ is: 'text', text: JSON.stringify(value) });
+  const identity = members.map(
+    (member): RowPart =>
+      member === 'key'
+        ? text(key)
+        : { is: 'column', at: pageColumns[member], otherwise: member === 'namespace' ? 'null' : '""' },
+  );
+  return [{ is: 'opaque', of: jsonListParts([text(version), text(fingerprint), jsonListParts(keys), ...identity]) }];
 }
 
 /**

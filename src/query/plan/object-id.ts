@@ -6,33 +6,27 @@
  * Invariant: one identity has one id; any other spelling of it is refused.
  */
 import { PortolanError } from '../../base/errors.ts';
+import { jsonListParts, pageColumns } from '../../store/pages/page-columns.ts';
 import type { RowPart } from '../../store/pages/page-template.ts';
 import type { Identity } from './filter.ts';
-import { textColumns } from './text-columns.ts';
 
 const version = 1;
+const members = ['cluster', 'key', 'namespace', 'name'] as const;
 
-export function encodeObjectId({ cluster, key, namespace, name }: Identity): string {
-  const json = JSON.stringify([cluster, key, namespace ?? '', name]);
+export function encodeObjectId(identity: Identity): string {
+  const json = JSON.stringify(members.map((member) => identity[member] ?? ''));
   return Buffer.concat([Buffer.from([version]), Buffer.from(json)]).toString('base64url');
 }
 
-/** The same for a row of a page that is written as text. */
+/** The parts that write the id of a row, for a page that is written as text. */
 export function objectIdParts(key: string): readonly RowPart[] {
-  const { cluster, namespace, name } = textColumns;
-  const column = (at: number): RowPart => ({ is: 'column', at, otherwise: '""' });
-  const text = (json: string): RowPart => ({ is: 'text', text: json });
-  const head = text(`${String.fromCharCode(version)}[`);
-  const of = [
-    head,
-    column(cluster),
-    text(`,${JSON.stringify(key)},`),
-    column(namespace),
-    text(','),
-    column(name),
-    text(']'),
-  ];
-  return [{ is: 'opaque', of }];
+  const items = members.map(
+    (member): RowPart =>
+      member === 'key'
+        ? { is: 'text', text: JSON.stringify(key) }
+        : { is: 'column', at: pageColumns[member], otherwise: '""' },
+  );
+  return [{ is: 'opaque', of: [{ is: 'text', text: String.fromCharCode(version) }, ...jsonListParts(items)] }];
 }
 
 /**

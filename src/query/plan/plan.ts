@@ -64,6 +64,17 @@ export interface ListRow extends ObjectRow {
   readonly cursor: string;
 }
 
+/**
+ * What a page of which `found` rows were read says of its neighbours. One row beyond the page is looked for, so the direction of travel
+ * is exact. On the other side there is a page exactly when a cursor was given.
+ */
+export function neighboursOf(page: Page, found: number): Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'> {
+  const more = found > page.limit;
+  return page.direction === 'backward'
+    ? { hasPreviousPage: more, hasNextPage: page.before !== null }
+    : { hasNextPage: more, hasPreviousPage: page.after !== null };
+}
+
 export interface ListResult {
   readonly rows: readonly ListRow[];
   readonly hasNextPage: boolean;

@@ -7,6 +7,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import { Tally } from '../../catalog/values/tally.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { raw, sql } from '../../store/types/sql.ts';
 import { type AggregatePlan, type GroupResult, groupText, mostGroups } from '../plan/aggregate.ts';
 import { everything } from '../plan/filter.ts';
 import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
@@ -14,7 +15,6 @@ import { countRows, type FoundRows, findRows } from '../route/aggregated-rows.ts
 import { populatedKinds } from '../route/populated-kinds.ts';
 import type { AccessPath } from '../sql/access-path.ts';
 import { KindTables } from '../sql/kind-tables.ts';
-import { raw, sql } from '../sql/sql.ts';
 import { aggregateStatement, readGroups, type StatementOptions } from '../sql/sql-aggregate.ts';
 import type { View } from '../sql/view.ts';
 import type { RelatedObjects } from './relations.ts';

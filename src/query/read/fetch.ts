@@ -1,11 +1,11 @@
 /** Objects by identity. */
 
 import type { Lease } from '../../store/types/lease.ts';
+import { raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
-import { raw, sql } from '../sql/sql.ts';
 import type { View } from '../sql/view.ts';
 import { objectRow } from './object-rows.ts';
 

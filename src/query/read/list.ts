@@ -3,9 +3,6 @@
  *
  * One kind: its statements bring keys and bodies at once. Several kinds: each brings the keys of a whole page, they are merged by
  * the order evaluator, and only then are the bodies of the page read; so page two is right whichever kind its rows come from.
- *
- * Whether there is more in the direction of travel is exact (one row beyond the page is looked for); that there is something on
- * the other side is said exactly when a cursor was given.
  */
 
 import { PortolanError } from '../../base/errors.ts';
@@ -15,7 +12,15 @@ import { comparePositions } from '../evaluate/compare-rows.ts';
 import { decodeCursor, encodeCursor } from '../plan/cursor.ts';
 import type { Identity } from '../plan/filter.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
-import type { ListPlan, ListResult, ListRow, ObjectRow, OrderKeys, Position } from '../plan/plan.ts';
+import {
+  type ListPlan,
+  type ListResult,
+  type ListRow,
+  neighboursOf,
+  type ObjectRow,
+  type OrderKeys,
+  type Position,
+} from '../plan/plan.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import { chooseRoute } from '../route/route.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from '../sql/sql-list.ts';
@@ -49,10 +54,7 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
       : await severalKinds(lease, lists, plan, backward);
   const rows = found.slice(0, page.limit).map(({ row, keys }) => listRow(row, keys, fingerprint));
   if (backward) rows.reverse();
-  const more = found.length > page.limit;
-  return backward
-    ? { rows, hasPreviousPage: more, hasNextPage: position !== null }
-    : { rows, hasNextPage: more, hasPreviousPage: position !== null };
+  return { rows, ...neighboursOf(page, found.length) };
 }
 
 /** Where the page begins, null at an end of the list. Throws BAD_USER_INPUT for a cursor that is none of this list. */

@@ -2,10 +2,10 @@
 import { must } from '../../base/must.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { projectionSql } from '../sql/projection.ts';
-import { raw, sql } from '../sql/sql.ts';
 
 /** A row that begins with id, cluster, namespace, name, uid, rv, seq, body. */
 export function objectRow(key: string, row: Row): ObjectRow {

@@ -1,8 +1,8 @@
 /** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
 import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { all, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
-import { all, isIn, raw, sql } from '../sql/sql.ts';
 
 export interface Readiness {
   /** resourceKey. */

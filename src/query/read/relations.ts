@@ -7,13 +7,13 @@
 
 import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { decodeCursor } from '../plan/cursor.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { ListResult, ListRow, Projection } from '../plan/plan.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
-import { all, type Fragment, isIn, raw, sql } from '../sql/sql.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
 import { listRow } from './list.ts';

@@ -3,17 +3,18 @@
  * writes. Cursors, ids and what is on which page are therefore the same.
  */
 
+import { firstKeyColumn } from '../../store/pages/page-columns.ts';
+import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { PageTemplate, RowPart } from '../../store/pages/page-template.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { PageRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
 import type { ListPlan, Position } from '../plan/plan.ts';
-import { firstKeyColumn } from '../plan/text-columns.ts';
 import { chooseRoute } from '../route/route.ts';
 import type { Route } from '../sql/access-path.ts';
 import { isWide } from '../sql/leaf-key.ts';
-import { type TextProjection, textPageStatements } from '../sql/sql-list.ts';
+import { linePageStatements } from '../sql/sql-list.ts';
 import type { KindView } from '../sql/view.ts';
 import { positionOf } from './list.ts';
 
@@ -59,7 +60,7 @@ export function textRequest(
   { plan, position }: TextList,
   kind: KindView,
   route: Route,
-  projection: TextProjection,
+  projection: PageProjection,
   template: string,
 ): PageRequest {
   const { filter, orderBy, page } = plan;
@@ -67,24 +68,13 @@ export function textRequest(
   const limit = page.limit + 1;
   const list = { kind, filter, orderBy, route, backward, position, limit, counted: true };
   return {
-    statements: textPageStatements(list, projection, false),
-    telling: textPageStatements(list, projection, true),
+    statements: linePageStatements(list, projection, false),
+    telling: linePageStatements(list, projection, true),
     limit,
     shown: page.limit,
     reversed: backward,
     template,
   };
-}
-
-/** Is there more, of a page of which that many rows were found? */
-export function moreOf(
-  { plan, position }: TextList,
-  found: number,
-): { readonly next: boolean; readonly previous: boolean } {
-  const more = found > plan.page.limit;
-  return plan.page.direction === 'backward'
-    ? { previous: more, next: position !== null }
-    : { next: more, previous: position !== null };
 }
 
 /** A template as it travels to the reader threads. */

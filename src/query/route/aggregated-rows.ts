@@ -4,9 +4,9 @@
  */
 
 import type { Lease } from '../../store/types/lease.ts';
+import { sql } from '../../store/types/sql.ts';
 import type { Filter } from '../plan/filter.ts';
 import { accessPaths, narrowest, survey, surveyBound } from '../sql/access-path.ts';
-import { sql } from '../sql/sql.ts';
 import type { AggregatedRows } from '../sql/sql-aggregate.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan } from './plan-note.ts';

@@ -4,9 +4,9 @@
  */
 
 import type { Lease } from '../../store/types/lease.ts';
+import { all, isIn, join, raw, sql } from '../../store/types/sql.ts';
 import type { Filter } from '../plan/filter.ts';
 import { searchCandidates, searchesIn } from '../sql/search.ts';
-import { all, isIn, join, raw, sql } from '../sql/sql.ts';
 import type { View } from '../sql/view.ts';
 
 /** Fewer kinds than this are asked straight away. */

@@ -8,6 +8,7 @@
  */
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { all, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
 import type { Statement } from '../../store/types/statement.ts';
 import { foldable } from '../evaluate/matches.ts';
 import { conjunction } from '../plan/comparison.ts';
@@ -17,7 +18,6 @@ import { shapeOfFilter } from '../plan/filter-shape.ts';
 import { isPublished } from './counts.ts';
 import { isCreated, KindTables, readySlot } from './kind-tables.ts';
 import { type Search, searchCandidates } from './search.ts';
-import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';
 import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
 import type { KindView } from './view.ts';
 

@@ -7,7 +7,7 @@
  *   a number that the store keeps       keptCount(kind, clusters)  SELECT coalesce(sum(objects), 0) FROM resource WHERE …
  */
 
-import { all, type Fragment, isIn, raw, sql } from './sql.ts';
+import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 
 /** `rowset` is one of the kind's published rowsets. */

@@ -7,7 +7,7 @@
 import type { PathStep } from '../../catalog/tree/path.ts';
 import { isRawJson } from '../../catalog/values/raw-json.ts';
 import { orderKey, parseExact } from '../../catalog/values/values.ts';
-import { any, type Fragment, raw, sql } from './sql.ts';
+import { any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 
 /** One value of a document. All three are null where there is none. */
 export interface Place {

@@ -9,9 +9,9 @@ import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import { all, type Fragment, raw, sql } from '../../store/types/sql.ts';
 import { isPublished, isVisibleSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
-import { all, type Fragment, raw, sql } from './sql.ts';
 import { tickAt } from './tick.ts';
 import type { KindView } from './view.ts';
 

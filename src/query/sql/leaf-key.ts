@@ -7,9 +7,9 @@
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
+import { type Fragment, sql } from '../../store/types/sql.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
 import type { Place } from './json-node.ts';
-import { type Fragment, sql } from './sql.ts';
 
 /** The key of the value at this place, null where it has none. */
 export function keyOf(place: Place, type: LeafType): Fragment {

@@ -4,8 +4,9 @@
  * A field that is absent comes as null, which readers take for the same. A place where the projection expects an object and
  * something else stands is given whole, so lists may be projected through. A body that SQLite refused comes whole.
  */
+
+import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Projection, ProjectionTree } from '../plan/plan.ts';
-import { type Fragment, join, raw, sql } from './sql.ts';
 
 /** Above this many fields, picking them costs more than reading all. */
 const mostFields = 100;

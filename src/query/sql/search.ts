@@ -7,9 +7,9 @@
 import { PortolanError } from '../../base/errors.ts';
 import { trigrams, writtenPaths } from '../../catalog/paths/search-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { all, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { KindTables } from './kind-tables.ts';
-import { all, type Fragment, isIn, join, raw, sql } from './sql.ts';
 
 export type Search = Extract<Filter, { kind: 'search' }>;
 

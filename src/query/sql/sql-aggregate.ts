@@ -12,6 +12,7 @@
 
 import { pathOf } from '../../catalog/tree/path.ts';
 import { Tally } from '../../catalog/values/tally.ts';
+import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Row, SqlValue } from '../../store/types/statement.ts';
 import type { AggregatePlan, GroupResult, Leaf, Measured } from '../plan/aggregate.ts';
 import type { Filter } from '../plan/filter.ts';
@@ -20,7 +21,6 @@ import type { AccessPath } from './access-path.ts';
 import { documentNode, withPlace } from './json-node.ts';
 import { KindTables } from './kind-tables.ts';
 import { keyColumn, keyOf, readKey } from './leaf-key.ts';
-import { all, type Fragment, join, raw, sql } from './sql.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
 import type { KindView } from './view.ts';
 

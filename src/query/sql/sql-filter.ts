@@ -10,13 +10,13 @@
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { foldable } from '../evaluate/matches.ts';
 import { type CompareOperator, type Filter, isTextOperator, type LabelRequirement } from '../plan/filter.ts';
 import { isThere, type JsonNode, someElement, withPlace } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
-import { all, any, type Fragment, isIn, raw, sql } from './sql.ts';
 
 export type Comparison = Extract<Filter, { kind: 'compare' }>;
 

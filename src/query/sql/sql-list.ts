@@ -6,6 +6,9 @@
  * until the page is full. Every scan loop can be cancelled by its tick.
  */
 
+import type { PageProjection } from '../../store/pages/page-select.ts';
+import { pageSelect } from '../../store/pages/page-select.ts';
+import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
@@ -13,7 +16,6 @@ import type { Route } from './access-path.ts';
 import { isCreated, KindTables } from './kind-tables.ts';
 import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
 import { projectionSql } from './projection.ts';
-import { all, type Fragment, join, raw, sql } from './sql.ts';
 import { filterSql, test, wantedKeys } from './sql-filter.ts';
 import {
   behind,
@@ -56,60 +58,12 @@ export function pageStatements(list: KindList, projection: Projection): readonly
   });
 }
 
-/** What rows that are written as text show: values and objects of the body by the names on the way, and versions. */
-export interface TextProjection {
-  readonly values: readonly (readonly string[])[];
-  readonly objects: readonly (readonly string[])[];
-  /** Are uid and resourceVersion shown? */
-  readonly versions: boolean;
-}
-
-/**
- * Statements that give lines, as src/store/pages/page-lines.ts and text-columns.ts say.
- * @param told whether the lines tell all.
- */
-export function textPageStatements(
-  list: KindList,
-  { values, objects, versions }: TextProjection,
-  told: boolean,
-): readonly Fragment[] {
-  const body = values.length > 0 || objects.length > 0;
-  const joined = raw(
-    `${versions ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${body ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
-  );
-  const identity = raw(`k.cluster, nullif(k.namespace, ''), k.name, ${versions ? 'o.uid, o.rv' : 'NULL, NULL'}`);
-  const text = raw(body ? 'b.text' : 'NULL');
+/** Statements that give lines (src/store/pages/page-select.ts). */
+export function linePageStatements(list: KindList, projection: PageProjection, full: boolean): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
-    const columns = [
-      identity,
-      ...order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`))),
-      ...(told ? [bitsOfObjects(objects), text] : []),
-      listOfValues(values),
-    ];
-    return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${text})
-      FROM (${inner}) AS k${joined}`;
+    const keys = order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`)));
+    return pageSelect(inner, keys, projection, full);
   });
-}
-
-/** Each value as it was stored, null where there is none. Of two paths or more json_extract makes a list. */
-function listOfValues(values: readonly (readonly string[])[]): Fragment {
-  const [only] = values;
-  if (only === undefined) return raw('json_array()');
-  if (values.length === 1) return sql`json_array(b.body -> ${jsonPath(only)})`;
-  return sql`json_extract(b.body, ${join(
-    values.map((path) => sql`${jsonPath(path)}`),
-    ', ',
-  )})`;
-}
-
-function bitsOfObjects(objects: readonly (readonly string[])[]): Fragment {
-  if (objects.length === 0) return raw('0');
-  const bits = objects.map((path, at) => sql`((json_type(b.body, ${jsonPath(path)}) IS 'object') << ${BigInt(at)})`);
-  return sql`(${join(bits, ' | ')})`;
-}
-
-function jsonPath(names: readonly string[]): string {
-  return `$${names.map((name) => `.${JSON.stringify(name)}`).join('')}`;
 }
 
 /** Statements whose rows are: id, cluster, namespace, name, order keys. */

@@ -10,6 +10,7 @@
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { compareText, type OrderKey } from '../../catalog/values/values.ts';
+import { all, any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import { compareKinds } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
@@ -17,7 +18,6 @@ import { withExtreme } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
-import { all, any, type Fragment, raw, sql } from './sql.ts';
 
 /** An order as it is travelled, in the columns of one tables. */
 export interface TravelOrder {

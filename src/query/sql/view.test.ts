@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { noRows } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
+import { all } from '../../store/types/sql.ts';
 import { countsOfAny, keptCount } from './counts.ts';
 import { KindTables } from './kind-tables.ts';
-import { all } from './sql.ts';
 import { filterSql } from './sql-filter.ts';
 import { type KindView, View } from './view.ts';
 

@@ -9,7 +9,7 @@
  * and from then on plans the statement anew whenever anything is bound: longer than most pages take to read. The plus changes no
  * value and hides it from the planner.
  */
-import type { SqlValue, Statement } from '../../store/types/statement.ts';
+import type { SqlValue, Statement } from './statement.ts';
 
 export class Fragment implements Statement {
   readonly sql: string;

@@ -1,0 +1,30 @@
+/** What an operation costs, asked of its budget before anything is read. The same for every door. */
+import { type DocumentNode, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
+import type { OperationCost } from '../../operation/operation-cost.ts';
+import { checkVariables } from './check-variables.ts';
+import { costOf } from './cost.ts';
+import { documentFragments } from './document-fragments.ts';
+
+export interface AskedDocument {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** As the request brings them. */
+  readonly variables: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/**
+ * Counts the cost of the operation and asks the budget for it. Variables that cannot be coerced cost nothing: the executor refuses them.
+ * @throws PortolanError QUERY_TOO_COSTLY
+ */
+export function askCost(
+  cost: OperationCost,
+  { schema, document, operation, variables }: AskedDocument,
+  { maxPageSize }: { readonly maxPageSize: number },
+): void {
+  checkVariables(variables);
+  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  if (variableValues === undefined) return;
+  const fragments = documentFragments(document);
+  cost.ask(costOf({ schema, fragments, variableValues, maxPageSize }, operation));
+}

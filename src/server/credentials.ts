@@ -1,0 +1,16 @@
+/** What a request of Node's HTTP server, or a WebSocket's upgrade request, says of who sends it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Credentials } from '../access/caller.ts';
+
+export function credentialsOf(
+  headers: IncomingHttpHeaders,
+  connectionParams?: Readonly<Record<string, unknown>>,
+): Credentials {
+  return {
+    header(name) {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    connectionParams,
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * Yoga's door to the admission (src/operation/admission.ts), over HTTP and WebSocket alike. It gives every document the current
+ * generation and an Operation, refuses what costs too much before anything is read, and counts each operation once.
+ *
+ *   HTTP        onRequest: caller of the request        WebSocket   the connection's caller is in the context (websocket.ts)
+ *   onEnveloped: operation begins, schema set -> onParse, onValidate: refusals are counted -> onExecute: cost, then admission.run
+ *                                                                                         -> onSubscribe: cost, then events
+ *
+ * Yoga's own `schema` as a function is not asked for over WebSocket; onEnveloped is, on both ways.
+ */
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Caller } from '../../access/caller.ts';
+import { endingGenerator } from '../../base/ending-generator.ts';
+import type { Logger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import { askCost } from '../../graphql/document/ask-cost.ts';
+import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
+import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
+import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { codedError, codeOfThrown } from './coded-error.ts';
+
+type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
+
+/** What Yoga (over HTTP) and websocket.ts put into the context of a document. */
+interface Enveloped {
+  readonly request?: Request;
+  /** Of a WebSocket. */
+  readonly signal?: AbortSignal;
+  readonly caller?: Caller;
+  readonly params?: { readonly extensions?: unknown; readonly operationName?: string | null };
+}
+
+const unresolved = 'OPERATION_RESOLUTION_FAILURE';
+
+const codes: OutcomeCodes<unknown> = {
+  ofResult(result) {
+    const [error] = (result as Result | null)?.errors ?? [];
+    return error === undefined ? 'OK' : codeOfThrown(error);
+  },
+  ofThrown: codeOfThrown,
+};
+
+/** Stands before all plugins that may refuse a document, so that it counts what they refuse. */
+export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
+  const callers = new WeakMap<Request, Caller>();
+  const callerIn = ({ request, caller }: Enveloped): Caller =>
+    must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every door names the caller');
+
+  return {
+    async onRequest({ request, serverContext }) {
+      const known = (serverContext as Enveloped | undefined)?.caller;
+      const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+      callers.set(request, known ?? (await admission.callerOf({ header })));
+    },
+
+    onEnveloped({ setSchema, extendContext, context }) {
+      const enveloped = (context ?? {}) as Enveloped;
+      const { request, signal, params } = enveloped;
+      const explain = asksForExplanation(params?.extensions);
+      try {
+        const operation = admission.begin(callerIn(enveloped), request?.signal ?? signal, explain);
+        setSchema(operation.generation.schema);
+        extendContext({ portolan: operation });
+      } catch (error) {
+        admission.refuse('unknown', codeOfThrown(error));
+        throw error;
+      }
+    },
+
+    onParse() {
+      return ({ result, context }) => {
+        if (result instanceof Error) admission.refuse('unknown', codeOr(result, 'GRAPHQL_PARSE_FAILED'));
+        else if (isHttp(context) && isUnresolved(result as DocumentNode, context))
+          admission.refuse('unknown', unresolved);
+      };
+    },
+
+    onValidate({ params: { documentAST }, context }) {
+      return ({ valid, result }) => {
+        if (!valid) admission.refuse(firstType(documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'));
+        else if (!isHttp(context) && isUnresolved(documentAST, context)) admission.refuse('unknown', unresolved);
+      };
+    },
+
+    onExecute({ args, executeFn, setExecuteFn }) {
+      const { portolan } = args.contextValue as OperationContext;
+      const type = operationOf(args)?.operation ?? 'unknown';
+      const refused = refusal(args, log);
+      // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
+      setExecuteFn((given: ExecutionArgs) =>
+        admission.run(portolan, type, given.operationName ?? null, codes, () => refused ?? executeFn(given)),
+      );
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (!isAsyncIterable(result)) setResult(withExtensions(result as Result, portolan) as never);
+        },
+      };
+    },
+
+    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
+      const refused = refusal(args, log);
+      setSubscribeFn(refused === null ? acrossGenerations(subscribeFn) : () => refused);
+      return {
+        onSubscribeResult({ result, setResult }) {
+          if (!isAsyncIterable(result)) {
+            admission.refuse('subscription', codes.ofResult(result));
+            return;
+          }
+          admission.subscriptionBegan();
+          setResult(endingWithErrors(result as AsyncIterable<Result>, log, () => admission.subscribed()) as never);
+        },
+      };
+    },
+  };
+}
+
+/** What is answered instead of executing an operation that costs too much; null where it may run. */
+function refusal(args: ExecutionArgs, log: Logger): { readonly errors: readonly GraphQLError[] } | null {
+  const { schema, document, variableValues, contextValue } = args;
+  try {
+    const operation = operationOf(args);
+    const { cost, source } = (contextValue as OperationContext).portolan;
+    if (operation !== null) askCost(cost, { schema, document, operation, variables: variableValues }, source.limits);
+    return null;
+  } catch (error) {
+    const refused = codedError(error, log);
+    return { errors: [isHttp(contextValue) ? asBadRequest(refused) : refused] };
+  }
+}
+
+/** An answer without data: 400 where the media type has statuses of its own (GraphQL over HTTP); Yoga takes `http` out again. */
+function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
+  return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status: 400 } } });
+}
+
+function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode | null {
+  return getOperationAST(document, operationName) ?? null;
+}
+
+/** `extensions: {"portolan": {"explain": true}}` beside the query. */
+function asksForExplanation(extensions: unknown): boolean {
+  const { portolan } = (extensions ?? {}) as { readonly portolan?: { readonly explain?: unknown } | null };
+  return portolan?.explain === true;
+}
+
+function isHttp(context: unknown): boolean {
+  return (context as Enveloped).request !== undefined;
+}
+
+/**
+ * Is none of the document's operations the one to run? Such a document is refused where no plugin hears of it: over HTTP behind the
+ * parsing, over WebSocket behind the validation.
+ */
+function isUnresolved(document: DocumentNode, context: unknown): boolean {
+  return getOperationAST(document, (context as Enveloped).params?.operationName) == null;
+}
+
+function codeOr(error: unknown, otherwise: string): string {
+  const code = error instanceof GraphQLError ? error.extensions['code'] : undefined;
+  return typeof code === 'string' ? code : otherwise;
+}
+
+/** Of a document that will not be run: the type of its first operation. */
+function firstType({ definitions }: DocumentNode): OperationType {
+  return definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)?.operation ?? 'unknown';
+}
+
+function withExtensions(result: Result, operation: Operation): Result {
+  return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
+}
+
+/**
+ * The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. `begin` is
+ * called when the first message is asked for, because a transport that cannot carry messages drops them without a call. What `begin`
+ * returns is called at least once when the messages end, in whatever way.
+ */
+function endingWithErrors(
+  messages: AsyncIterable<Result>,
+  log: Logger,
+  begin: () => () => void,
+): AsyncGenerator<Result> {
+  const inner = messages[Symbol.asyncIterator]();
+  let over = false;
+  let ended: (() => void) | null = null;
+  const end = async (): Promise<void> => {
+    over = true;
+    ended?.();
+    await inner.return?.();
+  };
+  return endingGenerator<Result>(async () => {
+    if (over) return { done: true, value: undefined };
+    ended ??= begin();
+    try {
+      const step = await inner.next();
+      if (step.done !== true) return step;
+      ended();
+      return { done: true, value: undefined };
+    } catch (error) {
+      over = true;
+      ended();
+      return { done: false, value: { errors: [codedError(error, log)] } };
+    }
+  }, end);
+}
