@@ -89,7 +89,13 @@ export function preparedFront(
   return (request, response) => {
     const type = answerType(request);
     if (type === null) return null;
-    const known = admission.callerOf(credentialsOf(request.headers));
+    let known: Caller | Promise<Caller>;
+    try {
+      known = admission.callerOf(credentialsOf(request.headers));
+    } catch {
+      // Yoga asks again, and words the refusal.
+      return null;
+    }
     return new Promise((resolve, reject) => {
       const over = (): void => resolve();
       response.once('close', over);
@@ -111,7 +117,8 @@ export function preparedFront(
         if (request.readableLength > 0) look(caller);
         else request.once('readable', () => look(caller));
       };
-      if (known instanceof Promise) known.then(whenReadable).catch(reject);
+      const refused = (): void => void Promise.resolve(yoga.handle(request, response, {})).then(over, reject);
+      if (known instanceof Promise) known.then(whenReadable, refused).catch(reject);
       else request.once('readable', () => look(known));
     });
   };

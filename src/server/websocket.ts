@@ -57,7 +57,14 @@ export function serveWebSockets(
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
     onConnect: async ({ extra, connectionParams }) => {
-      extra.caller = await admission.callerOf(credentialsOf(extra.headers, connectionParams));
+      try {
+        extra.caller = await admission.callerOf(credentialsOf(extra.headers, connectionParams));
+        return true;
+      } catch (error) {
+        log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
+        // Closes the connection with 4403 (Forbidden).
+        return false;
+      }
     },
     onSubscribe: async ({ extra }, _id, params) => {
       try {

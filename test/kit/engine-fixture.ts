@@ -33,7 +33,7 @@ export interface FixtureOptions {
   readonly scanRows?: number;
   readonly log?: Logger;
   /** What else the engine is made with. */
-  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs'>;
+  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs' | 'scopesOf'>;
   /** Does the writer hear which paths queries need? */
   readonly promotes?: boolean;
 }

@@ -56,10 +56,16 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
     must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every door names the caller');
 
   return {
-    async onRequest({ request, serverContext }) {
+    async onRequest({ request, serverContext, endResponse, fetchAPI }) {
       const known = (serverContext as Enveloped | undefined)?.caller;
       const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-      callers.set(request, known ?? (await admission.callerOf({ header })));
+      try {
+        callers.set(request, known ?? (await admission.callerOf({ header })));
+      } catch (error) {
+        const refused = codedError(error, log);
+        admission.refuse('unknown', codeOfThrown(error));
+        endResponse(fetchAPI.Response.json({ errors: [refused] }, { status: 401 }));
+      }
     },
 
     onEnveloped({ setSchema, extendContext, context }) {

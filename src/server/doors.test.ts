@@ -1,0 +1,98 @@
+/** Every door names the caller: HTTP through Yoga, prepared answers, WebSocket. */
+import { createClient } from 'graphql-ws';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { widget, widgets } from '../../test/kit/graphql-world.ts';
+import type { Authenticate, Caller } from '../access/caller.ts';
+import { noRows, unrestricted } from '../access/scope.ts';
+import { PortolanError } from '../base/errors.ts';
+import { silentLogger } from '../base/log.ts';
+import { startServer } from './http-server.ts';
+
+const nobody = { id: 'none', of: () => noRows };
+const plain = '{ exampleComWidgets { nodes { metadata { name } } } }';
+const counted = '{ exampleComWidgets { totalCount nodes { metadata { name } } } }';
+
+/** `alice` sees everything, others nothing; without a name there is no caller. */
+const byName = (name: string | undefined): Caller => {
+  if (name === undefined) throw new PortolanError('FORBIDDEN', 'Say who you are.');
+  return { name };
+};
+const ways: readonly (readonly [string, Authenticate])[] = [
+  ['at once', ({ header, connectionParams }) => byName(header('x-name') ?? (connectionParams?.['name'] as string))],
+  [
+    'later',
+    async ({ header, connectionParams }) => {
+      await new Promise(setImmediate);
+      return byName(header('x-name') ?? (connectionParams?.['name'] as string));
+    },
+  ],
+];
+
+async function world(authenticate: Authenticate) {
+  const fixture = engineFixture({
+    engine: { scopesOf: ({ name }) => (name === 'alice' ? unrestricted : nobody) },
+  });
+  await fixture.declare(widget());
+  await fixture.sync(widgets, [made({ name: 'a' })]);
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: fixture.engine.source,
+    authenticate,
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    pages: fixture.pages,
+    log: silentLogger,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test.each(ways)('over HTTP, prepared or not, the caller is known %s', async (_, authenticate) => {
+  const { url } = await world(authenticate);
+  const ask = async (query: string, name: string) => {
+    const headers = { 'content-type': 'application/json', 'x-name': name };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    return ((await response.json()) as { data: { exampleComWidgets: { nodes: unknown[] } } }).data.exampleComWidgets
+      .nodes;
+  };
+  // One after the other: what is kept of one caller's answer must not answer the other.
+  for (const query of [plain, counted]) {
+    for (const turn of [1, 2]) {
+      expect([turn, await ask(query, 'alice')]).toEqual([turn, [{ metadata: { name: 'a' } }]]);
+      expect([turn, await ask(query, 'bob')]).toEqual([turn, []]);
+    }
+  }
+});
+
+test.each(ways)('credentials that are refused %s get a coded answer', async (_, authenticate) => {
+  const { url } = await world(authenticate);
+  for (const query of [plain, counted]) {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      errors: [{ message: 'Say who you are.', extensions: { code: 'FORBIDDEN' } }],
+    });
+  }
+});
+
+test.each(ways)('over WebSocket the caller is known %s, from connection_init', async (_, authenticate) => {
+  const { url } = await world(authenticate);
+  const ask = async (connectionParams: Record<string, unknown>) => {
+    const client = createClient({
+      url: url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams,
+      retryAttempts: 0,
+    });
+    onTestFinished(() => void client.dispose());
+    for await (const { data } of client.iterate({ query: counted })) return data;
+    return null;
+  };
+  expect(await ask({ name: 'alice' })).toMatchObject({ exampleComWidgets: { totalCount: 1 } });
+  expect(await ask({ name: 'bob' })).toMatchObject({ exampleComWidgets: { totalCount: 0, nodes: [] } });
+  await expect(ask({})).rejects.toMatchObject({ code: 4403 });
+});

@@ -1,0 +1,121 @@
+/**
+ * A caller who may see no row sees none, through every way in that reads rows. The statements differ from field to field; this finds
+ * one that forgets the scope.
+ */
+import { expect, test } from 'vitest';
+import { noRows, unrestricted } from '../src/access/scope.ts';
+import { encodeObjectId } from '../src/query/plan/object-id.ts';
+import { answerPair } from './kit/answer-pair.ts';
+import { made } from './kit/engine-fixture.ts';
+import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
+
+const id = encodeObjectId({ cluster: 'east', key: widgets, namespace: 'default', name: 'secret-1' });
+
+/** Every root and every field that reads rows, each with what it gives to a caller without rights. */
+const documents: readonly (readonly [string, unknown])[] = [
+  ['{ exampleComWidgets { nodes { id metadata { name } } } }', { exampleComWidgets: { nodes: [] } }],
+  [
+    '{ exampleComWidgets(orderBy: [{ path: "status.phase" }]) { edges { cursor node { id } } pageInfo { hasNextPage endCursor } } }',
+    { exampleComWidgets: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } },
+  ],
+  [
+    '{ exampleComWidgets(filter: { labelSelector: "app=shop" }) { totalCount nodes { raw } } }',
+    { exampleComWidgets: { totalCount: 0, nodes: [] } },
+  ],
+  [
+    '{ exampleComWidgets(filter: { namespaces: ["default"], status: { phase: { eq: "Ready" } } }) { totalCount nodes { id } } }',
+    { exampleComWidgets: { totalCount: 0, nodes: [] } },
+  ],
+  [`{ exampleComWidgets(filter: { ids: ["${id}"] }) { nodes { id } } }`, { exampleComWidgets: { nodes: [] } }],
+  ['{ exampleComWidgets(filter: { search: "secret" }) { nodes { id } } }', { exampleComWidgets: { nodes: [] } }],
+  ['{ exampleComWidgets { totalCount } }', { exampleComWidgets: { totalCount: 0 } }],
+  [
+    '{ exampleComWidgets(filter: { clusters: ["east"] }) { totalCount(limit: 10) } }',
+    { exampleComWidgets: { totalCount: 0 } },
+  ],
+  [
+    '{ exampleComWidgets { aggregate { count max(path: "spec.replicas") groups(by: ["metadata.namespace"]) { keys } } } }',
+    { exampleComWidgets: { aggregate: { count: 0, max: null, groups: [] } } },
+  ],
+  [
+    '{ exampleComWidgets(filter: { namespaces: ["default"] }) { facets(paths: ["metadata.namespace", "status.phase"]) { values { value } } } }',
+    { exampleComWidgets: { facets: [{ values: [] }, { values: [] }] } },
+  ],
+  [
+    '{ objects(kinds: ["*"]) { totalCount nodes { id } aggregate { count } } }',
+    { objects: { totalCount: 0, nodes: [], aggregate: { count: 0 } } },
+  ],
+  [`{ object(id: "${id}") { id } }`, { object: null }],
+  [`{ objectsById(ids: ["${id}"]) { id owners { nodes { id } } } }`, { objectsById: [null] }],
+  ['{ exampleComWidget(namespace: "default", name: "secret-1") { id } }', { exampleComWidget: null }],
+  ['{ resources { key objects lastEventAt } }', { resources: [] }],
+];
+
+async function world(mayRead: (key: string) => boolean) {
+  const scopesOf = () => ({
+    id: 'test',
+    of: (key: string) => (mayRead(key) ? unrestricted.of(key) : noRows),
+  });
+  const pair = await answerPair({ engine: { scopesOf } });
+  const { fixture } = pair;
+  await fixture.declare(widget(), gadget());
+  const owner = { uid: 'uid-gadget', name: 'owner', kind: 'Gadget', apiVersion: 'example.com/v1', controller: true };
+  await fixture.sync(gadgets, [made({ name: 'owner', uid: 'uid-gadget' })]);
+  await fixture.sync(
+    widgets,
+    ['secret-1', 'secret-2'].map((name) =>
+      made({
+        name,
+        labels: { app: 'shop' },
+        metadata: { ownerReferences: [owner] },
+        spec: { replicas: 3 },
+        status: { phase: 'Ready' },
+      } as never),
+    ),
+  );
+  return pair;
+}
+
+test.each(documents)('%s', async (query, data) => {
+  const { ask } = await world(() => false);
+  for (const { text } of await ask(JSON.stringify({ query }))) {
+    const answer = JSON.parse(text) as { data: unknown; errors?: unknown };
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data).toEqual(data);
+    expect(text).not.toContain('uid-');
+  }
+});
+
+test('related objects of a kind without rights are not shown, those of others are', async () => {
+  const query =
+    '{ exampleComGadgets { nodes { metadata { name } owned { totalCount nodes { id } aggregate { count } } } } }';
+  const hidden = await world((key) => key === gadgets);
+  const [, answer] = await hidden.ask(JSON.stringify({ query }));
+  expect(JSON.parse(answer.text).data.exampleComGadgets.nodes).toEqual([
+    { metadata: { name: 'owner' }, owned: { totalCount: 0, nodes: [], aggregate: { count: 0 } } },
+  ]);
+  const seen = await world(() => true);
+  const [, whole] = await seen.ask(JSON.stringify({ query }));
+  expect(JSON.parse(whole.text).data.exampleComGadgets.nodes[0].owned).toMatchObject({
+    totalCount: 2,
+    aggregate: { count: 2 },
+  });
+});
+
+test('owners of a kind without rights are not shown', async () => {
+  const query = '{ exampleComWidgets { nodes { owners { totalCount nodes { id } aggregate { count } } } } }';
+  const { ask } = await world((key) => key === widgets);
+  const [, answer] = await ask(JSON.stringify({ query }));
+  const owners = { totalCount: 0, nodes: [], aggregate: { count: 0 } };
+  expect(JSON.parse(answer.text).data.exampleComWidgets.nodes).toEqual([{ owners }, { owners }]);
+});
+
+test('a subscription to a kind without rights is silent about its rows', async () => {
+  const { fixture } = await world(() => false);
+  const events = await fixture.subscribe(
+    'subscription { exampleComWidgetChanges { phase totalCount changes { id } } }',
+  );
+  expect((await events.next()).value).toMatchObject({
+    data: { exampleComWidgetChanges: { phase: 'SYNCED', totalCount: 0, changes: [] } },
+  });
+});
