@@ -30,6 +30,9 @@ export interface GroupSource {
   readonly aggregate: AggregateSource;
 }
 
+/** Groups on a page when the caller does not say. */
+export const defaultGroups = 100;
+
 /** More paths than this make groups of one object each. */
 const mostPaths = 8;
 
@@ -43,7 +46,7 @@ export async function readGroups(
     throw new PortolanError('BAD_USER_INPUT', `\`by\` takes 1 to ${mostPaths} paths; these are ${args.by.length}.`);
   }
   const by = args.by.map((path) => leafAt(aggregated, 'groups', path));
-  const first = pageSize('groups', args.first ?? null, 100, aggregated.operation.source.limits.maxPageSize);
+  const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
   const type = info.schema.getType('GroupAggregate') as GraphQLObjectType;
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
   const measured = mergeMeasured([

@@ -1,19 +1,11 @@
 /** Paths in the arguments of aggregates and facets: looked up in the kinds of the connection, checked for what is asked of them. */
 
-import {
-  type FragmentDefinitionNode,
-  type GraphQLField,
-  type GraphQLObjectType,
-  type GraphQLResolveInfo,
-  getArgumentValues,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { isSummable } from '../../catalog/values/tally.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
 import { leafIn, pathIn } from '../filter/kinds-path.ts';
-import { selectionsAt } from '../selection/needs.ts';
+import { fragmentsOf, selectedFields, selectionsAt } from '../selection/walk.ts';
 import type { Aggregated } from './aggregated.ts';
 
 /** Fields of an aggregate that measure the values at a path. */
@@ -85,28 +77,23 @@ export function selectedMeasures(
   steps: readonly string[],
 ): readonly Measured[] {
   const fields = type.getFields();
+  const sets = selectionsAt(
+    fragmentsOf(info),
+    info.fieldNodes.map((node) => node.selectionSet),
+    steps,
+  );
   const measured: Measured[] = [];
-  const visit = (set: SelectionSetNode): void => {
-    for (const node of set.selections) {
-      if (node.kind !== Kind.FIELD) {
-        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
-        if (fragment !== undefined) visit(fragment.selectionSet);
-        continue;
-      }
-      const measure = measures.find((name) => name === node.name.value);
-      const field: GraphQLField<unknown, unknown> | undefined = fields[node.name.value];
-      if (measure === undefined || field === undefined) continue;
-      try {
-        const { path } = getArgumentValues(field, node, info.variableValues);
-        measured.push(measuredAt(aggregated, measure, String(path)));
-      } catch {
-        // Told where the field is resolved.
-      }
+  for (const { node } of selectedFields(fragmentsOf(info), sets, type, { typeOf: () => type })) {
+    const measure = measures.find((name) => name === node.name.value);
+    const field: GraphQLField<unknown, unknown> | undefined = fields[node.name.value];
+    if (measure === undefined || field === undefined) continue;
+    try {
+      const { path } = getArgumentValues(field, node, info.variableValues);
+      measured.push(measuredAt(aggregated, measure, String(path)));
+    } catch {
+      // The field says the error where it is resolved.
     }
-  };
-  const sets = info.fieldNodes.map((node) => node.selectionSet);
-  for (const set of selectionsAt(info.fragments as Readonly<Record<string, FragmentDefinitionNode>>, sets, steps))
-    visit(set);
+  }
   return mergeMeasured(measured);
 }
 

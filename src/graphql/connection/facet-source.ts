@@ -19,6 +19,9 @@ export interface FacetSource {
   shown(key: FacetResult['values'][number]['key']): unknown;
 }
 
+/** Values of a facet when the caller does not say. */
+export const defaultFacetValues = 20;
+
 /** Each is read by itself, and nobody has a menu of more. */
 const mostPaths = 20;
 
@@ -30,7 +33,7 @@ export function facetsOf(aggregated: Aggregated, { paths, first, contains }: Fac
       `\`facets\` takes at most ${mostPaths} paths; these are ${paths.length}.`,
     );
   }
-  const size = pageSize('facets', first ?? null, 20, aggregated.operation.source.limits.maxPageSize);
+  const size = pageSize('facets', first ?? null, defaultFacetValues, aggregated.operation.source.limits.maxPageSize);
   return paths.map((written) => {
     const leaf = leafAt(aggregated, 'facets', written);
     let reading: Promise<FacetResult | NotAfforded> | null = null;

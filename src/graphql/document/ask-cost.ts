@@ -1,8 +1,8 @@
 /** What an operation costs, asked of its budget before anything is read. The same for every door. */
 import { type DocumentNode, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import type { OperationCost } from '../../operation/operation-cost.ts';
+import { costOf } from '../selection/cost.ts';
 import { checkVariables } from './check-variables.ts';
-import { costOf } from './cost.ts';
 import { documentFragments } from './document-fragments.ts';
 
 export interface AskedDocument {

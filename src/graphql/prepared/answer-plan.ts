@@ -3,7 +3,7 @@
  * its variables, becomes page templates (src/store/pages/page-template.ts) and the texts around them.
  *
  * Only a closed world is planned: lists of kinds, with nodes, edges, pageInfo and changesCursor, whose objects' fields say by
- * plain-field.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
+ * field-facts.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
  * as in the executor (listPlan, filterFrom), so what is refused there is refused here.
  */
 
@@ -21,7 +21,6 @@ import {
   getVariableValues,
   isAbstractType,
   isObjectType,
-  Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
@@ -42,8 +41,9 @@ import { documentFragments } from '../document/document-fragments.ts';
 import { filterFrom } from '../filter/filter-input.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { type ListArguments, listPlan } from '../schema/list-field.ts';
+import { factsOf, type PlainField } from '../selection/field-facts.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
-import { type PlainField, plainOf } from '../selection/plain-field.ts';
+import { selectedFields, type WalkOptions } from '../selection/walk.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
 
 /** Text of the answer, or what the page says at this place. */
@@ -336,7 +336,7 @@ class Planner {
 
   #field(parent: GraphQLObjectType, node: FieldNode) {
     const field = parent.getFields()[node.name.value];
-    const plain: PlainField | null = field === undefined ? null : plainOf(field);
+    const plain: PlainField | null = field === undefined ? null : factsOf(field).plain;
     if (field === undefined || plain === null) throw new NotPlain();
     return { field, plain, type: getNamedType(field.type) };
   }
@@ -351,27 +351,16 @@ class Planner {
   /** The fields selected of `type`, by response key, in the order of the answer (GraphQL, CollectFields). */
   #fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Fields {
     const found = new Map<string, [FieldNode, ...FieldNode[]]>();
-    const visited = new Set<string>();
-    const visit = (set: SelectionSetNode): void => {
-      for (const node of set.selections) {
-        if (!this.#isIncluded(node)) continue;
-        if (node.kind === Kind.FIELD) {
-          const key = node.alias?.value ?? node.name.value;
-          const known = found.get(key);
-          if (known === undefined) found.set(key, [node]);
-          else known.push(node);
-          continue;
-        }
-        if (node.kind === Kind.FRAGMENT_SPREAD) {
-          if (visited.has(node.name.value)) continue;
-          visited.add(node.name.value);
-        }
-        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : this.#fragments[node.name.value];
-        if (fragment !== undefined && this.#applies(fragment.typeCondition?.name.value, type))
-          visit(fragment.selectionSet);
-      }
+    const options: WalkOptions<GraphQLObjectType> = {
+      typeOf: (condition) => (this.#applies(condition, type) ? type : null),
+      includes: (node) => this.#isIncluded(node),
     };
-    for (const set of sets) visit(set);
+    for (const { node } of selectedFields(this.#fragments, sets, type, options)) {
+      const key = node.alias?.value ?? node.name.value;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, [node]);
+      else known.push(node);
+    }
     return found;
   }
 
@@ -381,8 +370,8 @@ class Planner {
     return getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)?.['if'] !== false;
   }
 
-  #applies(condition: string | undefined, type: GraphQLObjectType): boolean {
-    if (condition === undefined || condition === type.name) return true;
+  #applies(condition: string, type: GraphQLObjectType): boolean {
+    if (condition === type.name) return true;
     const { schema } = this.#generation;
     const named = schema.getType(condition);
     return isAbstractType(named) && schema.isSubType(named, type);

@@ -2,10 +2,16 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
 import type { NotAfforded } from '../../query/plan/scan-budget.ts';
-import { type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
+import { defaultGroups, type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
 import type { Measure } from '../connection/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
+import { countOf } from '../selection/cost.ts';
+import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
+
+/** In values: counting all objects of a list, and looking through all of them for a sum or an end. */
+export const countCost = 50;
+const scanCost = 100;
 
 interface FacetValueSource {
   readonly value: unknown;
@@ -53,6 +59,7 @@ export function addAggregates(builder: Builder): void {
         type: num,
         description,
         args: { path: t.arg({ type: 'Path', required: true }) },
+        extensions: facts({ cost: { own: scanCost } }),
         resolve: async (source, { path }, { portolan }, info) =>
           afforded(portolan, (await source.value(measure, path)) as NumSource | NotAfforded | null, info),
       });
@@ -61,12 +68,14 @@ export function addAggregates(builder: Builder): void {
         type: 'JSON',
         description,
         args: { path: t.arg({ type: 'Path', required: true }) },
+        extensions: facts({ cost: { own: scanCost } }),
         resolve: async (source, { path }, { portolan }, info) =>
           afforded(portolan, await source.value(measure, path), info),
       });
     return {
       count: t.int({
         description: 'Objects.',
+        extensions: facts({ cost: { own: countCost } }),
         resolve: async (source, _args, { portolan }, info) => afforded(portolan, await source.count(), info),
       }),
       sum: number(
@@ -108,9 +117,10 @@ export function addAggregates(builder: Builder): void {
         args: {
           by: t.arg({ type: ['Path'], required: true }),
           orderBy: t.arg({ type: [groupOrder], description: 'The largest groups first when not given.' }),
-          first: t.arg.int({ description: 'Groups on a page; 100 when not given.' }),
+          first: t.arg.int({ description: `Groups on a page; ${defaultGroups} when not given.` }),
           after: t.arg.string({ description: 'The cursor of the last group before the page.' }),
         },
+        extensions: facts({ cost: { repeats: ({ first }) => countOf(first, defaultGroups) } }),
         resolve: async (source, args, { portolan }, info) => {
           const groups = afforded(portolan, await readGroups(source.aggregated, args, info), info);
           return groups === null ? null : [...groups];

@@ -1,6 +1,5 @@
 /** The subscription root of a kind: a live list (src/live/live-list.ts) as GraphQL shows it. */
 import {
-  type FragmentDefinitionNode,
   GraphQLBoolean,
   type GraphQLFieldConfigMap,
   GraphQLID,
@@ -25,7 +24,8 @@ import { ObjectSource } from '../connection/object-source.ts';
 import { filterContext, filterFrom } from '../filter/filter-input.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
-import { projectionOf, selectionsAt } from '../selection/needs.ts';
+import { projectionOf } from '../selection/projection.ts';
+import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
 import { listOf, nonNull } from '../types/wrap.ts';
 import type { FieldConfig } from './shape-types.ts';
 
@@ -151,7 +151,7 @@ function startOf(since: unknown, snapshot: unknown): LiveStart {
 }
 
 function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType): Projection {
-  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  const fragments = fragmentsOf(info);
   const roots = info.fieldNodes.map((node) => node.selectionSet);
   const sets = selectionsAt(fragments, roots, ['changes', 'object']);
   return projectionOf({ schema: info.schema, fragments }, sets, object);

@@ -10,11 +10,11 @@ import { parsePath } from '../../catalog/tree/path.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { recordOf } from '../../catalog/values/shown.ts';
 import { orderKey } from '../../catalog/values/values.ts';
+import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
 import { loadOwned, loadOwners } from '../connection/owner-relation.ts';
-import { at, below, needing, nothing, wholeBody } from '../selection/needs.ts';
-import { type PlainField, plainly } from '../selection/plain-field.ts';
+import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
 
@@ -81,43 +81,55 @@ export function addKubernetesObject(builder: Builder): void {
         }),
         labels: t.field({
           type: 'StringMap',
-          extensions: plainly(at('labels'), { is: 'member', name: 'labels', type: { kind: 'stringMap' } }),
+          extensions: facts({
+            need: at('labels'),
+            plain: { is: 'member', name: 'labels', type: { kind: 'stringMap' } },
+          }),
           resolve: (source) => recordOf(source.metadata['labels']),
         }),
         annotations: t.field({
           type: 'StringMap',
           description: 'Without kubectl.kubernetes.io/last-applied-configuration.',
-          extensions: plainly(at('annotations'), { is: 'member', name: 'annotations', type: { kind: 'stringMap' } }),
+          extensions: facts({
+            need: at('annotations'),
+            plain: { is: 'member', name: 'annotations', type: { kind: 'stringMap' } },
+          }),
           resolve: (source) => recordOf(source.metadata['annotations']),
         }),
         label: t.string({
           description: 'The value of one label.',
           args: { key: t.arg.string({ required: true }) },
-          extensions: plainly(at('labels'), { is: 'entry', of: 'labels' }),
+          extensions: facts({ need: at('labels'), plain: { is: 'entry', of: 'labels' } }),
           resolve: (source, { key }) => text(own(map(source, 'labels'), key)),
         }),
         annotation: t.string({
           description: 'The value of one annotation.',
           args: { key: t.arg.string({ required: true }) },
-          extensions: plainly(at('annotations'), { is: 'entry', of: 'annotations' }),
+          extensions: facts({ need: at('annotations'), plain: { is: 'entry', of: 'annotations' } }),
           resolve: (source, { key }) => text(own(map(source, 'annotations'), key)),
         }),
         finalizers: t.stringList({
           nullable: { list: true, items: false },
-          extensions: plainly(at('finalizers'), {
-            is: 'member',
-            name: 'finalizers',
-            type: listed({ kind: 'leaf', type: 'String' }),
+          extensions: facts({
+            need: at('finalizers'),
+            plain: {
+              is: 'member',
+              name: 'finalizers',
+              type: listed({ kind: 'leaf', type: 'String' }),
+            },
           }),
           resolve: (source) => strings(source.metadata['finalizers']),
         }),
         ownerReferences: t.field({
           type: [ownerReference],
           nullable: { list: true, items: false },
-          extensions: plainly(at('ownerReferences'), {
-            is: 'member',
-            name: 'ownerReferences',
-            type: listed({ kind: 'object', shape: '' }),
+          extensions: facts({
+            need: at('ownerReferences'),
+            plain: {
+              is: 'member',
+              name: 'ownerReferences',
+              type: listed({ kind: 'object', shape: '' }),
+            },
           }),
           resolve: (source) => records(source.metadata['ownerReferences']),
         }),
@@ -175,36 +187,36 @@ export function addKubernetesObject(builder: Builder): void {
       cluster: t.string({ nullable: false, extensions: identity('cluster'), resolve: ({ row }) => row.cluster }),
       apiVersion: t.string({
         nullable: false,
-        extensions: plainly(at('apiVersion'), { is: 'apiVersion' }),
+        extensions: facts({ need: at('apiVersion'), plain: { is: 'apiVersion' } }),
         resolve: (source) => source.apiVersion,
       }),
       kind: t.string({
         nullable: false,
-        extensions: plainly(nothing, { is: 'kind' }),
+        extensions: facts({ plain: { is: 'kind' } }),
         resolve: ({ kind }) => kind.resource.kind,
       }),
       metadata: t.field({
         type: 'ObjectMeta',
         nullable: false,
-        extensions: plainly(below('metadata'), { is: 'metadata' }),
+        extensions: facts({ need: below('metadata'), plain: { is: 'metadata' } }),
         resolve: (source) => source,
       }),
       raw: t.field({
         type: 'JSON',
         description: 'The whole object as it is stored: without managedFields and withheld data.',
-        extensions: needing(wholeBody),
+        extensions: facts({ need: wholeBody, cost: { own: 50 } }),
         resolve: (source) => source.whole(),
       }),
       yaml: t.string({
         description: 'The same as YAML.',
-        extensions: needing(wholeBody),
+        extensions: facts({ need: wholeBody, cost: { own: 50 } }),
         resolve: (source) => stringify(plain(source.whole()), { lineWidth: 0 }),
       }),
       columns: t.field({
         type: [column],
         description: 'What kubectl get shows.',
         nullable: { list: true, items: false },
-        extensions: needing(wholeBody),
+        extensions: facts({ need: wholeBody, cost: { own: 5 } }),
         resolve: ({ kind, body }) =>
           kind.printerColumns.map((printer) => ({
             name: printer.name,
@@ -218,7 +230,7 @@ export function addKubernetesObject(builder: Builder): void {
         type: condition,
         description: 'The condition of this type in status.conditions.',
         args: { type: t.arg.string({ required: true }) },
-        extensions: plainly(at('status', 'conditions'), { is: 'condition' }),
+        extensions: facts({ need: at('status', 'conditions'), plain: { is: 'condition' } }),
         resolve: ({ body }, { type }) =>
           records(recordOf(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
       }),
@@ -226,7 +238,7 @@ export function addKubernetesObject(builder: Builder): void {
         type: 'JSON',
         description: 'Whatever stands at a path; a list where the path goes through every element.',
         args: { path: t.arg({ type: 'Path', required: true }) },
-        extensions: needing(wholeBody),
+        extensions: facts({ need: wholeBody }),
         resolve: ({ kind, body }, args) => {
           const path = parsePath(args.path);
           const { many } = resolvePath(kind.tree, path);
@@ -237,13 +249,13 @@ export function addKubernetesObject(builder: Builder): void {
         type: ['Path'],
         description: 'Paths whose values Portolan withholds and never stores.',
         nullable: { list: true, items: false },
-        extensions: plainly(nothing, { is: 'withheld' }),
+        extensions: facts({ plain: { is: 'withheld' } }),
         resolve: ({ kind }) => [...kind.withheld],
       }),
       owners: t.field({
         type: 'KubernetesObjectConnection',
         description: 'The objects named in metadata.ownerReferences that are there.',
-        extensions: needing(nothing),
+        extensions: facts({ cost: { repeats: 'page' } }),
         resolve: (source, _args, _context, info) => loadOwners(source, info),
       }),
       owned: t.field({
@@ -251,10 +263,10 @@ export function addKubernetesObject(builder: Builder): void {
         description: 'The objects whose metadata.ownerReferences name this one.',
         args: {
           kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
-          first: t.arg.int({ description: 'Objects on a page; 50 when not given.' }),
+          first: t.arg.int({ description: `Objects on a page; ${defaultPageSize} when not given.` }),
           after: t.arg.string({}),
         },
-        extensions: needing(nothing),
+        extensions: facts({ cost: { repeats: 'page' } }),
         resolve: (source, args, _context, info) => {
           const { kinds, first, after } = args;
           return loadOwned(source, { kinds: kinds ?? null, first: first ?? null, after: after ?? null }, info);
@@ -264,16 +276,16 @@ export function addKubernetesObject(builder: Builder): void {
   });
 }
 
-function member(name: string, type: LeafType = 'String'): ReturnType<typeof plainly> {
-  return plainly(at(name), { is: 'member', name, type: { kind: 'leaf', type } });
+function member(name: string, type: LeafType = 'String'): ReturnType<typeof facts> {
+  return facts({ need: at(name), plain: { is: 'member', name, type: { kind: 'leaf', type } } });
 }
 
-function flag(name: string): ReturnType<typeof plainly> {
-  return plainly(at(name), { is: 'flag', name });
+function flag(name: string): ReturnType<typeof facts> {
+  return facts({ need: at(name), plain: { is: 'flag', name } });
 }
 
-function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof plainly> {
-  return plainly(nothing, { is: 'identity', of });
+function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof facts> {
+  return facts({ plain: { is: 'identity', of } });
 }
 
 function listed(of: FieldType): FieldType {

@@ -16,16 +16,15 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Place } from '../../operation/operation-trace.ts';
-import { checkPage } from '../../query/plan/check-page.ts';
+import { checkPage, defaultPageSize } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
 import { ListConnection } from '../connection/connection-source.ts';
 import { filterContext, filterFrom } from '../filter/filter-input.ts';
 import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
-import { nothing } from '../selection/needs.ts';
-import { plainly } from '../selection/plain-field.ts';
 import { inputList } from '../types/wrap.ts';
 import type { FieldConfig } from './shape-types.ts';
 
@@ -53,7 +52,7 @@ export function pageArguments(
     orderBy: { type: inputList(order) },
     first: {
       type: GraphQLInt,
-      description: 'Objects on a page, going forward; 50 when neither first nor last is given.',
+      description: `Objects on a page, going forward; ${defaultPageSize} when neither first nor last is given.`,
     },
     after: { type: GraphQLString },
     last: { type: GraphQLInt, description: 'Objects on a page, going backward. The order of the page is the same.' },
@@ -72,7 +71,7 @@ export function listRoot(
     type: connection,
     description: `All ${kind.resource.kind} objects.`,
     args: { filter: { type: filter }, ...pageArguments(shared.type('Order')) },
-    extensions: plainly(nothing, { is: 'list', kind, filter }),
+    extensions: facts({ plain: { is: 'list', kind, filter }, cost: { repeats: 'page' } }),
     resolve: (_root, args, { portolan }, info) =>
       list(
         portolan,

@@ -4,6 +4,8 @@ import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { filterContext, filterFrom } from '../filter/filter-input.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { lengthOf } from '../selection/cost.ts';
+import { facts } from '../selection/field-facts.ts';
 import { inputList, listOf, nonNull, required } from '../types/wrap.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
@@ -23,6 +25,7 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       type: nonNull(listOf(shared.object)),
       description: 'Objects by their ids, in the order of the ids, null where one is gone.',
       args: { ids: { type: required(inputList(GraphQLID)) } },
+      extensions: facts({ cost: { repeats: ({ ids }) => lengthOf(ids) } }),
       resolve: async (_root, args, { portolan }, info) => {
         const ids = args['ids'] as readonly string[];
         const maximum = portolan.source.limits.maxPageSize;
@@ -47,6 +50,7 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
         filter: { type: shared.filters.object },
         ...pageArguments(shared.type('Order')),
       },
+      extensions: facts({ cost: { repeats: 'page' } }),
       resolve: (_root, args, { portolan }, info) => {
         const words = args['kinds'] as readonly string[];
         const kinds = [...new Set(portolan.generation.kinds(words))];

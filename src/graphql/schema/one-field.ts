@@ -1,6 +1,5 @@
 /** The root field that reads one object of a kind by name, and the reading of objects by identity that `object(id)` shares. */
 import {
-  type FragmentDefinitionNode,
   type GraphQLNamedType,
   GraphQLNonNull,
   type GraphQLObjectType,
@@ -16,7 +15,8 @@ import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { readiness } from '../../query/read/readiness.ts';
 import { ObjectSource } from '../connection/object-source.ts';
-import { projectionOf } from '../selection/needs.ts';
+import { projectionOf } from '../selection/projection.ts';
+import { fragmentsOf } from '../selection/walk.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 /** `pod(namespace:, name:, cluster:)`; null when there is no such object. */
@@ -60,7 +60,7 @@ function clusterFor(kind: CatalogKind, asked: unknown): string {
 
 /** What an object selected by this field needs of its body. */
 export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedType): Projection {
-  const fragments = info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
+  const fragments = fragmentsOf(info);
   const sets = info.fieldNodes.flatMap((node) => (node.selectionSet === undefined ? [] : [node.selectionSet]));
   return projectionOf({ schema: info.schema, fragments }, sets, type);
 }

@@ -17,6 +17,7 @@ import { readDescribed } from '../../store/read/catalog-rows.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
+import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { ResourceSource } from './resource-source.ts';
 
@@ -190,6 +191,7 @@ export function addResources(builder: Builder): void {
       type: ['Resource'],
       nullable: { list: false, items: false },
       description: 'The resources of all clusters.',
+      extensions: facts({ cost: { own: 500 } }),
       args: {
         kinds: t.arg.stringList({ description: 'As in `objects(kinds:)`.' }),
         clusters: t.arg.stringList({}),

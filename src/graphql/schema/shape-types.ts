@@ -11,8 +11,7 @@ import { fieldName } from '../../catalog/names/field-names.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { shownMember } from '../../catalog/values/shown.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import { at, below } from '../selection/needs.ts';
-import { plainly } from '../selection/plain-field.ts';
+import { at, below, facts } from '../selection/field-facts.ts';
 import { listOf, nonNull } from '../types/wrap.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
@@ -38,7 +37,7 @@ export class ShapeTypes {
     return {
       type: this.#output(tree, names, type),
       ...(description === undefined ? {} : { description }),
-      extensions: plainly(type.kind === 'object' ? below(name) : at(name), { is: 'member', name, type }),
+      extensions: facts({ need: type.kind === 'object' ? below(name) : at(name), plain: { is: 'member', name, type } }),
       resolve: (source) => shownMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }

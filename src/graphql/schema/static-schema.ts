@@ -8,9 +8,11 @@ import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
 import type { FoldedChange, RemovalReason } from '../../live/fold.ts';
 import { aggregateOf } from '../connection/aggregate-source.ts';
-import { facetsOf } from '../connection/facet-source.ts';
+import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
+import { countOf, lengthOf } from '../selection/cost.ts';
+import { facts } from '../selection/field-facts.ts';
 import { scalars } from '../types/scalars.ts';
-import { addAggregates, afforded } from './aggregate-types.ts';
+import { addAggregates, afforded, countCost } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import { addResources } from './resources.ts';
@@ -103,6 +105,7 @@ function addPaging(builder: Builder): void {
       pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: (source) => source.pageInfo() }),
       totalCount: t.int({
         args: { limit: t.arg.int({ description: 'Stop counting here; equal to the limit means "at least".' }) },
+        extensions: facts({ cost: { own: countCost } }),
         description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
         resolve: async (source, { limit }, { portolan }, info) =>
           afforded(portolan, await source.totalCount(limit ?? null), info),
@@ -118,9 +121,12 @@ function addPaging(builder: Builder): void {
         description: 'For filter menus and completion: the values at each path with how many objects have them.',
         args: {
           paths: t.arg({ type: ['Path'], required: true }),
-          first: t.arg.int({ description: 'Values of each path; 20 when not given.' }),
+          first: t.arg.int({ description: `Values of each path; ${defaultFacetValues} when not given.` }),
           contains: t.arg.string({ description: 'Only values that contain this text, upper or lower case.' }),
         },
+        extensions: facts({
+          cost: { repeats: ({ paths, first }) => lengthOf(paths) * countOf(first, defaultFacetValues) },
+        }),
         resolve: (source, args) => [...facetsOf(source.aggregated, args)],
       }),
       changesCursor: t.string({

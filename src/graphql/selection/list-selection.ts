@@ -1,15 +1,17 @@
 /** What is selected of a connection's objects: what of their bodies is read, and what that costs. */
 
-import type {
-  FragmentDefinitionNode,
-  GraphQLNamedType,
-  GraphQLObjectType,
-  GraphQLResolveInfo,
-  SelectionSetNode,
+import {
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  type SelectionSetNode,
 } from 'graphql';
+import { must } from '../../base/must.ts';
 import type { Projection } from '../../query/plan/plan.ts';
-import { costOfObject } from '../document/cost.ts';
-import { projectionOf, selectionsAt } from './needs.ts';
+import { costOfObject } from './cost.ts';
+import { projectionOf } from './projection.ts';
+import { fragmentsOf, selectionsAt } from './walk.ts';
 
 /** What the nodes of the connection resolved by `info` need of their bodies. */
 export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
@@ -37,16 +39,8 @@ export function nodeSelections(info: ListSelection): readonly SelectionSetNode[]
   ];
 }
 
-export function fragmentsOf(info: ListSelection): Readonly<Record<string, FragmentDefinitionNode>> {
-  return info.fragments as Readonly<Record<string, FragmentDefinitionNode>>;
-}
-
 /** The named type of the connection's nodes. */
 export function nodeType(info: ListSelection): GraphQLNamedType {
-  let type: unknown = info.returnType;
-  while (typeof type === 'object' && type !== null && 'ofType' in type) type = type.ofType;
-  const nodes = (type as GraphQLObjectType).getFields()['nodes']?.type as unknown;
-  let node = nodes;
-  while (typeof node === 'object' && node !== null && 'ofType' in node) node = node.ofType;
-  return node as GraphQLNamedType;
+  const connection = getNamedType(info.returnType) as GraphQLObjectType;
+  return getNamedType(must(connection.getFields()['nodes'], 'a connection has nodes').type);
 }

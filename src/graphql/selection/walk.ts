@@ -1,0 +1,132 @@
+/**
+ * The walk over what a document selects. Two forms, because they answer two questions:
+ *
+ *   selectedFields   the fields of one selection set, fragments opened, each fragment once
+ *   SelectionFold    a value made from all fields below a selection set; a fragment is folded once, however often it is spread,
+ *                    so that a document whose fragments spread each other twice takes time linear in its length
+ *
+ * Both expect a document without cycles of fragments, as validation guarantees.
+ */
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
+
+/** What selections are read against. */
+export interface SelectionContext {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Fragments;
+}
+
+export interface SelectedField<T> {
+  readonly node: FieldNode;
+  /** The type that the field is selected of: that of the innermost fragment, or of the selection sets. */
+  readonly parent: T;
+}
+
+export interface WalkOptions<T> {
+  /** The type that a fragment's fields are selected of; null where the fragment does not apply. */
+  readonly typeOf: (condition: string, parent: T) => T | null;
+  /** Whether a selection counts; all do without it, also those with @skip and @include. */
+  readonly includes?: (node: SelectionNode) => boolean;
+}
+
+/** The fields that these selection sets of one type select, in the order of the document. */
+export function* selectedFields<T>(
+  fragments: Fragments,
+  sets: readonly SelectionSetNode[],
+  type: T,
+  { typeOf, includes = () => true }: WalkOptions<T>,
+): Generator<SelectedField<T>, void, undefined> {
+  const spread = new Set<string>();
+  const visit = function* (set: SelectionSetNode, parent: T): Generator<SelectedField<T>, void, undefined> {
+    for (const node of set.selections) {
+      if (!includes(node)) continue;
+      if (node.kind === Kind.FIELD) {
+        yield { node, parent };
+        continue;
+      }
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        if (spread.has(node.name.value)) continue;
+        spread.add(node.name.value);
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
+      const condition = fragment?.typeCondition?.name.value;
+      const target = condition === undefined ? parent : typeOf(condition, parent);
+      if (fragment !== undefined && target !== null) yield* visit(fragment.selectionSet, target);
+    }
+  };
+  for (const set of sets) yield* visit(set, type);
+}
+
+/** The selection sets found under `path` (field names, aliases ignored) below `sets`, whatever the types are. */
+export function selectionsAt(
+  fragments: Fragments,
+  sets: readonly (SelectionSetNode | undefined)[],
+  path: readonly string[],
+): readonly SelectionSetNode[] {
+  let found = sets.filter((set) => set !== undefined);
+  for (const name of path) {
+    const fields = [...selectedFields(fragments, found, '', { typeOf: (condition) => condition })];
+    found = fields.flatMap(({ node }) =>
+      node.name.value === name && node.selectionSet !== undefined ? [node.selectionSet] : [],
+    );
+  }
+  return found;
+}
+
+/** The fragments that a resolver's `info` brings. */
+export function fragmentsOf({ fragments }: Pick<GraphQLResolveInfo, 'fragments'>): Fragments {
+  return fragments as Fragments;
+}
+
+/** How fields become a value. */
+export interface Folding<T> {
+  readonly nothing: T;
+  add(left: T, right: T): T;
+  field(node: FieldNode, parent: GraphQLNamedType): T;
+}
+
+export class SelectionFold<T> {
+  readonly #context: SelectionContext;
+  readonly #folding: Folding<T>;
+  readonly #known = new Map<string, T>();
+
+  constructor(context: SelectionContext, folding: Folding<T>) {
+    this.#context = context;
+    this.#folding = folding;
+  }
+
+  /** The value of all fields that `set` selects of `parent`. */
+  of(set: SelectionSetNode, parent: GraphQLNamedType): T {
+    const { add, nothing } = this.#folding;
+    return set.selections.reduce((sum, node) => add(sum, this.#selection(node, parent)), nothing);
+  }
+
+  #selection(node: SelectionNode, parent: GraphQLNamedType): T {
+    if (node.kind === Kind.FIELD) return this.#folding.field(node, parent);
+    const { schema, fragments } = this.#context;
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      const condition = node.typeCondition?.name.value;
+      const type = condition === undefined ? parent : schema.getType(condition);
+      return type === undefined ? this.#folding.nothing : this.of(node.selectionSet, type);
+    }
+    const { value: name } = node.name;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const fragment = fragments[name];
+    const type = fragment === undefined ? undefined : schema.getType(fragment.typeCondition.name.value);
+    if (fragment === undefined || type === undefined) return this.#folding.nothing;
+    const made = this.of(fragment.selectionSet, type);
+    this.#known.set(name, made);
+    return made;
+  }
+}
