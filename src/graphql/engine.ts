@@ -13,8 +13,8 @@ import type { Logger } from '../base/log.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
+import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
-import { PathWishes } from '../operation/path-wishes.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
 import { readDescribed } from '../store/read/catalog-rows.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
@@ -81,7 +81,7 @@ export function createEngine({
     scopesOf,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
-    wishes: new PathWishes(clock, promote ?? null),
+    indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
     slowQueries: new SlowQueries(log, slowQueryMs),
     now: () => clock.now(),

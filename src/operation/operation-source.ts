@@ -5,8 +5,8 @@ import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { Reader } from '../store/types/lease.ts';
+import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
-import type { PathWishes } from './path-wishes.ts';
 import type { ServedKinds } from './served-kinds.ts';
 import type { SlowQueries } from './slow-queries.ts';
 
@@ -21,7 +21,7 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly limits: OperationLimits;
   /** What `search` looks at beside names and labels; the same as the writer's. */
   readonly searchPaths: readonly Path[];
-  readonly wishes: PathWishes;
+  readonly indexAdvisor: IndexAdvisor;
   readonly diagnosis: Diagnosis;
   readonly slowQueries: SlowQueries;
   /** Milliseconds since the epoch. */

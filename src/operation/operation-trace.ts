@@ -7,7 +7,7 @@ import { shapeOfFilter, shapeOfOrder } from '../query/plan/filter-shape.ts';
 import { type ExplainedStatement, explaining } from '../query/read/explain.ts';
 import { observePlans, type PlanNote } from '../query/route/plan-note.ts';
 import type { Lease } from '../store/types/lease.ts';
-import { missingPaths, type PathWishes } from './path-wishes.ts';
+import { type IndexAdvisor, missingPaths } from './index-advisor.ts';
 
 /** The response keys down to a field; empty where a statement serves several. */
 export type Place = readonly (string | number)[];
@@ -35,7 +35,7 @@ export interface PlanShape {
 const mostPlans = 100;
 
 export class OperationTrace {
-  readonly #wishes: PathWishes;
+  readonly #indexAdvisor: IndexAdvisor;
   readonly #now: () => number;
   readonly #explains: boolean;
   readonly #planned: Planned[] = [];
@@ -43,8 +43,8 @@ export class OperationTrace {
   /** Rows that came from the store. */
   rows = 0;
 
-  constructor(wishes: PathWishes, now: () => number, explains: boolean) {
-    this.#wishes = wishes;
+  constructor(indexAdvisor: IndexAdvisor, now: () => number, explains: boolean) {
+    this.#indexAdvisor = indexAdvisor;
     this.#now = now;
     this.#explains = explains;
   }
@@ -56,14 +56,14 @@ export class OperationTrace {
     observePlans(seen, (note) => {
       plans.push(note);
       if (this.#planned.length < mostPlans) this.#planned.push({ place, note });
-      this.#wishes.planned(note);
+      this.#indexAdvisor.planned(note);
     });
     try {
       return await work(seen);
     } catch (error) {
       if (!(error instanceof PortolanError && error.code === 'TIMEOUT')) throw error;
-      for (const note of plans) this.#wishes.cut(note);
-      throw withHint(error, plans, this.#wishes.granted);
+      for (const note of plans) this.#indexAdvisor.cut(note);
+      throw withHint(error, plans, this.#indexAdvisor.granted);
     }
   }
 

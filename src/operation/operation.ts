@@ -11,7 +11,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { LiveStart } from '../live/live-list.ts';
-import { NotAfforded, ScanBudget } from '../query/plan/scan-budget.ts';
+import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
@@ -51,7 +51,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #dependencies = new Set<string>();
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
-  readonly #notAfforded: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
+  readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
   #opening: Promise<{ lease: OpenLease; view: View }> | null = null;
   #revision: number | null = null;
   #ended = false;
@@ -72,7 +72,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.cost = new OperationCost(source.limits);
     this.#detached = detached;
     this.scans = new ScanBudget(source.limits.scanRows);
-    this.trace = new OperationTrace(source.wishes, () => source.monotonic(), explain);
+    this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
   }
 
   /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own), for the field at `place`. */
@@ -154,9 +154,9 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * The answer of the field at `path`; null where it was not afforded, which the caller is told in
    * `extensions.portolan.notAfforded`.
    */
-  afforded<T>(answer: T | NotAfforded, path: readonly (string | number)[]): T | null {
-    if (!(answer instanceof NotAfforded)) return answer;
-    this.#notAfforded.push({ path, rows: answer.rows, allowed: answer.allowed });
+  withinBudget<T>(answer: T | OverBudget, path: readonly (string | number)[]): T | null {
+    if (!(answer instanceof OverBudget)) return answer;
+    this.#overBudget.push({ path, rows: answer.rows, allowed: answer.allowed });
     return null;
   }
 
@@ -165,7 +165,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return {
       ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
       ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
-      ...(this.#notAfforded.length === 0 ? {} : { notAfforded: [...this.#notAfforded] }),
+      ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
     };
   }
 

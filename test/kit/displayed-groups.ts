@@ -2,7 +2,7 @@
 import { decimalText } from '../../src/catalog/values/decimal.ts';
 import type { Tally } from '../../src/catalog/values/tally.ts';
 import type { AggregatePlan, GroupResult, Measured } from '../../src/query/plan/aggregate.ts';
-import { NotAfforded, ScanBudget } from '../../src/query/plan/scan-budget.ts';
+import { OverBudget, ScanBudget } from '../../src/query/plan/scan-budget.ts';
 
 /** A budget that is never used up. */
 export function boundless(): ScanBudget {
@@ -10,8 +10,8 @@ export function boundless(): ScanBudget {
 }
 
 /** What a boundless budget must afford. */
-export function afforded<T>(answer: T | NotAfforded): T {
-  if (answer instanceof NotAfforded) throw new Error('everything is afforded here');
+export function withinBudget<T>(answer: T | OverBudget): T {
+  if (answer instanceof OverBudget) throw new Error('everything is withinBudget here');
   return answer;
 }
 

@@ -18,7 +18,7 @@ import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
 import { ChangeFeed } from '../../src/live/change-feed.ts';
-import { PathWishes } from '../../src/operation/path-wishes.ts';
+import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
 
@@ -62,7 +62,7 @@ export function handMadeSource(): HandMade {
     scopesOf: () => unrestricted,
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
-    wishes: new PathWishes(systemClock, null),
+    indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },
     slowQueries: new SlowQueries(silentLogger, 500),
     monotonic: () => systemClock.monotonic(),

@@ -3,7 +3,7 @@ import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
-import { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type GroupTerm, pageOfGroups } from '../../query/read/group-page.ts';
 import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
@@ -41,7 +41,7 @@ export async function readGroups(
   aggregated: Aggregated,
   args: GroupsArguments,
   info: GraphQLResolveInfo,
-): Promise<readonly GroupSource[] | NotAfforded> {
+): Promise<readonly GroupSource[] | OverBudget> {
   if (args.by.length === 0 || args.by.length > mostPaths) {
     throw new PortolanError('BAD_USER_INPUT', `\`by\` takes 1 to ${mostPaths} paths; these are ${args.by.length}.`);
   }
@@ -54,7 +54,7 @@ export async function readGroups(
     ...terms.flatMap(({ measured }) => measured ?? []),
   ]);
   const groups = await aggregated.groups({ by, measured });
-  if (groups instanceof NotAfforded) return groups;
+  if (groups instanceof OverBudget) return groups;
   const orderBy = terms.map(({ term, measured: wanted }) =>
     wanted === null ? term : { ...term, at: measured.findIndex(({ path }) => path.text === wanted.path.text) },
   );

@@ -8,7 +8,7 @@ import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
 import { average } from '../../query/plan/average.ts';
-import { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 
@@ -20,7 +20,7 @@ export interface NumSource {
 export class AggregateSource {
   readonly aggregated: Aggregated;
   readonly #measured: readonly Measured[];
-  #group: Promise<GroupResult | NotAfforded> | null;
+  #group: Promise<GroupResult | OverBudget> | null;
 
   /** @param group what is known already: of a group, its numbers. */
   constructor(aggregated: Aggregated, measured: readonly Measured[], group: GroupResult | null) {
@@ -29,18 +29,18 @@ export class AggregateSource {
     this.#group = group === null ? null : Promise.resolve(group);
   }
 
-  async count(): Promise<number | NotAfforded> {
+  async count(): Promise<number | OverBudget> {
     const group = await this.#read();
-    if (!(group instanceof NotAfforded)) return group.count;
+    if (!(group instanceof OverBudget)) return group.count;
     const alone = await this.#readOnly([]);
-    return alone instanceof NotAfforded ? alone : alone.count;
+    return alone instanceof OverBudget ? alone : alone.count;
   }
 
   /** Null where no object has a value. Throws BAD_USER_INPUT for a path that has none of these. */
   async value(measure: Measure, path: string): Promise<unknown> {
     const wanted = measuredAt(this.aggregated, measure, path);
     const tally = await this.#tally(wanted);
-    if (tally instanceof NotAfforded) return tally;
+    if (tally instanceof OverBudget) return tally;
     if (tally.count === 0) return null;
     switch (measure) {
       case 'sum':
@@ -54,27 +54,27 @@ export class AggregateSource {
     }
   }
 
-  async #tally(wanted: Measured): Promise<Tally | NotAfforded> {
+  async #tally(wanted: Measured): Promise<Tally | OverBudget> {
     const group = await this.#read();
-    if (!(group instanceof NotAfforded)) {
+    if (!(group instanceof OverBudget)) {
       const tally = group.tallies[this.#measured.findIndex(({ path }) => path.text === wanted.path.text)];
       if (tally !== undefined) return tally;
     }
     const alone = await this.#readOnly([wanted]);
-    if (alone instanceof NotAfforded) return alone;
+    if (alone instanceof OverBudget) return alone;
     const [tally] = alone.tallies;
     if (tally === undefined) throw new Error('invariant broken: what is measured has a tally');
     return tally;
   }
 
-  #read(): Promise<GroupResult | NotAfforded> {
+  #read(): Promise<GroupResult | OverBudget> {
     this.#group ??= this.#readOnly(this.#measured);
     return this.#group;
   }
 
-  async #readOnly(measured: readonly Measured[]): Promise<GroupResult | NotAfforded> {
+  async #readOnly(measured: readonly Measured[]): Promise<GroupResult | OverBudget> {
     const groups = await this.aggregated.groups({ by: [], measured });
-    if (groups instanceof NotAfforded) return groups;
+    if (groups instanceof OverBudget) return groups;
     const [whole] = groups;
     if (whole === undefined) throw new Error('invariant broken: without groups there is one of all');
     return whole;

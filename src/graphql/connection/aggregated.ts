@@ -9,7 +9,7 @@ import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregat
 import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
-import { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
 import type { View } from '../../query/sql/view.ts';
@@ -26,9 +26,9 @@ export interface Aggregated {
   /** The object that they are related to; null for a list. */
   readonly of: Identity | null;
   /** The groups of all objects of the connection, not of its page; without `by` there is exactly one. */
-  groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded>;
+  groups(asked: Asked): Promise<readonly GroupResult[] | OverBudget>;
   /** `contains` is as the caller gave it. */
-  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded>;
+  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget>;
 }
 
 type Read = <T>(work: (lease: Lease, view: View) => Promise<T>) => Promise<T>;
@@ -50,13 +50,13 @@ export class AggregatedList implements Aggregated {
     this.#read = read;
   }
 
-  groups(asked: Asked): Promise<readonly GroupResult[] | NotAfforded> {
+  groups(asked: Asked): Promise<readonly GroupResult[] | OverBudget> {
     return this.#once('groups', asked, (lease, view) =>
       aggregateKinds(lease, view, { ...this.#plan, ...asked }, this.operation.scans),
     );
   }
 
-  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded> {
+  facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
     return this.#once('facet', { leaf, first, contains }, (lease, view) =>
       facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans),
     );
@@ -75,13 +75,13 @@ export class AggregatedRelated implements Aggregated {
   readonly kinds: readonly CatalogKind[];
   readonly filter = everything;
   readonly of: Identity;
-  readonly groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>;
+  readonly groups: (asked: Asked) => Promise<readonly GroupResult[] | OverBudget>;
 
   constructor(
     operation: Operation,
     kinds: readonly CatalogKind[],
     of: Identity,
-    groups: (asked: Asked) => Promise<readonly GroupResult[] | NotAfforded>,
+    groups: (asked: Asked) => Promise<readonly GroupResult[] | OverBudget>,
   ) {
     this.operation = operation;
     this.kinds = kinds;
@@ -89,9 +89,9 @@ export class AggregatedRelated implements Aggregated {
     this.groups = groups;
   }
 
-  async facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | NotAfforded> {
+  async facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
     const groups = await this.groups({ by: [leaf], measured: [] });
-    return groups instanceof NotAfforded
+    return groups instanceof OverBudget
       ? groups
       : facetOf(groups, leaf, first, contains === null ? null : foldCase(contains.toWellFormed()));
   }

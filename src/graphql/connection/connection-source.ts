@@ -8,7 +8,7 @@ import { missingFrom } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Place } from '../../operation/operation-trace.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
-import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { countMatches } from '../../query/read/count.ts';
 import { listPage } from '../../query/read/list.ts';
 import { readiness } from '../../query/read/readiness.ts';
@@ -34,7 +34,7 @@ export interface ConnectionSource {
   edges(): Promise<readonly EdgeSource[]>;
   pageInfo(): Promise<PageInfoSource>;
   /** At most `limit` when one is given: equal to the limit means "at least". */
-  totalCount(limit: number | null): Promise<number | NotAfforded>;
+  totalCount(limit: number | null): Promise<number | OverBudget>;
   /** Where a subscription goes on from exactly what this connection shows. */
   changesCursor(): Promise<string>;
   /** All objects of the connection, to be counted and added up. */
@@ -112,7 +112,7 @@ export class ListConnection implements ConnectionSource {
     return pageOf(result, result.rows);
   }
 
-  totalCount(limit: number | null): Promise<number | NotAfforded> {
+  totalCount(limit: number | null): Promise<number | OverBudget> {
     return this.#read((lease, view) => countMatches(lease, view, this.#plan, limit, this.#operation.scans));
   }
 

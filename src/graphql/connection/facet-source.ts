@@ -1,7 +1,7 @@
 /** `facets(paths:, first:, contains:)`. */
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
-import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import type { FacetResult } from '../../query/read/facet.ts';
 import { pageSize } from './aggregate-groups.ts';
 import { leafAt } from './aggregate-paths.ts';
@@ -15,7 +15,7 @@ export interface FacetsArguments {
 
 export interface FacetSource {
   readonly path: string;
-  read(): Promise<FacetResult | NotAfforded>;
+  read(): Promise<FacetResult | OverBudget>;
   shown(key: FacetResult['values'][number]['key']): unknown;
 }
 
@@ -36,7 +36,7 @@ export function facetsOf(aggregated: Aggregated, { paths, first, contains }: Fac
   const size = pageSize('facets', first ?? null, defaultFacetValues, aggregated.operation.source.limits.maxPageSize);
   return paths.map((written) => {
     const leaf = leafAt(aggregated, 'facets', written);
-    let reading: Promise<FacetResult | NotAfforded> | null = null;
+    let reading: Promise<FacetResult | OverBudget> | null = null;
     return {
       path: leaf.path.text,
       read() {

@@ -3,7 +3,7 @@
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
-import { recordOf } from '../../catalog/values/shown.ts';
+import { recordOf } from '../../catalog/values/displayed-value.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
 

@@ -11,7 +11,7 @@ import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import type { ListRow } from '../../query/plan/plan.ts';
-import { NotAfforded } from '../../query/plan/scan-budget.ts';
+import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateRelated } from '../../query/read/aggregate-kinds.ts';
 import {
   countOwned,
@@ -142,9 +142,9 @@ async function groupsOf(
   related: readonly RelatedObjects[],
   asked: Asked,
   places: number,
-): Promise<readonly (readonly GroupResult[] | NotAfforded)[]> {
+): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
   const found = await aggregateRelated(lease, view, related, asked, operation.scans, places);
-  return found instanceof NotAfforded ? Array.from({ length: places }, () => found) : found;
+  return found instanceof OverBudget ? Array.from({ length: places }, () => found) : found;
 }
 
 /** The objects that own `source`: those of its owner references that are there. */
@@ -170,7 +170,7 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
         .loader(
           `owners ${digest(asked)}`,
           () =>
-            new DataLoader<number, readonly GroupResult[] | NotAfforded>((objectIds) =>
+            new DataLoader<number, readonly GroupResult[] | OverBudget>((objectIds) =>
               operation.read(async (lease, view) =>
                 groupsOf(operation, lease, view, await ownerObjects(lease, view, objectIds), asked, objectIds.length),
               ),

@@ -29,8 +29,8 @@ import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
+import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
-import { rowCursor, type TextList, templateText, textList } from '../../query/read/text-page.ts';
 import { findSearch } from '../../query/sql/search.ts';
 import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
@@ -38,7 +38,7 @@ import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-t
 import type { Statement } from '../../store/types/statement.ts';
 import { askCost } from '../document/ask-cost.ts';
 import { documentFragments } from '../document/document-fragments.ts';
-import { filterFrom } from '../filter/filter-input.ts';
+import { filterFrom } from '../filter/read-filter.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { type ListArguments, listPlan } from '../schema/list-field.ts';
 import { factsOf, type PlainField } from '../selection/field-facts.ts';
@@ -51,7 +51,7 @@ export type AnswerPiece = string | { readonly list: number } | 'next' | 'previou
 
 export interface PlannedList {
   readonly kind: CatalogKind;
-  readonly list: TextList;
+  readonly list: LineList;
   readonly projection: PageProjection;
   readonly template: string;
   readonly pieces: readonly AnswerPiece[];
@@ -164,7 +164,7 @@ class Planner {
     });
     // Whether the index of searches is there is another question to the store.
     if (findSearch(filter) !== null) throw new NotPlain();
-    const list = textList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
+    const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate();
     const cursor = rowCursor(list);
     const pieces: AnswerPiece[] = [];

@@ -21,8 +21,8 @@ import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
+import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
 import { type Readiness, readinessIn } from '../../query/read/readiness.ts';
-import { isShort, textRequest, textRoute } from '../../query/read/text-page.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
 import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
@@ -49,7 +49,7 @@ export interface PreparedAnswer {
 }
 
 /** How a list is read, and what must still be true when it is. */
-interface Way {
+interface KnownRoute {
   /** Of the scopes that the rows were chosen by. */
   readonly scopesId: string;
   readonly epoch: string;
@@ -66,9 +66,9 @@ interface Way {
 }
 
 /** Milliseconds that a way is taken without another look. */
-const wayMs = 2000;
+const routeValidMs = 2000;
 /** Milliseconds that a plan is left to the executor after it could not be answered. */
-const restMs = 10_000;
+const retryAfterMs = 10_000;
 /** Bytes that names of fields may take where values are read with them. */
 const bytesBeside = 1_000_000;
 /** Tries in a row after which a way is held for long: one may have been the scheduler's fault. */
@@ -79,12 +79,12 @@ const attempts = 3;
 export class PreparedAnswers {
   readonly #source: OperationSource;
   readonly #reader: PageReader;
-  readonly #ways = new BoundedCache<Way>({ entries: 2000, weight: 2000 });
+  readonly #routes = new BoundedCache<KnownRoute>({ entries: 2000, weight: 2000 });
   readonly #questions = new WeakMap<AnswerPlan, Question>();
   readonly #tails = new WeakMap<AnswerPlan, Tail>();
   readonly #resting = new WeakMap<AnswerPlan, number>();
   /** How often in a row a page of this way took longer than a short one may. */
-  readonly #spent = new WeakMap<Way, number>();
+  readonly #spent = new WeakMap<KnownRoute, number>();
 
   constructor(source: OperationSource, reader: PageReader) {
     this.#source = source;
@@ -102,17 +102,17 @@ export class PreparedAnswers {
     const { plan } = asked;
     try {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const ways = await this.#waysOf(asked, signal);
-        if (ways === null) return null;
-        const { statements, requests } = this.#question(plan, ways);
+        const routes = await this.#routesOf(asked, signal);
+        if (routes === null) return null;
+        const { statements, requests } = this.#question(plan, routes);
         const read = await this.#reader.pages(statements, requests, { signal });
-        if (this.#holds(plan, ways, read)) return this.#answer(asked, ways, read);
+        if (this.#holds(plan, routes, read)) return this.#answer(asked, routes, read);
       }
       return null;
     } catch (error) {
       signal.throwIfAborted();
       // The executor's try may last as long as this one did; the next time it need not be the second.
-      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#source.monotonic() + restMs);
+      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#source.monotonic() + retryAfterMs);
       return null;
     }
   }
@@ -123,62 +123,66 @@ export class PreparedAnswers {
    */
   answerNow(asked: PreparedQuestion): PreparedAnswer | null {
     const { plan } = asked;
-    const { ways, statements, requests } = this.#lately(asked);
-    if (ways.length === 0 || !ways.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
+    const { routes, statements, requests } = this.#lately(asked);
+    if (routes.length === 0 || !routes.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
     const read = this.#reader.pagesNow(statements, requests);
     if (read === null) return null;
-    for (const way of ways) {
+    for (const way of routes) {
       if (read === 'spent') this.#spent.set(way, (this.#spent.get(way) ?? 0) + 1);
       else this.#spent.delete(way);
     }
     if (read === 'spent') return null;
-    if (!this.#holds(plan, ways, read)) return null;
+    if (!this.#holds(plan, routes, read)) return null;
     try {
-      return this.#answer(asked, ways, read);
+      return this.#answer(asked, routes, read);
     } catch {
       return null;
     }
   }
 
-  #isShort(list: PlannedList | undefined, way: Way): boolean {
+  #isShort(list: PlannedList | undefined, way: KnownRoute): boolean {
     return list !== undefined && isShort(list.list, way.route) && (this.#spent.get(way) ?? 0) < mostSpent;
   }
 
-  #question(plan: AnswerPlan, ways: readonly Way[]): Question {
+  #question(plan: AnswerPlan, routes: readonly KnownRoute[]): Question {
     const known = this.#questions.get(plan);
-    if (known !== undefined && ways.every((way, index) => way === known.ways[index])) return known;
+    if (known !== undefined && routes.every((way, index) => way === known.routes[index])) return known;
     const requests = plan.lists.map(({ list, projection, template }, index) => {
-      const { kind, route } = must(ways[index], 'each list has its way');
-      return textRequest(list, kind, route, projection, template);
+      const { kind, route } = must(routes[index], 'each list has its way');
+      return lineRequest(list, kind, route, projection, template);
     });
-    const made = { ways, statements: [plan.readiness, ...ways.map(({ askClusters }) => askClusters)], requests };
+    const made = { routes, statements: [plan.readiness, ...routes.map(({ askClusters }) => askClusters)], requests };
     this.#questions.set(plan, made);
     return made;
   }
 
   /** Is what was assumed true in the snapshot that answered? Ways that do not hold are forgotten. */
-  #holds(plan: AnswerPlan, ways: readonly Way[], read: PagesRead): boolean {
+  #holds(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
     const [, ...clusters] = read.rows;
-    if (ways.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
+    if (routes.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
     for (const [index, list] of plan.lists.entries()) {
-      const way = ways[index];
-      if (way !== undefined) this.#ways.delete(wayKey(list, { id: way.scopesId }));
+      const way = routes[index];
+      if (way !== undefined) this.#routes.delete(routeKey(list, { id: way.scopesId }));
     }
     this.#questions.delete(plan);
     return false;
   }
 
   /** Null where the executor must say that it is too much. Throws CACHE_NOT_READY as the executor does. */
-  #answer({ plan, generation }: PreparedQuestion, ways: readonly Way[], read: PagesRead): PreparedAnswer | null {
-    const { limits, wishes } = this.#source;
+  #answer(
+    { plan, generation }: PreparedQuestion,
+    routes: readonly KnownRoute[],
+    read: PagesRead,
+  ): PreparedAnswer | null {
+    const { limits, indexAdvisor } = this.#source;
     // The executor reads more around the same values.
     if (2 * read.bytes + bytesBeside > limits.maxReadBytes) return null;
-    for (const { note } of ways) if (note !== null) wishes.planned(note);
+    for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     return {
       text: answerText(plan, read, this.#tail(plan, generation, read, limits.maxCost)),
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
-        ways.flatMap(({ note }, index) =>
+        routes.flatMap(({ note }, index) =>
           note === null ? [] : [planShape(plan.lists[index]?.kind.names.list ?? '', note)],
         ),
     };
@@ -203,13 +207,13 @@ export class PreparedAnswers {
   }
 
   /** A way for each list; null when one of the kinds has no tables yet. */
-  async #waysOf({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly Way[] | null> {
+  async #routesOf({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
     const known = this.#known(plan, scopes);
     if (known !== null) return known;
     return this.#source.reader.lease(
       async (lease) => {
         const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
-        const ways: Way[] = [];
+        const routes: KnownRoute[] = [];
         for (const list of plan.lists) {
           const kind = view.get(list.kind.key);
           if (kind === undefined) return null;
@@ -217,52 +221,52 @@ export class PreparedAnswers {
           observePlans(lease, (told) => {
             note = told;
           });
-          const route = await textRoute(lease, kind, list.list);
+          const route = await lineRoute(lease, kind, list.list);
           const { epoch } = lease;
           const askClusters = syncedClustersStatement(kind);
           const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
-          const until = this.#source.monotonic() + wayMs;
+          const until = this.#source.monotonic() + routeValidMs;
           const way = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
-          this.#ways.set(wayKey(list, scopes), way, 1);
-          ways.push(way);
+          this.#routes.set(routeKey(list, scopes), way, 1);
+          routes.push(way);
         }
-        return ways;
+        return routes;
       },
       { signal },
     );
   }
 
-  /** The ways that are known from a moment ago; null where one is not. */
-  #known({ lists }: AnswerPlan, scopes: Scopes): readonly Way[] | null {
+  /** The routes that are known from a moment ago; null where one is not. */
+  #known({ lists }: AnswerPlan, scopes: Scopes): readonly KnownRoute[] | null {
     const now = this.#source.monotonic();
-    const ways: Way[] = [];
+    const routes: KnownRoute[] = [];
     for (const list of lists) {
-      const way = this.#ways.get(wayKey(list, scopes));
+      const way = this.#routes.get(routeKey(list, scopes));
       if (way === undefined || way.until <= now) return null;
-      ways.push(way);
+      routes.push(way);
     }
-    return ways;
+    return routes;
   }
 
-  /** The question as it was put to the store the last time, if its ways still hold for this caller; else with the ways that are known. */
+  /** The question as it was put to the store the last time, if its routes still hold for this caller; else with the routes that are known. */
   #lately({ plan, scopes }: PreparedQuestion): Question {
     const now = this.#source.monotonic();
     const lately = this.#questions.get(plan);
-    if (lately?.ways.every(({ until, scopesId }) => until > now && scopesId === scopes.id) === true) return lately;
-    const ways = this.#known(plan, scopes);
-    return ways === null ? nothing : this.#question(plan, ways);
+    if (lately?.routes.every(({ until, scopesId }) => until > now && scopesId === scopes.id) === true) return lately;
+    const routes = this.#known(plan, scopes);
+    return routes === null ? nothing : this.#question(plan, routes);
   }
 }
 
 /** What is asked of the store for a plan. */
 interface Question {
-  readonly ways: readonly Way[];
+  readonly routes: readonly KnownRoute[];
   readonly statements: readonly Statement[];
   readonly requests: readonly PageRequest[];
 }
 
-const nothing: Question = { ways: [], statements: [], requests: [] };
+const nothing: Question = { routes: [], statements: [], requests: [] };
 
 /** What stood behind an answer's data, and what it follows from beside the plan. */
 interface Tail {
@@ -273,11 +277,11 @@ interface Tail {
 }
 
 /** Pages of one list share their way: what is looked at depends on the caller's scopes, kind, filter, order and size alone. */
-function wayKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
+function routeKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
   return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
 }
 
-function stillHolds(way: Way, read: PagesRead, clusters: string): boolean {
+function stillHolds(way: KnownRoute, read: PagesRead, clusters: string): boolean {
   return way.epoch === read.epoch && way.layoutVersion === read.layoutVersion && way.clusters === clusters;
 }
 

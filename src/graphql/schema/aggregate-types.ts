@@ -1,7 +1,7 @@
 /** The types of aggregates and facets, one set for all kinds: what they measure is named by paths, so no kind needs types of its own. */
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
-import type { NotAfforded } from '../../query/plan/scan-budget.ts';
+import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { defaultGroups, type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
 import type { Measure } from '../connection/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
@@ -19,8 +19,8 @@ interface FacetValueSource {
 }
 
 /** The answer of this field, or null with a word in `extensions.portolan` where it was not afforded. */
-export function afforded<T>(operation: Operation, answer: T | NotAfforded, info: GraphQLResolveInfo): T | null {
-  return operation.afforded(answer, responsePathAsArray(info.path));
+export function withinBudget<T>(operation: Operation, answer: T | OverBudget, info: GraphQLResolveInfo): T | null {
+  return operation.withinBudget(answer, responsePathAsArray(info.path));
 }
 
 export function addAggregates(builder: Builder): void {
@@ -61,7 +61,7 @@ export function addAggregates(builder: Builder): void {
         args: { path: t.arg({ type: 'Path', required: true }) },
         extensions: facts({ cost: { own: scanCost } }),
         resolve: async (source, { path }, { portolan }, info) =>
-          afforded(portolan, (await source.value(measure, path)) as NumSource | NotAfforded | null, info),
+          withinBudget(portolan, (await source.value(measure, path)) as NumSource | OverBudget | null, info),
       });
     const end = (measure: Measure, description: string) =>
       t.field({
@@ -70,13 +70,13 @@ export function addAggregates(builder: Builder): void {
         args: { path: t.arg({ type: 'Path', required: true }) },
         extensions: facts({ cost: { own: scanCost } }),
         resolve: async (source, { path }, { portolan }, info) =>
-          afforded(portolan, await source.value(measure, path), info),
+          withinBudget(portolan, await source.value(measure, path), info),
       });
     return {
       count: t.int({
         description: 'Objects.',
         extensions: facts({ cost: { own: countCost } }),
-        resolve: async (source, _args, { portolan }, info) => afforded(portolan, await source.count(), info),
+        resolve: async (source, _args, { portolan }, info) => withinBudget(portolan, await source.count(), info),
       }),
       sum: number(
         'sum',
@@ -122,7 +122,7 @@ export function addAggregates(builder: Builder): void {
         },
         extensions: facts({ cost: { repeats: ({ first }) => countOf(first, defaultGroups) } }),
         resolve: async (source, args, { portolan }, info) => {
-          const groups = afforded(portolan, await readGroups(source.aggregated, args, info), info);
+          const groups = withinBudget(portolan, await readGroups(source.aggregated, args, info), info);
           return groups === null ? null : [...groups];
         },
       }),
@@ -145,7 +145,7 @@ export function addAggregates(builder: Builder): void {
         nullable: { list: true, items: false },
         description: 'The most frequent first. Null where it was not affordable.',
         resolve: async (source, _args, { portolan }, info) => {
-          const found = afforded(portolan, await source.read(), info);
+          const found = withinBudget(portolan, await source.read(), info);
           return found === null ? null : found.values.map(({ key, count }) => ({ value: source.shown(key), count }));
         },
       }),

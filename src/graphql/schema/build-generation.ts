@@ -19,7 +19,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { Catalog, CatalogKind, Diagnostic } from '../../catalog/resources/catalog.ts';
 import { servedKinds } from '../../operation/served-kinds.ts';
-import { FilterInputs } from '../filter/filter-inputs.ts';
+import { FilterTypes } from '../filter/filter-types.ts';
 import type { Generation, OperationContext } from '../generation/generation.ts';
 import { buildKind, type Shared } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
@@ -38,7 +38,7 @@ export function buildGeneration(catalog: Catalog): Generation {
   ) as GraphQLInterfaceType;
   if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
   const staticType = (name: string): GraphQLNamedType => must(base.getType(name), `the static schema has ${name}`);
-  const filters = new FilterInputs((leaf) => staticType(leaf) as GraphQLInputType);
+  const filters = new FilterTypes((leaf) => staticType(leaf) as GraphQLInputType);
   const shared: Shared = {
     shapes: new ShapeTypes((name) => base.getType(name)),
     filters,

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { servedUid } from '../../catalog/resources/made-up.ts';
+import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
 import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
@@ -21,12 +21,12 @@ import type { Operation } from '../../operation/operation.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../connection/object-source.ts';
-import { filterContext, filterFrom } from '../filter/filter-input.ts';
+import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
-import { listOf, nonNull } from '../types/wrap.ts';
+import { listOf, nonNull } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 interface ChangesSource {

@@ -14,17 +14,17 @@ import { nameShapes } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { ConnectionSource, EdgeSource } from '../connection/connection-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
-import type { FilterInputs } from '../filter/filter-inputs.ts';
+import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import { listOf, nonNull } from '../types/wrap.ts';
+import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import { listRoot } from './list-field.ts';
-import { oneRoot } from './one-field.ts';
+import { oneRoot } from './object-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
 export interface Shared {
   readonly shapes: ShapeTypes;
-  readonly filters: FilterInputs;
+  readonly filters: FilterTypes;
   /** A type of the static schema by name. */
   readonly type: (name: string) => GraphQLNamedType;
   readonly object: GraphQLInterfaceType;

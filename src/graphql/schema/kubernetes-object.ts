@@ -4,11 +4,11 @@
 import { stringify } from 'yaml';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
-import { servedUid, servedVersion } from '../../catalog/resources/made-up.ts';
+import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
+import { recordOf } from '../../catalog/values/displayed-value.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
-import { recordOf } from '../../catalog/values/shown.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';

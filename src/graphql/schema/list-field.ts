@@ -21,11 +21,11 @@ import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
 import { ListConnection } from '../connection/connection-source.ts';
-import { filterContext, filterFrom } from '../filter/filter-input.ts';
 import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
-import { inputList } from '../types/wrap.ts';
+import { inputList } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 export interface OrderArgument {

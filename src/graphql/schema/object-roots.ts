@@ -2,14 +2,14 @@
 import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
-import { filterContext, filterFrom } from '../filter/filter-input.ts';
+import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
-import { inputList, listOf, nonNull, required } from '../types/wrap.ts';
+import { inputList, listOf, nonNull, required } from '../types/type-wrappers.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
-import { projectionOfObject, readObject, readObjects } from './one-field.ts';
+import { projectionOfObject, readObject, readObjects } from './object-field.ts';
 
 /** `objectsById` takes as many ids as a page may have objects. */
 export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {

@@ -9,10 +9,10 @@ import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type
 import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
-import { shownMember } from '../../catalog/values/shown.ts';
+import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
-import { listOf, nonNull } from '../types/wrap.ts';
+import { listOf, nonNull } from '../types/type-wrappers.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
 
@@ -38,7 +38,7 @@ export class ShapeTypes {
       type: this.#output(tree, names, type),
       ...(description === undefined ? {} : { description }),
       extensions: facts({ need: type.kind === 'object' ? below(name) : at(name), plain: { is: 'member', name, type } }),
-      resolve: (source) => shownMember(type, source as Readonly<Record<string, unknown>>, name),
+      resolve: (source) => displayedMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }
 

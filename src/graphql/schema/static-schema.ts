@@ -12,7 +12,7 @@ import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
 import { countOf, lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import { scalars } from '../types/scalars.ts';
-import { addAggregates, afforded, countCost } from './aggregate-types.ts';
+import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import { addResources } from './resources.ts';
@@ -108,7 +108,7 @@ function addPaging(builder: Builder): void {
         extensions: facts({ cost: { own: countCost } }),
         description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
         resolve: async (source, { limit }, { portolan }, info) =>
-          afforded(portolan, await source.totalCount(limit ?? null), info),
+          withinBudget(portolan, await source.totalCount(limit ?? null), info),
       }),
       aggregate: t.field({
         type: 'Aggregate',

@@ -1,9 +1,9 @@
 /**
  * The scalars of the schema. Values travel as Kubernetes writes them; what a filter may be given is checked where the
- * filter is built (src/graphql/filter/filter-input.ts), because only there the path is known for the message.
+ * filter is built (src/graphql/filter/read-filter.ts), because only there the path is known for the message.
  */
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
-import { shownInt64, shownQuantity } from '../../catalog/values/shown.ts';
+import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';
 
 function literal(node: ConstValueNode): unknown {
   switch (node.kind) {
@@ -53,7 +53,7 @@ function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOp
 }
 
 function int64Output(value: unknown): unknown {
-  const shown = shownInt64(value);
+  const shown = displayedInt64(value);
   if (shown === undefined) throw new GraphQLError(`Int64 cannot represent ${JSON.stringify(value)}.`);
   return shown;
 }
@@ -76,7 +76,7 @@ export const GraphQLQuantity = scalar({
   description: 'A Kubernetes quantity, for instance 250m or 1Gi. Compared by exact value.',
   specifiedByURL: 'https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/',
   accepts: ['string', 'number'],
-  output: shownQuantity,
+  output: displayedQuantity,
 });
 
 export const GraphQLIntOrString = scalar({

@@ -3,7 +3,7 @@
  * be listed. Their identity is their name, and their version is a digest of their text; the text itself stays as received.
  */
 import { createHash } from 'node:crypto';
-import { madeUpUid, madeUpVersion } from '../../catalog/resources/made-up.ts';
+import { syntheticUid, syntheticVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -17,10 +17,10 @@ export function identified(text: string): IncomingObject {
   return {
     text,
     value,
-    ...(isText(uid) ? {} : { uid: madeUpUid(isText(namespace) ? namespace : '', isText(name) ? name : '') }),
+    ...(isText(uid) ? {} : { uid: syntheticUid(isText(namespace) ? namespace : '', isText(name) ? name : '') }),
     ...(isText(resourceVersion)
       ? {}
-      : { resourceVersion: madeUpVersion(createHash('sha256').update(text).digest('base64url').slice(0, 22)) }),
+      : { resourceVersion: syntheticVersion(createHash('sha256').update(text).digest('base64url').slice(0, 22)) }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface Scan {
 }
 
 /** Why there is no answer: it would look at so many rows, of which so many were allowed. */
-export class NotAfforded {
+export class OverBudget {
   readonly rows: number;
   readonly allowed: number;
 
@@ -41,10 +41,10 @@ export class ScanBudget {
   }
 
   /** Takes what these scans cost; or nothing when they do not fit, and says so. */
-  take(...scans: readonly Scan[]): NotAfforded | null {
+  take(...scans: readonly Scan[]): OverBudget | null {
     const rows = scans.reduce((sum, { estimate }) => sum + estimate, 0);
     const units = scans.reduce((sum, { estimate, cost }) => sum + estimate * cost, 0);
-    if (units > this.#left) return new NotAfforded(rows, this.left(units / rows));
+    if (units > this.#left) return new OverBudget(rows, this.left(units / rows));
     this.#left -= units;
     return null;
   }

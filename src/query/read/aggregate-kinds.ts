@@ -10,7 +10,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import { raw, sql } from '../../store/types/sql.ts';
 import { type AggregatePlan, type GroupResult, groupText, mostGroups } from '../plan/aggregate.ts';
 import { everything } from '../plan/filter.ts';
-import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
+import { OverBudget, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, type FoundRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import type { AccessPath } from '../sql/access-path.ts';
@@ -29,7 +29,7 @@ export async function aggregateKinds(
   plan: AggregatePlan,
   budget: ScanBudget,
   options: StatementOptions = { limit: mostGroups + 1 },
-): Promise<readonly GroupResult[] | NotAfforded> {
+): Promise<readonly GroupResult[] | OverBudget> {
   const found: FoundRows[] = [];
   const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
   for (const key of await populatedKinds(lease, view, keys, plan.filter)) {
@@ -40,7 +40,7 @@ export async function aggregateKinds(
     found.push(cost >= rowCost.body ? await countRows(lease, rows, budget.left(cost)) : rows);
   }
   const sets = await aggregateRows(lease, found, plan, budget, 1, options);
-  return sets instanceof NotAfforded ? sets : (sets[0] ?? []);
+  return sets instanceof OverBudget ? sets : (sets[0] ?? []);
 }
 
 /** The same over objects that are related to others: the groups for each of so many others, which `related` names by place. */
@@ -51,7 +51,7 @@ export async function aggregateRelated(
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
   budget: ScanBudget,
   places: number,
-): Promise<readonly (readonly GroupResult[])[] | NotAfforded> {
+): Promise<readonly (readonly GroupResult[])[] | OverBudget> {
   const found = related.flatMap(({ key, count, pairs }): readonly FoundRows[] => {
     const kind = view.get(key);
     if (kind === undefined) return [];
@@ -77,7 +77,7 @@ async function aggregateRows(
   budget: ScanBudget,
   sets: number,
   options: StatementOptions = { limit: mostGroups + 1 },
-): Promise<readonly (readonly GroupResult[])[] | NotAfforded> {
+): Promise<readonly (readonly GroupResult[])[] | OverBudget> {
   const statements = found.map(({ rows, estimate }) => ({
     ...aggregateStatement(rows, plan, options),
     rows,

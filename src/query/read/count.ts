@@ -4,7 +4,7 @@ import { must } from '../../base/must.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { ListPlan } from '../plan/plan.ts';
-import { NotAfforded, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
+import { OverBudget, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import { keptCount } from '../sql/counts.ts';
@@ -22,7 +22,7 @@ export async function countMatches(
   { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
   limit: number | null,
   budget: ScanBudget,
-): Promise<number | NotAfforded> {
+): Promise<number | OverBudget> {
   let count = 0;
   const keys = [...new Set(kinds.map((kind) => kind.key))];
   for (const key of await populatedKinds(lease, view, keys, filter)) {
@@ -30,7 +30,7 @@ export async function countMatches(
     if (kind === undefined) continue;
     if (limit !== null && count >= limit) break;
     const found = await countKind(lease, kind, filter, limit === null ? null : limit - count, budget);
-    if (found instanceof NotAfforded) return found;
+    if (found instanceof OverBudget) return found;
     count += found;
   }
   return limit === null ? count : Math.min(count, limit);
@@ -42,7 +42,7 @@ async function countKind(
   filter: Filter,
   limit: number | null,
   budget: ScanBudget,
-): Promise<number | NotAfforded> {
+): Promise<number | OverBudget> {
   const clusters = clustersOnly(filter);
   const kept = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
   if (kept !== null) {

@@ -11,7 +11,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import { type GroupResult, type Leaf, mostGroups } from '../plan/aggregate.ts';
 import { conjuncts, type Filter, type LabelRequirement } from '../plan/filter.ts';
 import type { PlannedKind } from '../plan/plan.ts';
-import { NotAfforded, type ScanBudget } from '../plan/scan-budget.ts';
+import { OverBudget, type ScanBudget } from '../plan/scan-budget.ts';
 import type { View } from '../sql/view.ts';
 import { aggregateKinds } from './aggregate-kinds.ts';
 
@@ -38,7 +38,7 @@ export async function facet(
   view: View,
   { kinds, filter, leaf, first, contains }: FacetPlan,
   budget: ScanBudget,
-): Promise<FacetResult | NotAfforded> {
+): Promise<FacetResult | OverBudget> {
   const plan = { kinds, filter: filterWithout(filter, leaf.path), by: [leaf], measured: [] };
   const needle = contains === null ? null : foldCase(contains.toWellFormed());
   const inSql = needle !== null && leaf.type === 'String';
@@ -49,7 +49,7 @@ export async function facet(
     frequent: cut,
     ...(inSql ? { contains: needle } : {}),
   });
-  if (groups instanceof NotAfforded) return groups;
+  if (groups instanceof OverBudget) return groups;
   return facetOf(groups, leaf, first, inSql ? null : needle);
 }
 

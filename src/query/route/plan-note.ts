@@ -16,7 +16,7 @@ import { isObjectLeaf } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
 
 /** A condition of the filter that an index serves, and the rows that were counted behind it. */
-export interface SurveyedWay {
+export interface SurveyedPath {
   readonly on: string;
   /** `surveyBound + 1` means more than the bound. */
   readonly rows: number;
@@ -27,7 +27,7 @@ export interface PlanNote {
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly route: 'order' | 'identity' | 'path' | 'scan';
-  readonly ways: readonly SurveyedWay[];
+  readonly ways: readonly SurveyedPath[];
 }
 
 export type PlanObserver = (note: PlanNote) => void;

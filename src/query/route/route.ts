@@ -17,7 +17,7 @@ import type { Route } from '../sql/access-path.ts';
 import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from '../sql/access-path.ts';
 import { isCreated, readySlot } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
-import { notePlan, type SurveyedWay } from './plan-note.ts';
+import { notePlan, type SurveyedPath } from './plan-note.ts';
 
 /** More ranges than this are not worth a statement each. */
 const mostSegments = 100;
@@ -37,7 +37,7 @@ export async function chooseRoute(
 
 interface Choice {
   readonly route: Route;
-  readonly ways: readonly SurveyedWay[];
+  readonly ways: readonly SurveyedPath[];
 }
 
 async function choose(

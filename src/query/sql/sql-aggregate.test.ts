@@ -12,7 +12,7 @@ import {
 import { parsePath, pathOf } from '../../catalog/tree/path.ts';
 import type { AggregatePlan, Leaf } from '../plan/aggregate.ts';
 import { everything, type Filter } from '../plan/filter.ts';
-import { NotAfforded, rowCost, ScanBudget } from '../plan/scan-budget.ts';
+import { OverBudget, rowCost, ScanBudget } from '../plan/scan-budget.ts';
 import { aggregateKinds } from '../read/aggregate-kinds.ts';
 import { countMatches } from '../read/count.ts';
 import { filterWithout } from '../read/facet.ts';
@@ -62,7 +62,7 @@ async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<Aske
     const plan = { kinds: [plannedKind(promotedKey)], filter: everything, by: [], measured: [], ...part };
     const groups = await aggregateKinds(asked.lease, view, plan, boundless());
     const statement = asked.statements.at(-1);
-    if (statement === undefined || groups instanceof NotAfforded) throw new Error('there is a statement');
+    if (statement === undefined || groups instanceof OverBudget) throw new Error('there is a statement');
     const count = groups.reduce((sum, group) => sum + group.count, 0);
     return { plan: await explain(lease, statement), sql: statement.sql, count };
   });
@@ -129,7 +129,7 @@ describe('what is afforded', () => {
     const store = await openStore();
     const budget = new ScanBudget(100);
     expect(await other(store, budget)).toMatchObject([{ count: 60 }]);
-    expect(await other(store, budget)).toEqual(new NotAfforded(60, 40));
+    expect(await other(store, budget)).toEqual(new OverBudget(60, 40));
     expect(budget.left(rowCost.body)).toBe(40);
     const filtered = { kinds: [plannedKind(promotedKey)], filter: is('status.phase', 'Failed') };
     expect(await store.read((lease, view) => countMatches(lease, view, filtered, null, budget))).toBe(30);
@@ -144,7 +144,7 @@ describe('what is afforded', () => {
       { count: 6 },
     ]);
     expect(await store.read((lease, view) => aggregateKinds(lease, view, plan, new ScanBudget(5)))).toEqual(
-      new NotAfforded(6, 5),
+      new OverBudget(6, 5),
     );
   });
 });

@@ -1,18 +1,18 @@
 /**
- * The rows of a page as lines of text, in one piece: a statement gives one row for all of them (pagePlaces), because making objects
+ * The rows of a page as lines of text, in one piece: a statement gives one row for all of them (pageRow), because making objects
  * of rows and texts of columns costs as much as looking for them.
  *
  * A line is a JSON list: the columns, texts, numbers or null, and as its last item the list of the values (page-template.ts). Lines
  * that tell all have two columns more behind the others: a number whose bit `at` says that there is an object at `objects[at]`, and
  * the body's text where SQLite refused the body, null otherwise.
  */
-import { memberOf, recordOf } from '../../catalog/values/shown.ts';
+import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { lineItems } from './line-items.ts';
 import { type PageTemplate, valuesBelow } from './page-template.ts';
-import { plainItems } from './plain-items.ts';
 
 /** The one row of a statement that gives lines. */
-export const pagePlaces = {
+export const pageRow = {
   /** How many lines there are. */
   found: 0,
   /** Null where there is none. */
@@ -22,7 +22,7 @@ export const pagePlaces = {
 } as const;
 
 /** A line taken apart. */
-export interface RowAsRead {
+export interface ReadLine {
   /** The JSON texts of columns and values, where they need no parsing; null where `items` has them. */
   readonly texts: readonly string[] | null;
   readonly items: readonly unknown[];
@@ -40,12 +40,12 @@ export function firstLines(lines: string, count: number): string {
   return lines.slice(0, Math.max(0, end));
 }
 
-/** @param told whether the lines tell all. */
-export function lineReader(template: PageTemplate, told: boolean): (line: string) => RowAsRead {
+/** @param full whether the lines tell all. */
+export function lineReader(template: PageTemplate, full: boolean): (line: string) => ReadLine {
   const { columns, values, objects } = template;
   const inside = objects.map((_, at) => valuesBelow(template, at));
   const [mask, refused] = [columns, columns + 1];
-  const first = told ? columns + 2 : columns;
+  const first = full ? columns + 2 : columns;
   const head = new RegExp(String.raw`^\[(?:(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^,"[]+),){${first}}`);
 
   const objectsBy = (isThere: (value: number) => boolean): number | null => {
@@ -58,16 +58,16 @@ export function lineReader(template: PageTemplate, told: boolean): (line: string
   };
 
   return (line) => {
-    const texts = plainItems(line);
+    const texts = lineItems(line);
     if (texts !== null) {
-      if (!told) return { texts, items: none, objects: objectsBy((at) => texts[first + at] !== 'null') };
+      if (!full) return { texts, items: none, objects: objectsBy((at) => texts[first + at] !== 'null') };
       if (texts[refused] === 'null') {
         return { texts: texts.toSpliced(mask, 2), items: none, objects: Number(texts[mask]) };
       }
     }
     const { length } = head.exec(line)?.[0] ?? '';
     const found = JSON.parse(`${line.slice(0, length - 1)}]`) as unknown[];
-    const text = told ? found[refused] : null;
+    const text = full ? found[refused] : null;
     const shown = found.slice(0, columns);
     if (typeof text === 'string') {
       const body = parseExact(text);
@@ -79,7 +79,7 @@ export function lineReader(template: PageTemplate, told: boolean): (line: string
     return {
       texts: null,
       items: [...shown, ...read],
-      objects: told ? Number(found[mask]) : objectsBy((at) => (read[at] ?? null) !== null),
+      objects: full ? Number(found[mask]) : objectsBy((at) => (read[at] ?? null) !== null),
     };
   };
 }

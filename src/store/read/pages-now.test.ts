@@ -24,7 +24,7 @@ function page(where: string): PageRequest {
     WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
   return {
     statements: [{ sql: text, params: [] }],
-    telling: [],
+    fullStatements: [],
     limit: 2,
     shown: 2,
     reversed: false,

@@ -15,9 +15,9 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
-import { firstLines, pagePlaces } from '../pages/page-lines.ts';
+import { firstLines, pageRow } from '../pages/page-lines.ts';
 import type { PageTemplate } from '../pages/page-template.ts';
-import { type PageWriter, pageWriter } from '../pages/page-text.ts';
+import { type PageWriter, pageWriter } from '../pages/page-writer.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion } from '../sqlite/schema.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
@@ -122,9 +122,9 @@ export class ReadConnection {
     for (const statement of statements) {
       if (found >= limit) break;
       const [row] = this.#readWhole(statement);
-      found += Number(row?.[pagePlaces.found]);
-      refused ||= row?.[pagePlaces.refused] !== 0;
-      const some = row?.[pagePlaces.lines];
+      found += Number(row?.[pageRow.found]);
+      refused ||= row?.[pageRow.refused] !== 0;
+      const some = row?.[pageRow.lines];
       if (typeof some === 'string') lines.push(some);
     }
     return { found: Math.min(found, limit), lines: lines.join('\n'), refused };
@@ -177,14 +177,14 @@ export class ReadConnection {
     const rows = statements.map((statement) => this.#readOnce(statement));
     const texts = pages.map((page) => {
       const writer = this.#writerOf(page.template);
-      const write = (told: boolean): PageText | null => {
-        const { found, lines, refused } = this.#lines(told ? page.telling : page.statements, page.limit);
+      const write = (full: boolean): PageText | null => {
+        const { found, lines, refused } = this.#lines(full ? page.fullStatements : page.statements, page.limit);
         bytes += lines.length;
-        if (refused && !told) return null;
+        if (refused && !full) return null;
         const shown = found > page.shown ? firstLines(lines, page.shown) : lines;
-        return writer.write({ found, lines: page.reversed ? shown.split('\n').reverse().join('\n') : shown, told });
+        return writer.write({ found, lines: page.reversed ? shown.split('\n').reverse().join('\n') : shown, full });
       };
-      return (writer.needsTold ? null : write(false)) ?? must(write(true), 'lines that tell all');
+      return (writer.needsFullLines ? null : write(false)) ?? must(write(true), 'lines that tell all');
     });
     return { ...snapshot, rows, pages: texts, bytes };
   }

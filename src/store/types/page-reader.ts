@@ -7,7 +7,7 @@ export interface PageRequest {
   /** Run in turn until `limit` lines are there. Each gives lines, as src/store/pages/page-lines.ts says. */
   readonly statements: readonly Statement[];
   /** The same, with lines that tell all. */
-  readonly telling: readonly Statement[];
+  readonly fullStatements: readonly Statement[];
   readonly limit: number;
   /** Rows that are shown; what is found beyond only counts. */
   readonly shown: number;

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { textOperators } from '../../query/plan/filter.ts';
-import { inputList, required } from '../types/wrap.ts';
+import { inputList, required } from '../types/type-wrappers.ts';
 
 export type InputFields = Record<string, GraphQLInputFieldConfig>;
 

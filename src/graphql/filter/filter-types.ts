@@ -1,7 +1,7 @@
 /**
  * Filter inputs that mirror a kind's field tree. Nested inputs are named by the hash of their structure, so equal structures of all
  * kinds share one type; those names are outside the contract. What an input field stands for is kept in its extensions, and
- * src/graphql/filter/filter-input.ts turns values into query filters by reading them.
+ * src/graphql/filter/read-filter.ts turns values into query filters by reading them.
  */
 import {
   GraphQLID,
@@ -15,7 +15,7 @@ import { type FieldPosition, fieldName } from '../../catalog/names/field-names.t
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
 import { inputNames } from '../../catalog/tree/structure-hash.ts';
-import { inputList } from '../types/wrap.ts';
+import { inputList } from '../types/type-wrappers.ts';
 import {
   conditionFilter,
   type InputFields,
@@ -24,7 +24,7 @@ import {
   listFilter,
   objectMapFilter,
   pathFilter,
-} from './leaf-filters.ts';
+} from './leaf-filter-types.ts';
 import { metadataTree } from './metadata-tree.ts';
 
 /** What an input field means. */
@@ -46,7 +46,7 @@ function role(value: InputRole): { extensions: { portolan: InputRole } } {
 }
 
 /** One generation's filter inputs. */
-export class FilterInputs {
+export class FilterTypes {
   readonly #leaves = new Map<LeafType, GraphQLInputObjectType>();
   readonly #leafLists = new Map<LeafType, GraphQLInputObjectType>();
   readonly #leafMaps = new Map<LeafType, GraphQLInputObjectType>();

@@ -1,6 +1,6 @@
 /**
  * What of a stored value is shown under its type in the field tree: the one truth of the executor's resolvers and of prepared
- * answers (src/store/pages/page-text.ts).
+ * answers (src/store/pages/page-writer.ts).
  *
  * A value that does not have the form its schema promises (an object where a list should be) is shown as null; `raw` and
  * `value(path:)` show it as it is.
@@ -24,7 +24,7 @@ export function memberOf(object: Json, name: string): unknown {
 }
 
 /** What is shown of an object's member under its type. */
-export function shownMember(type: FieldType, object: Json, name: string): unknown {
+export function displayedMember(type: FieldType, object: Json, name: string): unknown {
   return shown(type, memberOf(object, name));
 }
 
@@ -79,19 +79,19 @@ function fits(type: LeafType, value: unknown): boolean {
 }
 
 /** An int64 as a number while a double holds it exactly, as its digits otherwise; undefined for anything that is no integer. */
-export function shownInt64(value: unknown): number | string | undefined {
+export function displayedInt64(value: unknown): number | string | undefined {
   if (isRawJson(value)) return rawJsonText(value);
   if (typeof value === 'bigint') {
     return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
       ? Number(value)
       : `${value}`;
   }
-  if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return shownInt64(BigInt(value));
+  if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return displayedInt64(BigInt(value));
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
 /** A quantity as text, also where it is written as a number. */
-export function shownQuantity(value: unknown): unknown {
+export function displayedQuantity(value: unknown): unknown {
   if (isRawJson(value)) return rawJsonText(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }

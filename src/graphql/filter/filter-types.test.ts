@@ -13,9 +13,9 @@ import { gadget, widget, widgetProperties } from '../../../test/kit/graphql-worl
 import { must } from '../../base/must.ts';
 import { assembleCatalog } from '../../catalog/assemble.ts';
 import type { CatalogKind, DescribedResource } from '../../catalog/resources/catalog.ts';
-import { FilterInputs } from './filter-inputs.ts';
+import { FilterTypes } from './filter-types.ts';
 
-const inputs = () => new FilterInputs((type) => (type === 'Float' ? GraphQLFloat : GraphQLString));
+const inputs = () => new FilterTypes((type) => (type === 'Float' ? GraphQLFloat : GraphQLString));
 
 function kindOf(described: DescribedResource): CatalogKind {
   return must(assembleCatalog([described]).kinds[0], 'the catalog has the kind');

@@ -1,67 +1,67 @@
 /**
  * Pages as text: lines of rows (page-lines.ts) written as JSON by a template (page-template.ts), in the thread that reads them, so
  * that what crosses threads is one text for a page and nobody makes objects of it. What of a value is shown is said by
- * src/catalog/values/shown.ts alone.
+ * src/catalog/values/displayed-value.ts alone.
  *
  *   lines -> all of them plain? written in one go (plain-page.ts) -> else row by row
  *
  * Invariant: the text is what JSON.stringify would give of the same values.
  */
 
-import { servedUid, servedVersion } from '../../catalog/resources/made-up.ts';
+import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { memberOf, recordOf, shown, shownInt64, shownQuantity } from '../../catalog/values/shown.ts';
+import { displayedInt64, displayedQuantity, memberOf, recordOf, shown } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { PageText } from '../types/page-reader.ts';
-import { lineReader, type RowAsRead } from './page-lines.ts';
+import { lineReader, type ReadLine } from './page-lines.ts';
 import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
-import { plainPage } from './plain-page.ts';
+import { rowPattern } from './row-pattern.ts';
 
-type WriteRow = (row: RowAsRead) => string;
+type WriteRow = (row: ReadLine) => string;
 /** Null where nothing is shown. */
 type WriteValue = (value: unknown) => string | null;
 /** The same of a JSON text that holds no object and no list; a string in it has no escapes. */
 type WriteText = (text: string) => string | null;
 
 /** The lines of the rows that are shown, in the order of the answer. */
-export interface ShownLines {
+export interface PageLines {
   /** Empty where there is none. */
   readonly lines: string;
   /** How many rows were found, those beyond the page too. */
   readonly found: number;
   /** Do the lines tell all? */
-  readonly told: boolean;
+  readonly full: boolean;
 }
 
 /** A template made ready. */
 export interface PageWriter {
   /** Must lines tell all? Mostly the values tell which objects there are. */
-  readonly needsTold: boolean;
+  readonly needsFullLines: boolean;
   /** The texts of the page; null for lines that do not tell what they must. */
-  write(page: ShownLines): PageText | null;
+  write(page: PageLines): PageText | null;
 }
 
 /** Pages for which lines are asked to tell all, after one that had to. */
-const toldFor = 100;
+const fullLinesFor = 100;
 
 /** Thrown where a line does not tell whether an object is there; never leaves this file. */
-class NotTold extends Error {}
+class LineTooThin extends Error {}
 
 /** One for all: it says nothing of where it was thrown. */
-const notTold = new NotTold();
+const lineTooThin = new LineTooThin();
 
 export function pageWriter(template: PageTemplate): PageWriter {
   const lists = template.lists.map((parts) => ({
-    plain: plainPage(template, parts),
+    plain: rowPattern(template, parts),
     write: writeParts(parts, template),
   }));
   const first = template.first === null ? null : writeParts(template.first, template);
   const last = template.last === null ? null : writeParts(template.last, template);
   const readers = [lineReader(template, false), lineReader(template, true)] as const;
 
-  const write = ({ lines, found, told }: ShownLines): PageText => {
-    const read = readers[told ? 1 : 0];
-    let rows: readonly RowAsRead[] | null = null;
+  const write = ({ lines, found, full }: PageLines): PageText => {
+    const read = readers[full ? 1 : 0];
+    let rows: readonly ReadLine[] | null = null;
     const rowByRow = (write: WriteRow): string => {
       rows ??= lines === '' ? [] : lines.split('\n').map(read);
       return rows.map((row) => `,${write(row)}`).join('');
@@ -70,7 +70,7 @@ export function pageWriter(template: PageTemplate): PageWriter {
     return {
       found,
       // Each row has a comma before it.
-      lists: lists.map(({ plain, write }) => `[${((told ? null : plain?.(lines)) ?? rowByRow(write)).slice(1)}]`),
+      lists: lists.map(({ plain, write }) => `[${((full ? null : plain?.(lines)) ?? rowByRow(write)).slice(1)}]`),
       first: first === null || lines === '' ? null : first(read(end < 0 ? lines : lines.slice(0, end))),
       last: last === null || lines === '' ? null : last(read(lines.slice(lines.lastIndexOf('\n') + 1))),
     };
@@ -79,16 +79,16 @@ export function pageWriter(template: PageTemplate): PageWriter {
   const always = template.objects.some((_, at) => valuesBelow(template, at).length === 0);
   let rest = 0;
   return {
-    get needsTold() {
+    get needsFullLines() {
       return always || rest > 0;
     },
     write(page) {
       try {
-        rest -= page.told ? 1 : 0;
+        rest -= page.full ? 1 : 0;
         return write(page);
       } catch (error) {
-        if (error !== notTold) throw error;
-        rest = toldFor;
+        if (error !== lineTooThin) throw error;
+        rest = fullLinesFor;
         return null;
       }
     },
@@ -148,7 +148,7 @@ function writePart(part: RowPart, template: PageTemplate): WriteRow {
       const bit = 1 << part.at;
       const write = writeParts(part.of, template);
       return (row) => {
-        if (row.objects === null) throw notTold;
+        if (row.objects === null) throw lineTooThin;
         return (row.objects & bit) === 0 ? 'null' : write(row);
       };
     }
@@ -159,7 +159,7 @@ function writePart(part: RowPart, template: PageTemplate): WriteRow {
   }
 }
 
-function columnOf({ texts, items }: RowAsRead, at: number): string | null {
+function columnOf({ texts, items }: ReadLine, at: number): string | null {
   if (texts === null) return (items[at] ?? null) as string | null;
   const text = texts[at] ?? 'null';
   return text === 'null' ? null : text.slice(1, -1);
@@ -248,7 +248,7 @@ function writeText(shape: ValueShape, write: WriteValue): WriteText {
     case 'Quantity':
     case 'IntOrString':
     case 'JSON':
-      // A string of these types is shown as it is (src/catalog/values/shown.ts).
+      // A string of these types is shown as it is (src/catalog/values/displayed-value.ts).
       return (text) => (text.charCodeAt(0) === quote ? text : parsed(text));
     default:
       return parsed;
@@ -266,6 +266,8 @@ function writeLeaf(type: LeafType): WriteValue {
   return (value) => {
     const given = shown(leaf, value);
     if (given === null || given === undefined) return null;
-    return JSON.stringify(type === 'Int64' ? shownInt64(given) : type === 'Quantity' ? shownQuantity(given) : given);
+    return JSON.stringify(
+      type === 'Int64' ? displayedInt64(given) : type === 'Quantity' ? displayedQuantity(given) : given,
+    );
   };
 }

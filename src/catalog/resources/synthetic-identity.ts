@@ -4,12 +4,12 @@
  */
 
 /** From the place of the object: a slash never stands in a real uid. */
-export function madeUpUid(namespace: string, name: string): string {
+export function syntheticUid(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
 /** From a digest of the object's text; never compared as a number. */
-export function madeUpVersion(digest: string): string {
+export function syntheticVersion(digest: string): string {
   return `digest-${digest}`;
 }
 

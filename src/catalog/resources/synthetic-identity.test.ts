@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { madeUpUid, madeUpVersion, servedUid, servedVersion } from './made-up.ts';
+import { servedUid, servedVersion, syntheticUid, syntheticVersion } from './synthetic-identity.ts';
 
 describe('made-up identities', () => {
   test('are not shown', () => {
-    expect(servedUid(madeUpUid('', 'etcd-0'))).toBe(null);
+    expect(servedUid(syntheticUid('', 'etcd-0'))).toBe(null);
     expect(servedUid(null)).toBe(null);
-    expect(servedVersion(madeUpVersion('abc'))).toBe(null);
+    expect(servedVersion(syntheticVersion('abc'))).toBe(null);
   });
 
   test('what the API server said is', () => {

@@ -15,10 +15,10 @@ import { everything, type Filter } from '../../query/plan/filter.ts';
 import { parseLabelSelector } from '../../query/plan/label-selector.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { fieldConditions } from './field-conditions.ts';
-import type { InputRole } from './filter-inputs.ts';
+import type { InputRole } from './filter-types.ts';
 import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
 import { leafConditions } from './leaf-conditions.ts';
-import { conditionLeaves } from './leaf-filters.ts';
+import { conditionLeaves } from './leaf-filter-types.ts';
 import { pathConditions } from './path-conditions.ts';
 
 /** What a filter is read against. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { PageTemplate, RowPart } from './page-template.ts';
-import { pageWriter } from './page-text.ts';
-import { plainPage } from './plain-page.ts';
+import { pageWriter } from './page-writer.ts';
+import { rowPattern } from './row-pattern.ts';
 
 const types: readonly LeafType[] = [
   'String',
@@ -111,25 +111,25 @@ const line = fc.record({
 });
 
 test('plain pages are written in one go as they are row by row', () => {
-  const write = plainPage(template, parts);
+  const write = rowPattern(template, parts);
   const writer = pageWriter(template);
   let [inOneGo, rowByRow] = [0, 0];
   fc.assert(
     fc.property(fc.array(line, { maxLength: 4 }), (rows) => {
       const lines = rows.map(({ columns, values }) => `[${columns.join(',')},[${values.join(',')}]]`).join('\n');
-      const told = rows
+      const full = rows
         .map(({ columns, values }) => {
           const there = values.slice(7).some((value) => value !== 'null');
           return `[${columns.join(',')},${there ? 1 : 0},null,[${values.join(',')}]]`;
         })
         .join('\n');
-      const page = writer.write({ lines: told, found: rows.length, told: true });
+      const page = writer.write({ lines: full, found: rows.length, full: true });
       expect(JSON.parse(page?.lists[0] ?? '')).toHaveLength(rows.length);
       const written = write?.(lines) ?? null;
       if (written === null) rowByRow += 1;
       else inOneGo += 1;
       if (written !== null) expect(`[${written.slice(1)}]`).toBe(page?.lists[0]);
-      const untold = writer.write({ lines, found: rows.length, told: false });
+      const untold = writer.write({ lines, found: rows.length, full: false });
       if (untold !== null) expect(untold).toEqual(page);
     }),
     { numRuns: 2000 },
@@ -144,34 +144,34 @@ test('what cannot be written in one go is not tried', () => {
     { is: 'value', at: 0, shape: { is: 'record' } },
     { is: 'object', at: 0, of: [] },
   ] satisfies RowPart[]) {
-    expect(plainPage({ ...template, objects: [['nothing']] }, [part]), part.is).toBeNull();
+    expect(rowPattern({ ...template, objects: [['nothing']] }, [part]), part.is).toBeNull();
   }
   // Of two types at once.
-  expect(plainPage(template, [leaf('Int', 0), leaf('String', 0)])).toBeNull();
+  expect(rowPattern(template, [leaf('Int', 0), leaf('String', 0)])).toBeNull();
   // Not side by side, so not all of them can be looked at at once.
   const apart = { ...template, values: [['object', 'a'], ['b'], ['object', 'c']] };
-  expect(plainPage(apart, [{ is: 'object', at: 0, of: [] }])).toBeNull();
+  expect(rowPattern(apart, [{ is: 'object', at: 0, of: [] }])).toBeNull();
 });
 
 test('lines must tell of an object of which no value is there, for a while', () => {
   const parts: readonly RowPart[] = [{ is: 'object', at: 0, of: [leaf('String', 0)] }];
   const writer = pageWriter({ ...template, columns: 1, lists: [parts], values: [['object', 'a']] });
-  const page = (lines: string, told: boolean) => writer.write({ lines, found: 2, told })?.lists[0] ?? null;
+  const page = (lines: string, full: boolean) => writer.write({ lines, found: 2, full })?.lists[0] ?? null;
   expect(page('["n",["x"]]\n["m",["y"]]', false)).toBe('["x","y"]');
-  expect(writer.needsTold).toBe(false);
+  expect(writer.needsFullLines).toBe(false);
   expect(page('["n",["x"]]\n["m",[null]]', false)).toBeNull();
-  expect(writer.needsTold).toBe(true);
-  for (let asked = 0; writer.needsTold; asked += 1) {
+  expect(writer.needsFullLines).toBe(true);
+  for (let asked = 0; writer.needsFullLines; asked += 1) {
     expect(page('["n",1,null,["x"]]\n["m",1,null,[null]]', true)).toBe('["x",null]');
     expect(page('["n",0,null,[null]]', true)).toBe('[null]');
     expect(asked).toBeLessThan(1000);
   }
   const always = pageWriter({ ...template, values: [['b']] });
-  expect(always.needsTold).toBe(true);
+  expect(always.needsFullLines).toBe(true);
 });
 
 test('a body that SQLite refused is read of its text', () => {
   const writer = pageWriter({ ...template, columns: 1, values: [['object', 'a']], lists: [[leaf('String', 0)]] });
   const refused = JSON.stringify(JSON.stringify({ object: { a: 'x' } }));
-  expect(writer.write({ lines: `["n",0,${refused},[null]]`, found: 1, told: true })?.lists).toEqual(['["x"]']);
+  expect(writer.write({ lines: `["n",0,${refused},[null]]`, found: 1, full: true })?.lists).toEqual(['["x"]']);
 });

@@ -16,7 +16,7 @@ const openBrace = 0x7b;
  * The texts of the items of a row's line (page-template.ts) as SQLite writes it, without a space between them: of its columns, and
  * behind them of its values. Null for a line that must be parsed, because a value is an object or a list, or there are escapes in it.
  */
-export function plainItems(line: string): readonly string[] | null {
+export function lineItems(line: string): readonly string[] | null {
   if (escapes.test(line)) return null;
   const items: string[] = [];
   const end = line.length - 2;

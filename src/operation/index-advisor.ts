@@ -25,7 +25,7 @@ interface Seen {
   toldAt: number;
 }
 
-export class PathWishes {
+export class IndexAdvisor {
   readonly #clock: Clock;
   readonly #tell: ((use: PathUse) => void) | null;
   /** By kind, type and path; the one seen longest ago first. */

@@ -26,7 +26,7 @@ const scalar = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"|[^,"[\]{]+`;
 const mostGroups = 99;
 
 /** How rows of these parts are written, null where they are never plain. */
-export function plainPage(template: PageTemplate, parts: readonly RowPart[]): WritePlain | null {
+export function rowPattern(template: PageTemplate, parts: readonly RowPart[]): WritePlain | null {
   const row = new PlainRow(template);
   if (!parts.every((part) => row.add(part))) return null;
   return row.writer();

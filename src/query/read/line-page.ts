@@ -18,24 +18,24 @@ import { linePageStatements } from '../sql/sql-list.ts';
 import type { KindView } from '../sql/view.ts';
 import { positionOf } from './list.ts';
 
-export type TextPlan = Omit<ListPlan, 'projection'>;
+export type LinePlan = Omit<ListPlan, 'projection'>;
 
 /** A plan over one kind, with its cursor read. */
-export interface TextList {
+export interface LineList {
   readonly key: string;
-  readonly plan: TextPlan;
+  readonly plan: LinePlan;
   readonly fingerprint: string;
   readonly position: Position | null;
 }
 
 /** Throws BAD_USER_INPUT for a cursor of another list. */
-export function textList(key: string, plan: TextPlan): TextList {
+export function lineList(key: string, plan: LinePlan): LineList {
   const fingerprint = fingerprintOf(plan);
   return { key, plan, fingerprint, position: positionOf(plan, fingerprint) };
 }
 
 /** The parts that write a row's cursor. */
-export function rowCursor({ key, plan, fingerprint }: TextList): readonly RowPart[] {
+export function rowCursor({ key, plan, fingerprint }: LineList): readonly RowPart[] {
   const keys = plan.orderBy.map(
     ({ type }, index): RowPart => ({ is: 'key', at: firstKeyColumn + index, wide: isWide(type) }),
   );
@@ -43,7 +43,7 @@ export function rowCursor({ key, plan, fingerprint }: TextList): readonly RowPar
 }
 
 /** How the page's rows are found. Holds for as long as the layout does and the same clusters are synced. */
-export function textRoute(lease: Lease, kind: KindView, { plan }: TextList): Promise<Route> {
+export function lineRoute(lease: Lease, kind: KindView, { plan }: LineList): Promise<Route> {
   return chooseRoute(lease, kind, plan.filter, plan.orderBy, plan.page.limit + 1);
 }
 
@@ -51,13 +51,13 @@ export function textRoute(lease: Lease, kind: KindView, { plan }: TextList): Pro
 const mostShort = 100;
 
 /** Does the page look at few rows, as far as its plan tells? Where the filter matches few rows of the order, it may turn out otherwise. */
-export function isShort({ plan }: TextList, route: Route): boolean {
+export function isShort({ plan }: LineList, route: Route): boolean {
   return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');
 }
 
 /** What a reader is asked for; one row beyond the page tells whether there is more. */
-export function textRequest(
-  { plan, position }: TextList,
+export function lineRequest(
+  { plan, position }: LineList,
   kind: KindView,
   route: Route,
   projection: PageProjection,
@@ -69,7 +69,7 @@ export function textRequest(
   const list = { kind, filter, orderBy, route, backward, position, limit, counted: true };
   return {
     statements: linePageStatements(list, projection, false),
-    telling: linePageStatements(list, projection, true),
+    fullStatements: linePageStatements(list, projection, true),
     limit,
     shown: page.limit,
     reversed: backward,
