@@ -1,10 +1,10 @@
 /** The command line as a person meets it: processes, their output, their exit codes. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -16,6 +16,7 @@ import { openWriter } from '../src/store/write/writer.ts';
 import { eventually } from './kit/eventually.ts';
 import { data } from './kit/graphql-client.ts';
 import { openAcknowledged } from './kit/raw-socket.ts';
+import { sharedDirectory } from './kit/temporary-directory.ts';
 
 const entry = fileURLToPath(new URL('../src/portolan.js', import.meta.url));
 
@@ -24,7 +25,7 @@ let folder: string;
 let started: ChildProcess[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'portolan-cli-'));
+  folder = sharedDirectory('cli');
   started = [];
 });
 

@@ -6,8 +6,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +18,7 @@ import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 import { Follower } from './kit/log-follower.ts';
 import { seededRandom } from './kit/seeded-random.ts';
 import { entriesAmiss } from './kit/store-file.ts';
+import { temporaryDirectory } from './kit/temporary-directory.ts';
 
 const program = fileURLToPath(new URL('./kit/ingest-process.ts', import.meta.url));
 const kills = Number(process.env['PORTOLAN_KILLS'] ?? 10);
@@ -130,8 +130,7 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
   const kubeconfig = folder.file('config', sim.kubeconfig());
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-kill-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory('kill');
   const file = join(directory, 'store.db');
   const world = new World(sim);
   let child = await start(file, kubeconfig);

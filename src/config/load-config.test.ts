@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedDirectory } from '../../test/kit/temporary-directory.ts';
 import { loadConfig } from './load-config.ts';
 import { flagOf, type OptionDefinition, optionTable, variableOf } from './options.ts';
 
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'portolan-config-'));
+  folder = sharedDirectory('config');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function file(text: string): string {
   const path = join(folder, 'portolan.yaml');

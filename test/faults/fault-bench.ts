@@ -6,6 +6,7 @@
  * entries of the change log after the first sync, each fitting what is held, lead to the table. While anything waits here, I3 is
  * held too: a stored resourceVersion goes back only where a test says that the server's did.
  */
+
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type Random, systemClock } from '../../src/base/clock.ts';
@@ -22,7 +23,8 @@ import type { ResourceState } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from '../kit/eventually.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
-import { storedObjects, temporaryDirectory } from '../kit/reflector-bench.ts';
+import { storedObjects } from '../kit/reflector-bench.ts';
+import { temporaryDirectory } from '../kit/temporary-directory.ts';
 
 export const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -94,7 +96,7 @@ export async function startFaultBench(
   before(sim);
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   const writer = openWriter(file, { checkpoints: 'inline' });
   const asked: URLSearchParams[] = [];
   const host = new IngestHost({

@@ -2,6 +2,7 @@
  * F40: a flood of changes, and a store that stalls in the middle of it. PORTOLAN_STORM=full plays it for five minutes with 5,000 changes
  * a second and a stall of ten seconds; without it, a few seconds of it.
  */
+
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -14,8 +15,9 @@ import { connect } from '../../src/kube/client/connection.ts';
 import { openWriter } from '../../src/store/write/writer.ts';
 import { eventually } from '../kit/eventually.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
-import { storedObjects, temporaryDirectory } from '../kit/reflector-bench.ts';
+import { storedObjects } from '../kit/reflector-bench.ts';
 import { base, stormObjects, stormVersion } from '../kit/storm.ts';
+import { temporaryDirectory } from '../kit/temporary-directory.ts';
 import { overlaid } from '../model/watched-writer.ts';
 
 const full = process.env['PORTOLAN_STORM'] === 'full';
@@ -37,7 +39,7 @@ test('F40: a flood of changes and a store that stalls: the sender is held up, me
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
   const kubeconfig = folder.write({ server: `http://127.0.0.1:${port}` });
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   const writer = openWriter(file);
   const rss: number[] = [];
   let calls = 0;

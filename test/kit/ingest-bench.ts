@@ -1,4 +1,5 @@
 /** Ingest in this thread against simulated clusters over real HTTP, with what was asked and said. */
+
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type Random, systemClock } from '../../src/base/clock.ts';
@@ -12,7 +13,8 @@ import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from './eventually.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
-import { storedObjects, temporaryDirectory } from './reflector-bench.ts';
+import { storedObjects } from './reflector-bench.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export const quick = { debounceMs: 20, settleMs: [20, 50, 100, 500], rediscoverMs: 60_000 };
 
@@ -40,7 +42,7 @@ export function run(
   clusters: readonly ClusterOptions[],
   more: Partial<IngestOptions> & { random?: Random } = {},
 ): RunningHost {
-  const file = more.file ?? join(temporaryDirectory(), 'store.db');
+  const file = more.file ?? join(temporaryDirectory('ingest'), 'store.db');
   const writer = openWriter(file, { checkpoints: 'inline' });
   const messages: IngestMessage[] = [];
   const asked: string[] = [];

@@ -1,7 +1,8 @@
 /** Writes kubeconfig files for tests. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sharedDirectory } from './temporary-directory.ts';
 
 export interface KubeconfigFolder {
   readonly dir: string;
@@ -13,7 +14,7 @@ export interface KubeconfigFolder {
 }
 
 export function kubeconfigFolder(): KubeconfigFolder {
-  const dir = mkdtempSync(join(tmpdir(), 'portolan-kubeconfig-'));
+  const dir = sharedDirectory('kubeconfig');
   const file = (name: string, content: string): string => {
     writeFileSync(join(dir, name), content);
     return join(dir, name);

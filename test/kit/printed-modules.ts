@@ -1,11 +1,12 @@
 /** The modules that `portolan client-config` prints, written down and imported as an application does. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { InMemoryCache } from '@apollo/client';
 import type { CacheExchangeOpts } from '@urql/exchange-graphcache';
 import { apolloConfig, urqlConfig } from '../../src/graphql/client/client-config.ts';
+import { sharedDirectory } from './temporary-directory.ts';
 
 interface Helpers {
   readonly hold: (objects?: readonly Named[], cursor?: string) => Held;
@@ -44,7 +45,7 @@ export interface PrintedModules {
 
 /** Writes the modules into a new folder and imports them. */
 export async function printModules(): Promise<PrintedModules> {
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-clients-'));
+  const folder = sharedDirectory('clients');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'apollo.js'), apolloConfig());
   writeFileSync(join(folder, 'urql.js'), urqlConfig());

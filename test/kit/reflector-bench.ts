@@ -1,12 +1,8 @@
-/** What the tests of this room share: a clock that stands until it is moved, an API server that answers as told, a store. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** A reflector over a scripted API server, a store file and a clock that the test moves. */
+
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { must } from '../../src/base/must.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import {
   defaultReflectorSettings,
@@ -17,125 +13,14 @@ import { StreamingLists } from '../../src/ingest/context/streaming-lists.ts';
 import { Gate } from '../../src/ingest/flow/gate.ts';
 import { RequestBudget } from '../../src/ingest/flow/request-budget.ts';
 import { Reflector } from '../../src/ingest/reflector/reflector.ts';
-import type { Query, RestClient, StreamAnswer } from '../../src/kube/client/rest-client.ts';
 import { apiErrorFromAnswer } from '../../src/kube/http/api-error.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
-
-/** Time that moves only when a test says so. */
-export class ManualClock implements Clock {
-  #now = 1_700_000_000_000;
-  #waiting: { due: number; wake: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  /** How many sleeps are under way. */
-  get sleepers(): number {
-    return this.#waiting.length;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const sleeper = {
-        due: this.#now + ms,
-        wake: () => {
-          signal?.removeEventListener('abort', onAbort);
-          this.#waiting = this.#waiting.filter((other) => other !== sleeper);
-          resolve();
-        },
-      };
-      const onAbort = (): void => {
-        this.#waiting = this.#waiting.filter((other) => other !== sleeper);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(sleeper);
-    });
-  }
-
-  /** Moves time on, waking sleepers in the order they are due and letting what they do settle. */
-  async advance(ms: number): Promise<void> {
-    const until = this.#now + ms;
-    for (;;) {
-      const next = this.#waiting.filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
-      if (next === undefined) break;
-      this.#now = Math.max(this.#now, next.due);
-      next.wake();
-      await settle();
-    }
-    this.#now = until;
-    await settle();
-  }
-}
-
-/** Lets all that can happen without time passing happen. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 25; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-}
-
-export interface AskedRequest {
-  readonly path: string;
-  readonly query: Query;
-}
-
-/** A body that a test writes. */
-export class ScriptedBody extends Readable {
-  override _read(): void {}
-  write(text: string): void {
-    this.push(Buffer.from(text));
-  }
-  end(): void {
-    this.push(null);
-  }
-  /** Breaks the connection off, once what was written has been read. */
-  async reset(): Promise<void> {
-    await settle();
-    this.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-  }
-}
-
-export type ScriptedAnswer = (request: AskedRequest) => ScriptedBody;
-
-/** A client whose requests are answered in turn by what the test has prepared; a request without an answer waits. */
-export class ScriptedClient {
-  readonly asked: AskedRequest[] = [];
-  readonly #answers: ScriptedAnswer[] = [];
-  /** Bodies that have been handed out and not been ended by anybody. */
-  readonly bodies: ScriptedBody[] = [];
-
-  answer(...answers: readonly ScriptedAnswer[]): void {
-    this.#answers.push(...answers);
-  }
-
-  /** The body of the newest answer. */
-  get body(): ScriptedBody {
-    return must(this.bodies.at(-1), 'an answer was given');
-  }
-
-  readonly stream: RestClient['stream'] = async (path, query = {}, options = {}) => {
-    const { signal } = options;
-    signal?.throwIfAborted();
-    this.asked.push({ path, query });
-    const answer = this.#answers.shift();
-    if (answer === undefined) {
-      return new Promise<StreamAnswer>((_, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
-    }
-    const body = answer({ path, query });
-    this.bodies.push(body);
-    signal?.addEventListener('abort', () => body.destroy(signal.reason as Error), { once: true });
-    return { status: 200, headers: {}, body };
-  };
-}
+import { ManualClock } from './manual-clock.ts';
+import type { ScriptedAnswer } from './scripted-client.ts';
+import { ScriptedBody, ScriptedClient } from './scripted-client.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export function open(...texts: readonly string[]): ScriptedAnswer {
   return () => {
@@ -233,12 +118,6 @@ export function describedPods(verbs: readonly string[] = ['list', 'watch']): Des
   };
 }
 
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-ingest-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 /** The published objects of a store file, as `cluster/kind/namespace/name uid@version`. */
 export function storedObjects(file: string): string[] {
   const database = new Database(file, { readonly: true });
@@ -276,7 +155,7 @@ export function reflectorBench(
 ): ReflectorBench {
   const clock = new ManualClock();
   const client = new ScriptedClient();
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   const writer = openWriter(file, { checkpoints: 'inline', clock });
   onTestFinished(() => writer.close());
   writer.openCluster('east', 'uid-of-east');

@@ -1,25 +1,12 @@
-/** What the tests of this room share: a directory that goes away, described resources, objects as texts. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** A place for a store file, described resources, and objects as texts. */
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject } from '../../src/store/types/incoming-object.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-/** Of tests that have not ended: a process that ends in the middle of one, or whose hook failed, clears up behind itself. */
-const directories = new Set<string>();
-process.once('exit', () => {
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
-
+/** A place for a store file, which goes away with the test. */
 export function storeFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-store-'));
-  directories.add(directory);
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-    directories.delete(directory);
-  });
-  return join(directory, 'store.db');
+  return join(temporaryDirectory('store'), 'store.db');
 }
 
 export interface Described {

@@ -3,7 +3,8 @@
  * Random is always a half: a backoff's first delays are 400, 800, 1600 ms; a watch is asked to last 450 s.
  */
 import { expect } from 'vitest';
-import { listText, open, type ReflectorBench, settle, whole } from './reflector-bench.ts';
+import { settle } from './manual-clock.ts';
+import { listText, open, type ReflectorBench, whole } from './reflector-bench.ts';
 
 export const [a, b] = [
   { name: 'a', rv: 1 },

@@ -1,9 +1,11 @@
 /** Ingest by namespaces, for those who may not read all of a cluster. */
+
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { configMap, equal, type RunningHost, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
-import { storedObjects, temporaryDirectory } from '../../../test/kit/reflector-bench.ts';
+import { storedObjects } from '../../../test/kit/reflector-bench.ts';
+import { temporaryDirectory } from '../../../test/kit/temporary-directory.ts';
 import { must } from '../../base/must.ts';
 import { requireReady } from '../../query/read/readiness.ts';
 import type { SimCluster } from '../../sim/sim-cluster.ts';
@@ -132,7 +134,7 @@ test('a kind is not ready while a namespace is being listed for the first time',
 
 test('other namespaces after a restart drop and add just those', async () => {
   const { sim, options } = await cluster('a', 'b', 'c');
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   const first = run([options], { ...only, file, namespaces: ['a', 'b'] });
   await ready(first);
   await first.close();
@@ -154,7 +156,7 @@ test('other namespaces after a restart drop and add just those', async () => {
 
 test('a warm start serves what the allowed namespaces hold before anything is asked', async () => {
   const { sim, options } = await cluster('a', 'b');
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   sim.faults.set({ F27: { except: ['a'] } });
   const first = run([options], { ...only, file, namespaces: ['a', 'b'] });
   await eventually(() => expect(first.host.progress().ready).toBe(true));

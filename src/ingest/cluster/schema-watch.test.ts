@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../../test/kit/reflector-bench.ts';
+import { ManualClock } from '../../../test/kit/manual-clock.ts';
 import { SchemaWatch } from './schema-watch.ts';
 
 const minute = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../../test/kit/reflector-bench.ts';
+import { ManualClock } from '../../../test/kit/manual-clock.ts';
 import { must } from '../../base/must.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ManualClock, settle } from '../../../test/kit/reflector-bench.ts';
+import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { Alarm } from './alarm.ts';
 
 test('can be brought forward while somebody waits, and put off only by set', async () => {

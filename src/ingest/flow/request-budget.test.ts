@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  bookmarkLine,
-  listText,
-  ManualClock,
-  open,
-  reflectorBench,
-  ScriptedBody,
-  settle,
-  whole,
-} from '../../../test/kit/reflector-bench.ts';
+import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { bookmarkLine, listText, open, reflectorBench, whole } from '../../../test/kit/reflector-bench.ts';
+import { ScriptedBody } from '../../../test/kit/scripted-client.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { RequestBudget } from './request-budget.ts';
 

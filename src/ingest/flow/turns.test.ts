@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { ManualClock } from '../../../test/kit/manual-clock.ts';
 import {
   describedPods,
   endLine,
   eventLine,
   listText,
-  ManualClock,
   open,
   podText,
   reflectorBench,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { configMap, equal, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
-import { ManualClock, settle } from '../../../test/kit/reflector-bench.ts';
+import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { must } from '../../base/must.ts';
 import { Database } from '../../store/sqlite/database.ts';
 import { Auditor } from '../reflector/auditor.ts';

@@ -1,15 +1,7 @@
 /** The page behind the one that is being read is asked for as soon as its token is known. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  listText,
-  ManualClock,
-  open,
-  reflectorBench,
-  refused,
-  settle,
-  type TestPod,
-  whole,
-} from '../../../test/kit/reflector-bench.ts';
+import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { listText, open, reflectorBench, refused, type TestPod, whole } from '../../../test/kit/reflector-bench.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
 

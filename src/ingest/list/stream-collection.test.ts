@@ -1,5 +1,6 @@
 /** Streaming lists through the reflector, against scripted answers; names carry the numbers of the requirements and faults. */
 import { expect, test } from 'vitest';
+import { settle } from '../../../test/kit/manual-clock.ts';
 import {
   bookmarkLine,
   endLine,
@@ -10,10 +11,9 @@ import {
   type ReflectorBench,
   reflectorBench,
   refused,
-  type ScriptedAnswer,
-  settle,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
+import type { ScriptedAnswer } from '../../../test/kit/scripted-client.ts';
 
 const [a, b, c] = [
   { name: 'a', rv: 5 },

@@ -1,15 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  listText,
-  ManualClock,
-  open,
-  reflectorBench,
-  settle,
-  type TestPod,
-  whole,
-} from '../../../test/kit/reflector-bench.ts';
+import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { listText, open, reflectorBench, type TestPod, whole } from '../../../test/kit/reflector-bench.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { ParseThread, ParseThreadLost } from './parse-thread.ts';

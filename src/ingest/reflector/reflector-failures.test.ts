@@ -2,6 +2,7 @@
  * The state machine when it is refused, cannot read what it is sent, or cannot store it.
  */
 import { expect, test } from 'vitest';
+import { settle } from '../../../test/kit/manual-clock.ts';
 import {
   bookmarkLine,
   eventLine,
@@ -9,7 +10,6 @@ import {
   open,
   reflectorBench,
   refused,
-  settle,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
 import { a, asRelist, asWatch, b, watching } from '../../../test/kit/two-pods.ts';

@@ -2,6 +2,7 @@
  * The state machine when it lists again: expired versions, broken lists, a server that went back in time.
  */
 import { expect, test } from 'vitest';
+import { settle } from '../../../test/kit/manual-clock.ts';
 import {
   bookmarkLine,
   errorLine,
@@ -10,7 +11,6 @@ import {
   open,
   reflectorBench,
   refused,
-  settle,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
 import { a, asDoubt, asRelist, asWatch, b, watching } from '../../../test/kit/two-pods.ts';

@@ -2,15 +2,8 @@
  * The state machine while it watches: how watches end, and what they may say.
  */
 import { expect, test } from 'vitest';
-import {
-  bookmarkLine,
-  eventLine,
-  listText,
-  open,
-  reflectorBench,
-  settle,
-  whole,
-} from '../../../test/kit/reflector-bench.ts';
+import { settle } from '../../../test/kit/manual-clock.ts';
+import { bookmarkLine, eventLine, listText, open, reflectorBench, whole } from '../../../test/kit/reflector-bench.ts';
 import { a, asDoubt, asWatch, watching } from '../../../test/kit/two-pods.ts';
 
 test('F1: a connection that breaks in the middle of a line drops the half line and resumes', async () => {

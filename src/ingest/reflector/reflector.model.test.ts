@@ -13,9 +13,9 @@ import {
   eventLine,
   listText,
   reflectorBench,
-  ScriptedBody,
   type TestPod,
 } from '../../../test/kit/reflector-bench.ts';
+import { ScriptedBody } from '../../../test/kit/scripted-client.ts';
 import type { Random } from '../../base/clock.ts';
 import { must } from '../../base/must.ts';
 import type { Query, RestClient } from '../../kube/client/rest-client.ts';

@@ -3,6 +3,7 @@
  * they stand for.
  */
 import { expect, test } from 'vitest';
+import { settle } from '../../../test/kit/manual-clock.ts';
 import {
   bookmarkLine,
   describedPods,
@@ -12,7 +13,6 @@ import {
   type ReflectorBench,
   reflectorBench,
   refused,
-  settle,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
 import { a, asRelist, asWatch, b, watching } from '../../../test/kit/two-pods.ts';

@@ -1,10 +1,12 @@
 /** The ingest thread itself: what it says, and how it ends. */
+
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
-import { storedObjects, temporaryDirectory } from '../../../test/kit/reflector-bench.ts';
+import { storedObjects } from '../../../test/kit/reflector-bench.ts';
+import { temporaryDirectory } from '../../../test/kit/temporary-directory.ts';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { Database } from '../../store/sqlite/database.ts';
 import { type IngestHandle, startIngest } from './start-ingest.ts';
@@ -22,7 +24,7 @@ async function started(include: readonly string[] = []): Promise<Started> {
   onTestFinished(() => sim.close());
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
-  const file = join(temporaryDirectory(), 'store.db');
+  const file = join(temporaryDirectory('ingest'), 'store.db');
   const clusters = [{ name: 'east', kubeconfig: folder.file('config', sim.kubeconfig()) }];
   const again = async (): Promise<IngestHandle> => {
     const ingest = await startIngest({ file, clusters, include, logLevel: 'silent' });
@@ -112,7 +114,7 @@ test.each([
 });
 
 test('a store that cannot be opened is said before anything starts', async () => {
-  const file = join(temporaryDirectory(), 'notes.txt');
+  const file = join(temporaryDirectory('ingest'), 'notes.txt');
   writeFileSync(file, 'These are notes and no database, as anybody can see who reads them.');
   await expect(startIngest({ file, clusters: [] })).rejects.toMatchObject({
     code: 'CONFIGURATION',

@@ -1,6 +1,7 @@
 /** R12: one watch takes over from the other. A watch is asked to last 450 s, so the next is opened after 445 s. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { settle } from '../../../test/kit/manual-clock.ts';
 import {
   bookmarkLine,
   endLine,
@@ -11,10 +12,9 @@ import {
   type ReflectorBench,
   reflectorBench,
   refused,
-  ScriptedBody,
-  settle,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
+import { ScriptedBody } from '../../../test/kit/scripted-client.ts';
 
 const a = { name: 'a', rv: 1 };
 const modified = (rv: number): string => eventLine('MODIFIED', { ...a, rv });
