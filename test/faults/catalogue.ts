@@ -1,6 +1,6 @@
 /**
- * The fault catalogue: what may go wrong between an API server and the store, what must hold then, and where that is tested.
- * docs/faults.md is printed from it; a test holds the two together and finds every named test in its file.
+ * The fault catalogue: each fault between an API server and the store, its guarantee, and the tests of that guarantee.
+ * docs/faults.md is printed from it. A test compares the two and finds every named test in its file.
  */
 import type { Fault, TestedBy } from './fault.ts';
 
@@ -30,8 +30,8 @@ const tooOld = expired('%s: %s on a watch is followed by a list that is not olde
 export const catalogue: readonly Fault[] = [
   {
     number: 1,
-    title: 'The connection is reset in the middle of a line',
-    holds: 'The half line is dropped, the version does not move, the watch resumes without a list.',
+    title: 'The connection is reset within a line',
+    holds: 'The half line is dropped. The stored version does not move. The watch resumes without a list.',
     tests: [
       watches('F1: a connection that is reset in the middle of a line drops the half line and resumes'),
       reflectorWatch('F1: a clean end in the middle of a line is a broken connection too'),
@@ -39,14 +39,14 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 2,
-    title: 'A watch ends cleanly behind a whole line',
-    holds: 'It is opened again at once, from the last version, without a list.',
+    title: 'A watch ends cleanly after a whole line',
+    holds: 'It is reopened at once from the last version, without a list.',
     tests: [watches('F2: a clean end behind a whole line is followed by a watch from there, without a list')],
   },
   {
     number: 3,
     title: 'A hundred watches end as soon as they are opened',
-    holds: 'The waits grow, with jitter, and nothing is listed.',
+    holds: 'The delays grow, with jitter. No list is sent.',
     tests: [
       watches('F3: a hundred watches that end as soon as they are opened cause no list'),
       reflectorWatch('F3: watches that end at once are not opened again and again'),
@@ -54,8 +54,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 4,
-    title: 'A connection is dead without an end',
-    holds: 'It is left in bounded time once bookmarks were seen; a silent watch with bookmarks is not.',
+    title: 'A connection is half-open: no data, no end',
+    holds: 'After a first bookmark, it is closed within bounded time. A silent watch that gets bookmarks stays open.',
     tests: [
       watches(
         'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',
@@ -65,21 +65,21 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 5,
-    title: 'HTTP 410 on a watch',
-    holds: 'A list that is not older than what is known; deletes are found, nothing is added twice.',
+    title: 'A watch is answered with HTTP 410',
+    holds: 'A list follows that is not older than the stored version. It finds the deletes and adds nothing twice.',
     tests: [tooOld],
   },
-  { number: 6, title: 'An ERROR event of 410', holds: 'As F5.', tests: [tooOld] },
+  { number: 6, title: 'A watch sends an ERROR event with code 410', holds: 'As F5.', tests: [tooOld] },
   {
     number: 7,
-    title: 'An ERROR event of 410 behind good events',
+    title: 'An ERROR event with code 410 follows good events',
     holds: 'The events before it are kept.',
     tests: [expired('F7: the events before an ERROR of 410 are kept')],
   },
   {
     number: 8,
-    title: '410 on the list at the known version',
-    holds: 'The list without a version is tried at once, and once.',
+    title: 'A list at the known version is answered with 410',
+    holds: 'A list without a version is tried at once, and only once.',
     tests: [
       lists('F8: a list at the known version that is refused is asked for without one, once'),
       reflectorRelist('%s: the list without a version is tried at once, and once'),
@@ -87,20 +87,20 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 9,
-    title: '504 for a version of the future, with its cause or in words alone',
+    title: '504 because the version is too large, with its cause or only a message',
     holds: 'As F8, and no endless loop.',
     tests: [lists('F9: 504 for a version of the future, with the %s, ends in a list')],
   },
   {
     number: 10,
-    title: 'A continue token has expired on page 3',
-    holds: 'What is staged is dropped, the whole is listed without pages, nothing is deleted that is there.',
+    title: 'A continue token expires on page 3',
+    holds: 'The staged pages are dropped. The collection is listed without pages. No existing object is deleted.',
     tests: [pageThree],
   },
   {
     number: 11,
-    title: 'The 410 offers a token that goes on at another moment',
-    holds: 'It is not used.',
+    title: 'The 410 offers a token that continues at another version',
+    holds: 'The token is not used.',
     tests: [
       pageThree,
       reflectorRelist(
@@ -110,40 +110,41 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 12,
-    title: 'A list is cut off with a good status, is shorter than its Content-Length, or has a broken chunk',
-    holds: 'It is not committed, the table stays.',
+    title: 'A list with status 200 is cut off, shorter than its Content-Length, or has a broken chunk',
+    holds: 'It is not committed. The table stays as it was.',
     tests: [lists('F12: a list whose body is not whole (%s) is not committed, the table stays until one is')],
   },
   {
     number: 13,
-    title: 'Objects are deleted while nobody watches',
-    holds: 'They are deleted when the list shows it.',
+    title: 'Objects are deleted while no watch is open',
+    holds: 'The next list finds the deletes.',
     tests: [expired('F13: what was deleted while nobody watched, and forgotten, is deleted')],
   },
   {
     number: 14,
-    title: 'An object is deleted and made again while nobody watches',
-    holds: 'DELETED of the old uid, ADDED of the new one.',
+    title: 'An object is deleted and created again while no watch is open',
+    holds: 'The change log has DELETED for the old uid and ADDED for the new uid.',
     tests: [lists('F14: an object that is deleted and made again while nobody watches is another one')],
   },
   {
     number: 15,
     title: 'Objects change between two pages of a list',
-    holds: 'The end is right: the watch goes on from the first page.',
+    holds: 'The table ends up right, because the watch starts at the version of the first page.',
     tests: [lists('F15: an object that changes between two pages is right in the end')],
   },
   {
     number: 16,
-    title: 'A streaming list in any order, and a crash half-way',
-    holds: 'No version is kept of it, it begins anew.',
+    title: 'A streaming list sends objects in any order of versions and breaks halfway',
+    holds: 'No version of it is kept. The list starts again.',
     tests: [
       streams('F16: initial events in any order of versions, and a reset half-way: no version is kept, it begins anew'),
     ],
   },
   {
     number: 17,
-    title: 'A streaming list whose end mark never comes',
-    holds: 'A deadline, then pages, and remembered.',
+    title: 'A streaming list never sends its end bookmark',
+    holds:
+      'A deadline ends it. After two attempts the resource is listed in pages, and the gateway remembers this for an hour.',
     tests: [
       streams('F17: a stream whose end mark does not come is given up twice, then listed, and remembered'),
       streamCollection('F17: new objects without an end count as no end either, at the limit of it all'),
@@ -151,8 +152,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 18,
-    title: 'Streaming lists are refused',
-    holds: 'Pages at once, and remembered.',
+    title: 'A server refuses streaming lists',
+    holds: 'Its resources are listed in pages at once, and the gateway remembers this for an hour.',
     tests: [
       streams('F18: a server that knows no streaming lists is asked once, and listed at once'),
       streamCollection('F18: a hundred reflectors of a server that refuses cost one attempt'),
@@ -161,13 +162,13 @@ export const catalogue: readonly Fault[] = [
   {
     number: 19,
     title: 'A streaming list breaks off near its end',
-    holds: 'Nothing of it is published.',
+    holds: 'It publishes nothing.',
     tests: [streams('F19: a stream that breaks off near its end publishes nothing of it, and the old table stays')],
   },
   {
     number: 20,
-    title: 'The storage is restored from a backup, below the known version',
-    holds: 'It is noticed in bounded time, and the list is taken as it is.',
+    title: 'The storage is restored from a backup below the known version',
+    holds: 'The gateway notices it within bounded time and takes the list as it is.',
     tests: [
       history('F20: a storage that was restored from a backup is noticed when its watch is silent, and taken as it is'),
       reflectorRelist(
@@ -184,12 +185,12 @@ export const catalogue: readonly Fault[] = [
         'F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored',
       ),
     ],
-    note: 'In part: of a server that writes its way past all known versions within the minute between two looks, only the daily audit finds the rows that are wrong, and not those that were given the same version in both pasts.',
+    note: 'Partly covered. A restored server may write past all known versions within the minute between two checks. Then only the daily audit finds the wrong rows. It misses rows with the same version in both histories.',
   },
   {
     number: 21,
-    title: 'Another cluster behind the same address',
-    holds: 'What was stored goes, subscribers are told by RESET.',
+    title: 'Another cluster answers at the same address',
+    holds: 'The stored objects are removed. Subscribers get RESET.',
     tests: [
       refusals('F21: another cluster behind the same address: the store is emptied, and subscribers are told by RESET'),
       on('src/ingest/thread/ingest-host.test.ts')(
@@ -199,14 +200,14 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 22,
-    title: 'Two API servers, one behind the other',
-    holds: 'Its 504 is handled; the table never goes back.',
+    title: 'One of two API servers is behind the other',
+    holds: 'Its 504 is handled. The table never goes back.',
     tests: [lists('F22: a server that is behind is asked again, never for any age, and the table does not go back')],
   },
   {
     number: 23,
     title: '429 with Retry-After',
-    holds: 'The wait is obeyed, and nothing is listed for it.',
+    holds: 'The gateway waits that long and sends no additional list.',
     tests: [
       refusals('F23: 429 with Retry-After on a %s is asked again, and no list is made for it'),
       reflectorFailures('F23: 429 on a list and on a watch is obeyed, and nothing is listed for it'),
@@ -215,8 +216,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 24,
-    title: 'The API server is away',
-    holds: 'Old data stays; waits grow to their cap; the number of lists at a time is bounded.',
+    title: 'The API server is down',
+    holds: 'Old data stays. Delays grow to their cap. The number of concurrent lists is bounded.',
     tests: [
       watches('F24: while an API server is away the old table stays, and one list at the most is made for it'),
       on('src/ingest/flow/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
@@ -226,7 +227,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 25,
     title: 'All watches are closed at once',
-    holds: 'They are opened again, so many at a time, without a list.',
+    holds: 'They are reopened without a list, a bounded number at a time.',
     tests: [
       watches('F25: watches that are all closed at once are opened again without a list'),
       on('src/ingest/flow/gate.test.ts')('lets so many in, then the next in the order of asking'),
@@ -234,8 +235,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 26,
-    title: '401, and plugins for credentials that are slow or fail',
-    holds: 'One renewal for all who ask, then everything resumes.',
+    title: '401 responses, and credential plugins that are slow or fail',
+    holds: 'One renewal serves all waiting requests. Then everything resumes.',
     tests: [
       refusals('F26: 401 everywhere for a while costs nothing but time'),
       connection('are dropped on a 401, and the request is sent once more with new ones'),
@@ -244,8 +245,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 27,
-    title: 'A right is taken away',
-    holds: 'This resource alone is parked, and resumes with the right.',
+    title: 'A right is revoked',
+    holds: 'Only this resource is parked. It resumes when the right is granted again.',
     tests: [
       refusals(
         'F27: a right that is taken away parks this resource alone, what is stored stays, and it resumes when it is given back',
@@ -257,8 +258,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 28,
-    title: 'A definition is removed, or made again with another schema, scope or version',
-    holds: 'The table goes, or is made anew; nobody asks for 404 in a loop.',
+    title: 'A CRD is removed, or created again with another schema, scope or version',
+    holds: 'The table is removed or created anew. Requests that get 404 do not repeat in a loop.',
     tests: [
       refusals(
         'F28: a definition that is made again with another schema, scope and version leaves nothing of the former',
@@ -269,12 +270,12 @@ export const catalogue: readonly Fault[] = [
   {
     number: 29,
     title: 'Lists of one resource fail with 500',
-    holds: 'This resource alone is degraded.',
+    holds: 'Only this resource is degraded.',
     tests: [refusals('F29: lists of one resource that fail with 500 degrade this resource alone')],
   },
   {
     number: 30,
-    title: 'An aggregated server is away, and discovery is stale',
+    title: 'An aggregated API server is down, and discovery is stale',
     holds: 'The table stays.',
     tests: [
       refusals('F30: a group whose server is away, with stale discovery, is kept as it is'),
@@ -285,32 +286,32 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 31,
-    title: 'A page of a proxy, with a bad status or a good one',
-    holds: 'An error with its words, and a wait.',
+    title: 'A proxy answers with its own page, with an error status or with 200',
+    holds: 'The error quotes the page. The gateway waits.',
     tests: [refusals('F31: a page of a proxy with status %i is an error with its words, never an object')],
   },
   {
     number: 32,
-    title: 'A line that is no JSON between good ones',
-    holds: 'Never skipped: watched again, then listed, then parked.',
+    title: 'A line that is not JSON between good lines',
+    holds: 'It is never skipped. The gateway watches again, then lists, then parks the resource.',
     tests: [nonsense, lines('F32: nonsense again and again is listed around, then parked, and taken up when it ends')],
   },
   {
     number: 33,
     title: 'An unknown event, an object of another kind, a Status as an object',
-    holds: 'Counted, no row.',
+    holds: 'It is counted and adds no row.',
     tests: [nonsense],
   },
   {
     number: 34,
     title: 'An object without resourceVersion or uid',
-    holds: 'Counted, the version does not move.',
+    holds: 'It is counted. The stored version does not move.',
     tests: [nonsense],
   },
   {
     number: 35,
-    title: 'Events that come twice, and old ones again',
-    holds: 'They change nothing, and nobody hears of them.',
+    title: 'Events come twice, and old events come again',
+    holds: 'They change nothing, and subscribers do not get them.',
     tests: [
       lines('F35: events that come twice, and old ones that come again, change nothing'),
       reflectorWatch('F35: an old event that comes again behind a newer one does not take the version back'),
@@ -318,16 +319,16 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 36,
-    title: 'MODIFIED before ADDED, DELETED for an unknown object',
-    holds: 'It is added; the version moves and nothing else.',
+    title: 'MODIFIED before ADDED, and DELETED for an unknown object',
+    holds: 'The first adds the object. The second moves the version and changes nothing else.',
     tests: [
       lines('F36: a MODIFIED for an unknown object adds it; a DELETED for one moves the version and nothing else'),
     ],
   },
   {
     number: 37,
-    title: 'An object of 1.5 MiB, and a line over the cap',
-    holds: 'Stored; said and parked, within memory.',
+    title: 'An object of 1.5 MiB, and a line over the size limit',
+    holds: 'The object is stored. The line is reported and its resource parked. Memory stays bounded.',
     tests: [
       lines('F37: an object of 1.5 MiB is stored; a line over the cap is said and parked, without harm to others'),
     ],
@@ -344,7 +345,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 39,
     title: 'Integers above 2^53',
-    holds: 'Exact in the store and in answers.',
+    holds: 'They are exact in the store and in answers.',
     tests: [
       lines('F39: an int64 above 2^53 is exact in the store, from a list and from a watch'),
       on('src/graphql/types/scalars.test.ts')('free JSON, raw and value keep the digits as they are'),
@@ -352,8 +353,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 40,
-    title: 'Thousands of events a second, and a store that stalls',
-    holds: 'The socket is paused, memory stays flat, and it catches up.',
+    title: 'Thousands of events per second, and a store that stalls',
+    holds: 'The socket is paused. Memory stays flat. The gateway catches up.',
     tests: [
       storm(
         'F40: a flood of changes and a store that stalls: the sender is held up, memory stays flat, nothing is lost',
@@ -361,12 +362,12 @@ export const catalogue: readonly Fault[] = [
       on('src/kube/client/rest-client.test.ts')('gives pieces as they come, and stops the sender when nobody reads'),
       lines('F50: three thousand deletes in a burst are all applied, in order'),
     ],
-    note: '`PORTOLAN_STORM=full` plays five minutes of 5,000 events a second with a stall of ten seconds; without it, a few seconds.',
+    note: 'By default the test plays a few seconds. `PORTOLAN_STORM=full` plays five minutes of 5,000 events a second with a stall of ten seconds.',
   },
   {
     number: 41,
     title: 'A handler throws',
-    holds: 'The batch is rolled back, this resource is degraded, the process lives.',
+    holds: 'The batch is rolled back. This resource is degraded. The process lives.',
     tests: [
       store('a failing transaction leaves memory and file as they were'),
       reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
@@ -376,7 +377,7 @@ export const catalogue: readonly Fault[] = [
     number: 42,
     title: 'The store is full, busy or broken',
     holds:
-      'The transaction is undone whole and the version does not move. Full: room is made in an order, and what does not fit is parked. Failing: tried again, then parked. Damaged: the file is made anew, as a new life.',
+      'The whole transaction is rolled back, and the version does not move. A full store frees space in a fixed order, and parks writes that do not fit. A failing store tries again, then parks. A damaged file is rebuilt as a new epoch.',
     tests: [
       on('src/store/sqlite/store-fault.test.ts')(
         'F42: SQLITE_FULL rolls back whole; the log is given up down to its least, and the same event is taken then',
@@ -404,7 +405,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 43,
     title: 'kill -9 at any moment',
-    holds: 'What was committed is whole, and the next process goes on from it.',
+    holds: 'Everything committed is whole. The next process continues from it.',
     tests: [
       reflector('a crash between a new shape and its list: the next run lists, and watches only from there'),
       on('src/store/write/crash.test.ts')(
@@ -415,8 +416,8 @@ export const catalogue: readonly Fault[] = [
   },
   {
     number: 44,
-    title: 'Clocks that jump, a thread that is held up',
-    holds: 'Only monotonic time counts, and silence is believed at a second look.',
+    title: 'The clock jumps, or a thread is delayed',
+    holds: 'Only monotonic time counts. Silence is confirmed by a second look.',
     tests: [
       reflectorWatch(
         'F44: silence is believed at a second look: what waited in the socket while this thread was held up counts',
@@ -426,7 +427,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 45,
     title: 'A stop at any moment, and two starts',
-    holds: 'One loop, and nothing is left of it.',
+    holds: 'One loop runs. A stop leaves nothing behind.',
     tests: [reflector('F45, R19: a stop while listing, waiting, parked or watching leaves nothing behind')],
   },
   {
@@ -434,12 +435,12 @@ export const catalogue: readonly Fault[] = [
     title: 'HTTP/2 GOAWAY and RST_STREAM',
     holds: 'As F1.',
     tests: [connection('speaks HTTP/1.1 only')],
-    note: 'Not applicable: connections speak HTTP/1.1 only, which is what is tested.',
+    note: 'Not applicable: connections speak HTTP/1.1 only, and a test checks that.',
   },
   {
     number: 47,
-    title: 'No bookmarks, many, or equal ones',
-    holds: 'No false alarm, and no write for each.',
+    title: 'No bookmarks, many bookmarks, or equal bookmarks',
+    holds: 'They cause no false alarm, and not one write each.',
     tests: [
       watches('F47: without bookmarks there is no alarm, and equal ones are not written'),
       store('bookmarks and statuses go with the next commit, on time, and at the end'),
@@ -448,7 +449,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 48,
     title: 'Certificates change',
-    holds: 'New connections have the new one, running watches go on.',
+    holds: 'New connections use the new one. Running watches stay open.',
     tests: [
       connection('shows its client certificate, and a new one when the file has changed, while old streams go on'),
     ],
@@ -456,45 +457,45 @@ export const catalogue: readonly Fault[] = [
   {
     number: 49,
     title: 'An object leaves a selector and comes back',
-    holds: 'Removed and added, not deleted.',
+    holds: 'It is removed and added, not deleted.',
     tests: [],
-    note: 'Not applicable: whole collections are watched, of the cluster or of named namespaces, never a selection by labels or fields.',
+    note: 'Not applicable: a watch covers a whole collection, of the cluster or of a named namespace. It never selects by labels or fields.',
   },
   {
     number: 50,
     title: 'Three thousand deletes in a burst',
-    holds: 'All applied, in order.',
+    holds: 'All are applied in order.',
     tests: [lines('F50: three thousand deletes in a burst are all applied, in order')],
   },
   {
     number: 51,
     title: 'A right is revoked while the rules are stale',
-    holds: 'Closed within a bound.',
+    holds: 'Access ends within a bound.',
     tests: [],
-    note: 'Not applicable until there is access control: Portolan listens on loopback only, and asks nobody what a caller may see.',
+    note: 'Not applicable until Portolan has access control. It listens on loopback only and does not check the rights of a caller.',
   },
   {
     number: 52,
     title: 'An empty collection, and items that are null',
-    holds: 'Ready, without rows.',
+    holds: 'It is ready without rows.',
     tests: [lists('F52: a collection without items is ready and empty, whether its items are a list or null')],
   },
   {
     number: 53,
     title: 'Versions that look like numbers and have no order',
-    holds: 'Compared for being equal; no rewind is seen in them.',
+    holds: 'They are only compared for equality, and never count as a rewind.',
     tests: [
       on('src/ingest/cluster/rewind-guard.test.ts')(
         'F53: versions that cannot be compared, and those of other servers, say nothing',
       ),
       lines('F53: versions that look like numbers and have no order are compared for being equal, and nothing else'),
     ],
-    note: 'In part: decimal numbers without a leading zero are taken to be in order, as Kubernetes promises since 1.35. A server that breaks this promise is not recognised.',
+    note: 'Partly covered. Decimal numbers without a leading zero count as ordered, as Kubernetes promises since 1.35. A server that breaks this promise is not recognised.',
   },
   {
     number: 54,
-    title: 'A redirect, or compression that nobody asked for',
-    holds: 'Refused, never read as text.',
+    title: 'A redirect, or compression that was not requested',
+    holds: 'It is refused and never read as text.',
     tests: [
       lists('F54: a %s that nobody asked for is refused with what is wrong'),
       connection('does not follow a redirect'),

@@ -5,50 +5,80 @@ import type { Fault, TestedBy } from './fault.ts';
 
 const head = `# Faults
 
-What may go wrong between an API server and the store, what must hold then, and the tests that hold it. This page is printed from
-\`test/faults/catalogue.ts\` by \`npx vitest run test/faults/catalogue.test.ts -u\`; a test checks that every test named here exists.
+This page lists each fault between an API server and the store, its guarantee, and the tests of that guarantee.
+\`npx vitest run test/faults/catalogue.test.ts -u\` prints it from \`test/faults/catalogue.ts\`.
+A test checks that every test named here exists.
 
-Tests in \`test/faults\` run ingest with its whole supervision and a real store file against the simulated cluster over HTTP. After each
-fault they wait until the tables equal the server's set by namespace, name, uid and resourceVersion, and check that the change log after
-the first sync leads to the tables entry by entry, and that no stored resourceVersion went back. \`test/model.test.ts\` plays random
-operations and faults against the same by seed: \`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays many,
-\`PORTOLAN_SEED=17\` one again.
+## How faults are tested
 
-\`test/model\` plays seeds: all of ingest and a real store file against a server that is a model, without sockets and in a time of
-its own, so that a seed is the same run each time. Whenever something is committed, each table must be what the collection was at the
-table's resourceVersion, body by body, also for who reads a snapshot taken earlier; the log must tell each event of the server once and
-in order; requests must stay within their budget; and when the faults are over, all must be in step within bounded time, without another
-list, without a connection, a timer or a row left over. Audits go on beside it in some of the runs: they must find an event that no watch
-was ever told of, and must find nothing where all is right. Where the table below says "model", the fault is among its faults, and is also
-played alone. \`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays fewer, \`PORTOLAN_SEED=17\` one again.
+Three groups of tests cover the faults.
 
-The faults of the server are switches of the simulated cluster, for tests of your own:
+**\`test/faults\`** plays one fault at a time. Ingest runs with its supervisor and a real store file against the simulated cluster,
+over HTTP. After each fault, a test waits until the tables equal the server's objects by namespace, name, uid and resourceVersion.
+It then checks two more facts:
+
+- The change log after the first sync leads to the tables, entry by entry.
+- No stored resourceVersion went back.
+
+**\`test/model.test.ts\`** plays random operations and faults against the same cluster, by seed.
+\`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays 500 seeds. \`PORTOLAN_SEED=17\` plays one seed again.
+
+**\`test/model\`** runs all of ingest and a real store file against a model of an API server. It uses no sockets and a simulated clock, so
+a seed gives the same run each time. After each commit it checks:
+
+- Each table equals the collection at the table's resourceVersion, body by body. This also holds for a reader of an earlier snapshot.
+- The change log has each event of the server once and in order.
+- Requests stay within their budget.
+
+After the faults end, all tables must be in step within bounded time and without another list. No connection, timer or row may be left over.
+Some runs include audits. An audit must find an event that no watch received, and must find nothing where the tables are right.
+
+The list below names \`test/model\` where the model plays the fault, both among others and alone.
+\`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays 500 seeds instead of 10,000. \`PORTOLAN_SEED=17\` plays one seed again.
+
+## Faults in your own tests
+
+The simulated cluster has a switch for each fault of a server:
 
 \`\`\`ts
 const sim = await startSimCluster();
 sim.faults.set({ F12: { resource: 'pods', form: 'cut', times: 2 } });
-sim.faults.struck('F12'); // how often it has been met
+sim.faults.struck('F12'); // how often it has occurred
 sim.faults.clear();
 \`\`\`
 `;
 
-function row({ number, title, holds, tests, note }: Fault): string {
-  const model = allFaults.some((fault) => fault === `F${number}`) ? ['model'] : [];
-  const where = [...(note === undefined ? [] : [note]), ...tests.map(tested), ...model];
-  return `| F${number} | ${title} | ${holds} | ${where.join('<br>')} |`;
+/** Longest line of the page, in characters. */
+const width = 130;
+
+/** A fault as a section: its title, its guarantee, a note if it has one, and its tests. */
+function section({ number, title, holds, tests, note }: Fault): string {
+  const model = allFaults.some((fault) => fault === `F${number}`) ? ['`test/model`'] : [];
+  const paragraphs = [holds, ...(note === undefined ? [] : [note])].map((text) => wrapped(text));
+  const items = [...tests.map(tested), ...model].map((text) => wrapped(`- ${text}`, '  '));
+  const list = items.length === 0 ? [] : [items.join('\n')];
+  return [`### F${number}: ${title}`, ...paragraphs, ...list].join('\n\n');
 }
 
+/** A test without its fault numbers; `…` where its name has a placeholder. */
 function tested({ file, name }: TestedBy): string {
   return `\`${file}\`: ${name.replace(/^(?:[FR]\d+[^:]*|%s): /, '').replaceAll(/%[si]|\$\{\w+\}/g, '…')}`;
 }
 
+/** The text in lines of at most `width` characters; each line but the first begins with the indent. */
+function wrapped(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent + word;
+    } else line += line === '' ? word : ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
 /** The whole page. */
 export function printCatalogue(): string {
-  return [
-    head,
-    '| # | Fault | What must hold | Where it is tested |',
-    '|---|---|---|---|',
-    ...catalogue.map(row),
-    '',
-  ].join('\n');
+  return [`${head}\n## The catalogue`, ...catalogue.map(section)].join('\n\n').concat('\n');
 }
