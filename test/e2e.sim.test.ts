@@ -7,7 +7,6 @@ describeEndToEnd('simulated cluster', async () => {
   const cluster = await startSimCluster({ objects: 'empty', controllers: true });
   const folder = kubeconfigFolder();
   return {
-    customObjects: true,
     kubeconfig: folder.file('config', cluster.kubeconfig()),
     async close() {
       await cluster.close();

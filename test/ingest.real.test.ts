@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { resourceKey } from '../src/catalog/resources/resource.ts';
@@ -11,11 +11,12 @@ import { type Connection, connect } from '../src/kube/client/connection.ts';
 import { RestClient } from '../src/kube/client/rest-client.ts';
 import { resourcePath } from '../src/kube/http/resource-path.ts';
 import { Database } from '../src/store/sqlite/database.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
 import { eventually } from './kit/eventually.ts';
 import * as manifests from './kit/manifests.ts';
+import { describeOn, mainServer, oldServer } from './kit/real-servers.ts';
 
-describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { timeout: 120_000 }, () => {
+describeOn([mainServer, oldServer], 'ingest of a real cluster', { timeout: 120_000 }, (server) => {
   let plane: ControlPlane;
   let connection: Connection;
   let api: RestClient;
@@ -26,7 +27,7 @@ describe.skipIf(controlPlaneAssets() === null)('ingest of a real cluster', { tim
     startIngest({ file, clusters: [{ name: 'real', kubeconfig: plane.kubeconfigPath }], logLevel: 'silent' });
 
   beforeAll(async () => {
-    plane = await startControlPlane({ controllerManager: true });
+    plane = await startControlPlane({ server, controllerManager: true });
     connection = await connect({ kubeconfig: plane.kubeconfigPath, env: {} });
     api = new RestClient(connection);
     ingest = await start();

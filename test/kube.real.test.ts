@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { type Connection, connect } from '../src/kube/client/connection.ts';
 import { explainConnectionFailure } from '../src/kube/client/explain.ts';
@@ -15,7 +15,22 @@ import { clusterUid } from '../src/kube/discovery/identity.ts';
 import { fetchOpenApi } from '../src/kube/discovery/openapi.ts';
 import { apiErrorFromStatus } from '../src/kube/http/api-error.ts';
 import { resourcePath } from '../src/kube/http/resource-path.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
+import { describeOn, mainServer, oldServer } from './kit/real-servers.ts';
+import { expectedOf, type VersionDifference } from './kit/version-difference.ts';
+
+const versionsOfAutoscalers: VersionDifference<readonly string[]> = {
+  since: 26,
+  why: 'Kubernetes 1.23 prefers autoscaling/v2, and 1.26 no longer serves its beta versions.',
+  before: ['v1 preferred', 'v2beta1', 'v2beta2'],
+  after: ['v1', 'v2 preferred'],
+};
+const openApiForm: VersionDifference<{ form: 'v2' | 'v3'; documents: readonly string[] }> = {
+  since: 24,
+  why: 'OpenAPI v3, one document for each group version, is served by default since Kubernetes 1.24.',
+  before: { form: 'v2', documents: ['*'] },
+  after: { form: 'v3', documents: ['v1', 'apps/v1'] },
+};
 
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true };
 
@@ -24,14 +39,14 @@ interface WatchEvent {
   readonly object: { readonly metadata: { readonly name: string } };
 }
 
-describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 60_000 }, () => {
+describeOn([mainServer, oldServer], 'the kube room on a real API server', { timeout: 60_000 }, (server) => {
   let plane: ControlPlane;
   let connection: Connection;
   let api: RestClient;
   const others: Connection[] = [];
 
   beforeAll(async () => {
-    plane = await startControlPlane({ controllerManager: true });
+    plane = await startControlPlane({ server, controllerManager: true });
     connection = await connect({ kubeconfig: plane.kubeconfigPath, env: {} });
     api = new RestClient(connection);
   }, 120_000);
@@ -88,22 +103,30 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
     );
     expect(pods).toMatchObject({ group: '', version: 'v1', singular: 'pod', kind: 'Pod', namespaced: true });
     expect(pods.subresources).toEqual(expect.arrayContaining(['status', 'log', 'exec']));
-    expect(found.resources.filter((each) => each.plural === 'ingresses' && each.group === 'networking.k8s.io')).toEqual(
-      [
-        expect.objectContaining({ version: 'v1', preferred: true }),
-        expect.objectContaining({ version: 'v1beta1', preferred: false }),
-      ],
+    const autoscalers = found.resources.filter((each) => each.plural === 'horizontalpodautoscalers');
+    expect(autoscalers.map(({ version, preferred }) => (preferred ? `${version} preferred` : version)).sort()).toEqual(
+      expectedOf(plane.version, versionsOfAutoscalers),
     );
   });
 
-  test('describes its kinds in OpenAPI v2, once', async () => {
-    const first = await fetchOpenApi(api, ['v1', 'apps/v1']);
-    expect(first).toMatchObject({ form: 'v2', failures: [] });
-    const document = must(first.documents.get('*'), 'the one document');
-    expect(document.schemas['io.k8s.api.core.v1.Pod']).toMatchObject({ type: 'object' });
-    const known = new Map([[document.hash, document.schemas]]);
-    expect((await fetchOpenApi(api, ['v1'], { known })).documents.get('*')?.schemas).toBe(document.schemas);
-    const conditional = { headers: { 'if-none-match': document.hash.replace('etag:', '') } };
+  test('describes its kinds in OpenAPI, and fetches a known document once', async () => {
+    const groupVersions = ['v1', 'apps/v1'];
+    const first = await fetchOpenApi(api, groupVersions);
+    const { form, documents } = expectedOf(plane.version, openApiForm);
+    expect(first).toMatchObject({ form, failures: [] });
+    expect([...first.documents.keys()]).toEqual(documents);
+    const schemas = Object.assign({}, ...[...first.documents.values()].map((document) => document.schemas));
+    expect(schemas['io.k8s.api.core.v1.Pod']).toMatchObject({ type: 'object' });
+    expect(schemas['io.k8s.api.apps.v1.Deployment']).toMatchObject({ type: 'object' });
+    const known = new Map([...first.documents.values()].map((document) => [document.hash, document.schemas]));
+    const again = await fetchOpenApi(api, groupVersions, { known });
+    for (const [name, document] of again.documents)
+      expect(document.schemas, name).toBe(first.documents.get(name)?.schemas);
+  });
+
+  test('answers 304 to the tag of the OpenAPI v2 document', async () => {
+    const { headers } = await api.send('GET', '/openapi/v2', undefined, {});
+    const conditional = { headers: { 'if-none-match': String(headers['etag']) } };
     expect((await api.send('GET', '/openapi/v2', undefined, conditional)).status).toBe(304);
   });
 
@@ -232,6 +255,7 @@ describe.skipIf(controlPlaneAssets() === null)('a real API server', { timeout: 6
       process.kill(process.pid, 'SIGKILL');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, [mainServer.variable]: server.assets.dir },
     });
     const told = JSON.parse(await readText(child.stdout)) as { dir: string; server: string };
     const state = async (): Promise<string> => {

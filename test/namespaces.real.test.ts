@@ -2,18 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type IngestHandle, startIngest } from '../src/ingest/thread/start-ingest.ts';
 import { type Connection, connect } from '../src/kube/client/connection.ts';
 import { RestClient } from '../src/kube/client/rest-client.ts';
 import { requireReady } from '../src/query/read/readiness.ts';
 import { openReader, type PooledReader } from '../src/store/read/reader.ts';
 import { readResourceProgress } from '../src/store/read/resource-progress.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
 import { eventually } from './kit/eventually.ts';
 import * as manifests from './kit/manifests.ts';
+import { describeOn, mainServer } from './kit/real-servers.ts';
 
-describe.skipIf(controlPlaneAssets() === null)('a user with rights in two namespaces', { timeout: 120_000 }, () => {
+describeOn([mainServer], 'a user with rights in two namespaces', { timeout: 120_000 }, () => {
   let plane: ControlPlane;
   let connection: Connection;
   let admin: RestClient;

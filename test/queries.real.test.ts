@@ -3,14 +3,15 @@
  * real control plane. The filters are made from the leaves that occur in those objects, and evaluated here in a few lines that share
  * nothing with the gateway's own evaluator: docs/values.md is what both follow.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageOf } from '../src/base/errors.ts';
 import { must } from '../src/base/must.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { data } from './kit/graphql-client.ts';
 import * as manifests from './kit/manifests.ts';
+import { describeOn, mainServer } from './kit/real-servers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,20 +53,17 @@ const withheld = /^(apiVersion$|kind$|metadata\.managedFields|data|stringData)\b
 /** Steps that are written in GraphQL as they are in JSON. */
 const plainPath = /^(?!.*\bid\b)[A-Za-z][A-Za-z0-9]*(\[\])?(\.[A-Za-z][A-Za-z0-9]*(\[\])?)*$/;
 
-describe.skipIf(controlPlaneAssets() === null)('filters over a real cluster', { timeout: 240_000 }, () => {
+describeOn([mainServer], 'filters over a real cluster', { timeout: 240_000 }, () => {
   let plane: ControlPlane;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
     plane = await startControlPlane({ controllerManager: true });
-    const custom = await plane.takesCustomObjects();
     const texts = [manifests.namespace('queries'), ...variety('queries')].map((object) => JSON.stringify(object));
     await plane.kubectl(['create', '-f', '-'], texts.join('\n'));
     await plane.kubectl(['create', '-f', '-'], JSON.stringify(manifests.widgetCrd()));
-    if (custom) {
-      await plane.kubectl(['wait', '--for=condition=Established', 'crd/widgets.e2e.portolan.example']);
-      await eventually(() => plane.kubectl(['create', '-f', '-'], manifests.widget('queries')));
-    }
+    await plane.kubectl(['wait', '--for=condition=Established', 'crd/widgets.e2e.portolan.example']);
+    await eventually(() => plane.kubectl(['create', '-f', '-'], manifests.widget('queries')));
     // What is asked is right however slow the machine is.
     gateway = await runGateway({ kubeconfig: plane.kubeconfigPath }, { leaseMs: '10000' });
   }, 120_000);

@@ -11,17 +11,18 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { connect } from '../src/kube/client/connection.ts';
 import { RestClient } from '../src/kube/client/rest-client.ts';
-import { type ControlPlane, controlPlaneAssets, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
 import { type CutProxy, startCutProxy } from './kit/cut-proxy.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { type Collected, data, subscribe } from './kit/graphql-client.ts';
 import { Follower, leaseOn } from './kit/log-follower.ts';
 import * as manifests from './kit/manifests.ts';
+import { describeOn, mainServer } from './kit/real-servers.ts';
 import { seededRandom } from './kit/seeded-random.ts';
 import { differences } from './kit/table-difference.ts';
 
@@ -43,178 +44,174 @@ interface Versioned {
   readonly metadata: { readonly resourceVersion: string };
 }
 
-describe.skipIf(controlPlaneAssets() === null)(
-  'random writes to a control plane that is treated badly',
-  { timeout: 1_800_000 },
-  () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portolan-soak-'));
-    const file = join(folder, 'store.db');
-    const tokenFile = join(folder, 'token');
-    const pluginRuns = join(folder, 'plugin-runs');
-    let plane: ControlPlane;
-    let proxy: CutProxy;
-    let api: RestClient;
-    let gateway: RunningGateway;
-    let turn = 0;
-    /** Settled while writing is possible. */
-    let open: Promise<void> = Promise.resolve();
-    let written = 0;
-    /** How many writes the mistreatment waits for. */
-    let wanted = 0;
-    let refused = 0;
-    let over = false;
+describeOn([mainServer], 'random writes to a control plane that is treated badly', { timeout: 1_800_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-soak-'));
+  const file = join(folder, 'store.db');
+  const tokenFile = join(folder, 'token');
+  const pluginRuns = join(folder, 'plugin-runs');
+  let plane: ControlPlane;
+  let proxy: CutProxy;
+  let api: RestClient;
+  let gateway: RunningGateway;
+  let turn = 0;
+  /** Settled while writing is possible. */
+  let open: Promise<void> = Promise.resolve();
+  let written = 0;
+  /** How many writes the mistreatment waits for. */
+  let wanted = 0;
+  let refused = 0;
+  let over = false;
 
-    beforeAll(async () => {
-      plane = await startControlPlane({ controllerManager: true });
-      proxy = await startCutProxy(Number(new URL(plane.server).port));
-      await restart(true, takeTokenAway);
-      api = new RestClient(await connect({ kubeconfig: plane.kubeconfigPath, env: {} }));
-      for (let index = 0; index < 4; index += 1)
-        await api.post('/api/v1/namespaces', manifests.namespace(`soak-${index}`));
-      await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
-      const answer = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}`;
-      const script = `echo run >> '${pluginRuns}'; printf '${answer}' "$(cat '${tokenFile}')"`;
-      const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/sh', args: ['-c', script] };
-      gateway = await runGateway(
-        [
-          { name: 'file', kubeconfig: plane.writeKubeconfig('file', { tokenFile }, proxy.url) },
-          { name: 'plugin', kubeconfig: plane.writeKubeconfig('plugin', { exec }, proxy.url) },
-        ],
-        { data: file },
-      );
-    });
+  beforeAll(async () => {
+    plane = await startControlPlane({ controllerManager: true });
+    proxy = await startCutProxy(Number(new URL(plane.server).port));
+    await restart(true, takeTokenAway);
+    api = new RestClient(await connect({ kubeconfig: plane.kubeconfigPath, env: {} }));
+    for (let index = 0; index < 4; index += 1)
+      await api.post('/api/v1/namespaces', manifests.namespace(`soak-${index}`));
+    await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
+    const answer = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}`;
+    const script = `echo run >> '${pluginRuns}'; printf '${answer}' "$(cat '${tokenFile}')"`;
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/sh', args: ['-c', script] };
+    gateway = await runGateway(
+      [
+        { name: 'file', kubeconfig: plane.writeKubeconfig('file', { tokenFile }, proxy.url) },
+        { name: 'plugin', kubeconfig: plane.writeKubeconfig('plugin', { exec }, proxy.url) },
+      ],
+      { data: file },
+    );
+  });
 
-    afterAll(async () => {
-      await gateway?.close();
-      await api?.connection.close();
-      await proxy?.close();
-      await plane?.stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
+  afterAll(async () => {
+    await gateway?.close();
+    await api?.connection.close();
+    await proxy?.close();
+    await plane?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-    /** Until now the gateway had one token; from the next start of the API server on it is another. */
-    function takeTokenAway(): string {
-      const token = `soak-token-${turn++}`;
-      plane.setTokens([{ token, user: 'portolan', groups: ['system:masters'] }]);
-      writeFileSync(tokenFile, token, { mode: 0o600 });
-      return token;
-    }
+  /** Until now the gateway had one token; from the next start of the API server on it is another. */
+  function takeTokenAway(): string {
+    const token = `soak-token-${turn++}`;
+    plane.setTokens([{ token, user: 'portolan', groups: ['system:masters'] }]);
+    writeFileSync(tokenFile, token, { mode: 0o600 });
+    return token;
+  }
 
-    async function restart(watchCache: boolean, meanwhile = (): unknown => null): Promise<void> {
-      await plane.killApiServer('SIGKILL');
-      meanwhile();
-      open = plane.startApiServer({ watchCache });
+  async function restart(watchCache: boolean, meanwhile = (): unknown => null): Promise<void> {
+    await plane.killApiServer('SIGKILL');
+    meanwhile();
+    open = plane.startApiServer({ watchCache });
+    await open;
+  }
+
+  /** Lets this many writes happen. */
+  async function pass(count: number): Promise<void> {
+    wanted = written + count;
+    await eventually(() => expect(written).toBeGreaterThanOrEqual(wanted), 300_000);
+  }
+
+  async function lane(): Promise<void> {
+    while (!over || written < writes) {
       await open;
-    }
-
-    /** Lets this many writes happen. */
-    async function pass(count: number): Promise<void> {
-      wanted = written + count;
-      await eventually(() => expect(written).toBeGreaterThanOrEqual(wanted), 300_000);
-    }
-
-    async function lane(): Promise<void> {
-      while (!over || written < writes) {
-        await open;
-        if (written >= Math.max(writes, wanted)) {
-          await eventually(() => expect(over || written < wanted).toBe(true), 300_000);
-          continue;
-        }
-        try {
-          await randomWrite(api);
-          written += 1;
-        } catch {
-          // Names that are taken or missing, and whatever is lost with the server: the tables must follow what did happen.
-          refused += 1;
-        }
+      if (written >= Math.max(writes, wanted)) {
+        await eventually(() => expect(over || written < wanted).toBe(true), 300_000);
+        continue;
+      }
+      try {
+        await randomWrite(api);
+        written += 1;
+      } catch {
+        // Names that are taken or missing, and whatever is lost with the server: the tables must follow what did happen.
+        refused += 1;
       }
     }
+  }
 
-    /** How often lists and watches began again, by cluster and reason. */
-    async function restarts(): Promise<Readonly<Record<string, number>>> {
-      const { resources } = await data<{
-        resources: readonly { cluster: string; restarts: readonly { reason: string; count: number }[] }[];
-      }>(gateway.url, '{ resources { cluster restarts { reason count } } }');
-      const sums: Record<string, number> = {};
-      for (const { cluster, restarts } of resources)
-        for (const { reason, count } of restarts)
-          sums[`${cluster} ${reason}`] = (sums[`${cluster} ${reason}`] ?? 0) + count;
-      return sums;
-    }
+  /** How often lists and watches began again, by cluster and reason. */
+  async function restarts(): Promise<Readonly<Record<string, number>>> {
+    const { resources } = await data<{
+      resources: readonly { cluster: string; restarts: readonly { reason: string; count: number }[] }[];
+    }>(gateway.url, '{ resources { cluster restarts { reason count } } }');
+    const sums: Record<string, number> = {};
+    for (const { cluster, restarts } of resources)
+      for (const { reason, count } of restarts)
+        sums[`${cluster} ${reason}`] = (sums[`${cluster} ${reason}`] ?? 0) + count;
+    return sums;
+  }
 
-    async function everythingWatches(): Promise<void> {
-      const { resources } = await data<{ resources: readonly { key: string; cluster: string; phase: string }[] }>(
-        gateway.url,
-        '{ resources { key cluster phase } }',
-      );
-      expect(resources.filter(({ phase }) => phase !== 'WATCHING' && phase !== 'POLLING')).toEqual([]);
-    }
+  async function everythingWatches(): Promise<void> {
+    const { resources } = await data<{ resources: readonly { key: string; cluster: string; phase: string }[] }>(
+      gateway.url,
+      '{ resources { key cluster phase } }',
+    );
+    expect(resources.filter(({ phase }) => phase !== 'WATCHING' && phase !== 'POLLING')).toEqual([]);
+  }
 
-    async function cutOffAndCompacted(): Promise<void> {
-      const before = await restarts();
-      proxy.cut();
-      await pass(20 + Math.floor(random() * 30));
-      await plane.compactEtcd();
-      await pass(5);
-      proxy.mend();
-      await eventually(async () => {
-        const after = await restarts();
-        for (const cluster of ['file', 'plugin'])
-          expect(after[`${cluster} expired`] ?? 0).toBeGreaterThan(before[`${cluster} expired`] ?? 0);
-      }, patience);
-    }
+  async function cutOffAndCompacted(): Promise<void> {
+    const before = await restarts();
+    proxy.cut();
+    await pass(20 + Math.floor(random() * 30));
+    await plane.compactEtcd();
+    await pass(5);
+    proxy.mend();
+    await eventually(async () => {
+      const after = await restarts();
+      for (const cluster of ['file', 'plugin'])
+        expect(after[`${cluster} expired`] ?? 0).toBeGreaterThan(before[`${cluster} expired`] ?? 0);
+    }, patience);
+  }
 
-    async function rotated(): Promise<void> {
-      const old = readFileSync(tokenFile, 'utf8');
-      await restart(true, takeTokenAway);
-      const stale = await connect({ kubeconfig: plane.writeKubeconfig('stale', { token: old }), env: {} });
-      await expect(new RestClient(stale).get('/api')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-      await stale.close();
-    }
+  async function rotated(): Promise<void> {
+    const old = readFileSync(tokenFile, 'utf8');
+    await restart(true, takeTokenAway);
+    const stale = await connect({ kubeconfig: plane.writeKubeconfig('stale', { token: old }), env: {} });
+    await expect(new RestClient(stale).get('/api')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await stale.close();
+  }
 
-    test(`the tables are right after ${writes} writes and ${rounds} rounds`, async () => {
-      const follower = new Follower(file);
-      await follower.follow();
-      const resets = await resetsIn(file);
-      const lists = ['configMap', 'pod'].map((kind) => ({ kind, live: follow(gateway.url, kind) }));
-      const step = writes / (3 * rounds + 1);
-      const told: string[] = [];
-      const mistreat = async (): Promise<void> => {
-        for (let round = 0; round < rounds; round += 1) {
-          for (const [what, done] of [
-            ['killed', () => restart(false)],
-            ['cut off and compacted', cutOffAndCompacted],
-            ['killed, with a new token', rotated],
-          ] as const) {
-            await pass(Math.floor(step * random()));
-            await done();
-            await eventually(everythingWatches, patience);
-            await follower.follow();
-            told.push(`${what} after ${written} writes`);
-          }
+  test(`the tables are right after ${writes} writes and ${rounds} rounds`, async () => {
+    const follower = new Follower(file);
+    await follower.follow();
+    const resets = await resetsIn(file);
+    const lists = ['configMap', 'pod'].map((kind) => ({ kind, live: follow(gateway.url, kind) }));
+    const step = writes / (3 * rounds + 1);
+    const told: string[] = [];
+    const mistreat = async (): Promise<void> => {
+      for (let round = 0; round < rounds; round += 1) {
+        for (const [what, done] of [
+          ['killed', () => restart(false)],
+          ['cut off and compacted', cutOffAndCompacted],
+          ['killed, with a new token', rotated],
+        ] as const) {
+          await pass(Math.floor(step * random()));
+          await done();
+          await eventually(everythingWatches, patience);
+          await follower.follow();
+          told.push(`${what} after ${written} writes`);
         }
-        over = true;
-      };
-      await Promise.all([mistreat(), ...Array.from({ length: lanes }, lane)]);
-      await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), patience);
-      await follower.follow();
-
-      const sums = await restarts();
-      process.stdout.write(
-        `${written} writes, ${refused} more refused or lost with the server\n${told.join('\n')}\n${follower.table.size} objects in two clusters, ${follower.at} changes; restarts ${JSON.stringify(sums)}\n`,
-      );
-      // A set that expired was replaced by its difference, never thrown away.
-      expect(await resetsIn(file)).toEqual(resets);
-      // One run of the plugin at first and one for each token that was refused, however many requests were.
-      expect(readFileSync(pluginRuns, 'utf8').trim().split('\n')).toHaveLength(1 + rounds);
-      for (const { kind, live } of lists) {
-        const truth = await allOf(gateway.url, kind);
-        await eventually(() => expect(held(live.messages)).toEqual(truth), patience);
-        await live.stop();
       }
-    });
-  },
-);
+      over = true;
+    };
+    await Promise.all([mistreat(), ...Array.from({ length: lanes }, lane)]);
+    await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), patience);
+    await follower.follow();
+
+    const sums = await restarts();
+    process.stdout.write(
+      `${written} writes, ${refused} more refused or lost with the server\n${told.join('\n')}\n${follower.table.size} objects in two clusters, ${follower.at} changes; restarts ${JSON.stringify(sums)}\n`,
+    );
+    // A set that expired was replaced by its difference, never thrown away.
+    expect(await resetsIn(file)).toEqual(resets);
+    // One run of the plugin at first and one for each token that was refused, however many requests were.
+    expect(readFileSync(pluginRuns, 'utf8').trim().split('\n')).toHaveLength(1 + rounds);
+    for (const { kind, live } of lists) {
+      const truth = await allOf(gateway.url, kind);
+      await eventually(() => expect(held(live.messages)).toEqual(truth), patience);
+      await live.stop();
+    }
+  });
+});
 
 /** Sequence numbers at which followers must read a table anew. */
 async function resetsIn(file: string): Promise<readonly number[]> {

@@ -11,8 +11,6 @@ export interface ConformanceTarget {
   readonly token: string;
   /** Of the user `nobody`, who has no groups of its own and no rights until they are given. */
   readonly nobodyToken: string;
-  /** Can objects of CRDs be created? */
-  readonly customObjects: boolean;
   /** Forgets everything but the present: what went before can neither be listed nor watched. */
   compact(): Promise<unknown>;
   stop(): Promise<void>;

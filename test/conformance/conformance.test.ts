@@ -1,12 +1,13 @@
 /**
- * The same requests and expectations for the simulated cluster and, where KUBEBUILDER_ASSETS names one, for a real
- * kube-apiserver. What the two disagree on is a defect of the simulator. Custom objects are left out where a build of
- * kube-apiserver crashes on them.
+ * The same requests and expectations for the simulated cluster and for real API servers: the main one, which the simulator follows, and
+ * an old one. A disagreement between the simulator and the main server is a defect of the simulator. Where the two real servers differ,
+ * `version-differences.ts` names the difference and has the expectations for both.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
 import { startSimCluster } from '../../src/sim/sim-cluster.ts';
-import { controlPlaneAssets, startControlPlane } from '../kit/control-plane.ts';
+import { startControlPlane } from '../kit/control-plane.ts';
+import { describeOn, mainServer, oldServer, type RealServer } from '../kit/real-servers.ts';
 import { accessCases } from './access-cases.ts';
 import {
   ConformanceClient,
@@ -37,19 +38,17 @@ const simulated = async (): Promise<ConformanceTarget> => {
     url: cluster.url,
     token: 'known',
     nobodyToken,
-    customObjects: true,
     compact: async () => cluster.compact(),
     stop: () => cluster.close(),
   };
 };
 
-const real = async (): Promise<ConformanceTarget> => {
-  const plane = await startControlPlane({ controllerManager: true });
+const real = async (server: RealServer): Promise<ConformanceTarget> => {
+  const plane = await startControlPlane({ server, controllerManager: true });
   return {
     url: plane.server,
     token: plane.token,
     nobodyToken: plane.nobodyToken,
-    customObjects: await plane.takesCustomObjects(),
     compact: async () => {
       await plane.compactEtcd();
       // Its watch cache remembers too.
@@ -60,11 +59,6 @@ const real = async (): Promise<ConformanceTarget> => {
   };
 };
 
-const targets = [
-  { name: 'the simulated cluster', start: simulated, skip: false },
-  { name: 'a real API server', start: real, skip: controlPlaneAssets() === null },
-];
-
 const maps = '/api/v1/namespaces/default/configmaps';
 const { merge, apply } = patchTypes;
 const applied = (data: JsonObject): JsonObject => ({
@@ -74,28 +68,31 @@ const applied = (data: JsonObject): JsonObject => ({
   data,
 });
 
-for (const { name, start, skip } of targets) {
-  describe.skipIf(skip)(name, { timeout: 60_000 }, () => {
-    let client: ConformanceClient;
-    beforeAll(async () => {
-      client = new ConformanceClient(await start());
-    }, 120_000);
-    afterAll(() => client?.target.stop(), 60_000);
-    const the = (): ConformanceClient => client;
+describe('the simulated cluster', { timeout: 60_000 }, () => conformanceCases(simulated));
+describeOn([mainServer, oldServer], 'a real API server', { timeout: 60_000 }, (server) =>
+  conformanceCases(() => real(server)),
+);
 
-    discoveryCases(the);
-    describe('requests', () => requestCases(the));
-    listCases(the);
-    watchCases(the);
-    patchCases(the);
-    selectorCases(the);
-    lifecycleCases(the);
-    accessCases(the);
-    shapeCases(the);
-    customDefinitionCases(the);
-    customObjectCases(the);
-    compactionCases(the);
-  });
+function conformanceCases(start: () => Promise<ConformanceTarget>): void {
+  let client: ConformanceClient;
+  beforeAll(async () => {
+    client = new ConformanceClient(await start());
+  }, 120_000);
+  afterAll(() => client?.target.stop(), 60_000);
+  const the = (): ConformanceClient => client;
+
+  discoveryCases(the);
+  describe('requests', () => requestCases(the));
+  listCases(the);
+  watchCases(the);
+  patchCases(the);
+  selectorCases(the);
+  lifecycleCases(the);
+  accessCases(the);
+  shapeCases(the);
+  customDefinitionCases(the);
+  customObjectCases(the);
+  compactionCases(the);
 }
 
 function requestCases(client: () => ConformanceClient): void {

@@ -1,5 +1,5 @@
 /** Objects of CRDs: structural schemas, defaults, subresources, columns, versions, and the end of a definition. */
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type ConformanceClient, causesOf, makeNamespace, type Reply, versionOf } from './conformance-client.ts';
@@ -132,11 +132,7 @@ export function customDefinitionCases(client: () => ConformanceClient): void {
 export function customObjectCases(client: () => ConformanceClient): void {
   describe('custom objects', () => {
     let gears = '';
-    beforeEach(({ skip }) =>
-      skip(!client().target.customObjects, 'this build of kube-apiserver crashes on custom objects'),
-    );
     beforeAll(async () => {
-      if (!client().target.customObjects) return;
       await makeNamespace(client(), 'c-custom');
       gears = `/apis/${group}/v1/namespaces/c-custom/gears`;
       expect((await client().post(crds, crd)).code).toBe(201);

@@ -1,28 +1,39 @@
 /**
  * A real control plane for tests: etcd, kube-apiserver and kube-controller-manager on loopback ports.
+ * With `runPods` it has kube-scheduler and kwok as well: Pods are bound to fake Nodes and run.
  *
  * Owns: the processes it starts, their folder, and their end: on `stop`, and when this process ends in any way at all.
  * Never: touches a process it did not start, or listens on anything but loopback.
  *
- * The life of one: free ports are bound and let go -> etcd, then the API server, then the controllers -> ready when
- * /readyz says ok. `killApiServer` and `startApiServer` go in between as a test likes; etcd keeps the objects.
- *
- * Each process has a small shell above it that waits for word on a pipe. A signal's name is passed on; the pipe's end,
- * which comes even when this process is killed, means to end the process and to remove the folder.
+ * The life of one: free ports are bound and let go -> etcd -> the API server -> /readyz says ok -> controllers, scheduler, kwok.
+ * A test may call `killApiServer` and `startApiServer` at any time; etcd keeps the objects.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../../src/base/must.ts';
-import { eventually } from './eventually.ts';
+import {
+  type ApiServerOptions,
+  apiServerFlags,
+  type ControlPlanePlace,
+  controllerManagerFlags,
+  etcdFlags,
+  kwokFlags,
+  schedulerFlags,
+} from './control-plane-flags.ts';
+import { GuardedProcess } from './guarded-process.ts';
+import type { KubeAsset, KubeAssets } from './kube-assets.ts';
+import { mainServer, type RealServer } from './real-servers.ts';
+import type { ServerVersion } from './server-version.ts';
 
 export interface ControlPlane {
+  readonly version: ServerVersion;
   /** `https://127.0.0.1:<port>`. */
   readonly server: string;
   /** A kubeconfig of the administrator, who has a token. */
@@ -35,7 +46,7 @@ export interface ControlPlane {
   readonly nobodyToken: string;
   /** PEM of the API server's own certificate. */
   caPem(): string;
-  /** A kubeconfig of another token, for a user without groups; `user` without one gives a token nobody knows. */
+  /** A kubeconfig of another token, for a user without groups; `unknown` has a token that the server does not know. */
   kubeconfigFor(user: 'nobody' | 'unknown'): string;
   /** Standard output of kubectl as the administrator. Rejects with its standard error. */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
@@ -45,8 +56,6 @@ export interface ControlPlane {
   setTokens(users: readonly TokenUser[]): void;
   killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   startApiServer(options?: ApiServerOptions): Promise<void>;
-  /** Whether objects of CRDs can be created: API servers before 1.23, built with Go 1.18 or later, crash on them. Starts it anew then. */
-  takesCustomObjects(): Promise<boolean>;
   /** Forgets everything in etcd but the present: what asks for an earlier revision gets 410 from there. Gives the present revision. */
   compactEtcd(): Promise<number>;
   stop(): Promise<void>;
@@ -58,26 +67,26 @@ export interface TokenUser {
   readonly groups: readonly string[];
 }
 
-export interface ApiServerOptions {
-  /** False lets watches and lists go to etcd, which remembers until it is compacted; true by default. */
-  readonly watchCache?: boolean;
+export interface ControlPlaneOptions {
+  /** The server whose binaries are started; the main one by default. */
+  readonly server?: RealServer;
+  readonly controllerManager?: boolean;
+  /** Starts kube-scheduler and kwok as well: Pods are bound to fake Nodes and run. Needs `podRunners`. */
+  readonly runPods?: boolean;
+  /** A folder to keep; a temporary one by default. */
+  readonly dir?: string;
 }
 
-/** The folder of the binaries in envtest's layout, or null when the environment names none. */
-export function controlPlaneAssets(): string | null {
-  const dir = process.env['KUBEBUILDER_ASSETS'] ?? '';
-  return dir !== '' && existsSync(join(dir, 'kube-apiserver')) && existsSync(join(dir, 'etcd')) ? dir : null;
-}
+/** The files that `runPods` needs. */
+export const podRunners: readonly KubeAsset[] = ['kube-scheduler', 'kwok', 'kwok-stages.yaml'];
 
 /** Starts a control plane. Rejects with the end of the log of the process that failed. */
-export async function startControlPlane(
-  options: { readonly controllerManager?: boolean; readonly dir?: string } = {},
-): Promise<ControlPlane> {
-  const assets = must(controlPlaneAssets(), 'KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver');
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const { assets } = options.server ?? mainServer;
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'portolan-control-plane-'));
   const plane = new Plane(assets, dir, await freePorts(3), options.dir === undefined);
   try {
-    await plane.start(options.controllerManager ?? false);
+    await plane.start(options);
     return plane;
   } catch (error) {
     await plane.stop();
@@ -87,75 +96,49 @@ export async function startControlPlane(
 
 const readyWithinMs = 60_000;
 
-/** `$1` is the folder to remove when nobody is left, or empty; the rest is the command. */
-const keeper = `
-folder=$1; shift
-exec 3<&0
-"$@" </dev/null 3<&- &
-child=$!
-(
-  if read -r signal <&3; then kill -s "$signal" $child
-  else trap '' TERM; kill -s KILL $child; sleep 0.2; [ -z "$folder" ] || rm -rf "$folder"
-  fi
-) &
-wait $child
-code=$?
-kill $! 2>/dev/null
-exit $code
-`;
-
 class Plane implements ControlPlane {
   readonly server: string;
   readonly kubeconfigPath: string;
   readonly dir: string;
-  readonly #assets: string;
-  readonly #ports: { readonly client: number; readonly peer: number; readonly secure: number };
-  readonly #ownsDir: boolean;
   readonly token = randomBytes(16).toString('hex');
   readonly nobodyToken = randomBytes(16).toString('hex');
-  readonly #processes = new Map<string, ChildProcess>();
-  constructor(assets: string, dir: string, ports: readonly number[], ownsDir: boolean) {
-    this.#assets = assets;
+  readonly #place: ControlPlanePlace;
+  readonly #ownsDir: boolean;
+  readonly #processes = new Map<KubeAsset, GuardedProcess>();
+  constructor(assets: KubeAssets, dir: string, ports: readonly number[], ownsDir: boolean) {
     this.dir = dir;
     this.#ownsDir = ownsDir;
     const [client, peer, secure] = ports;
-    this.#ports = {
-      client: must(client, 'a port for etcd'),
-      peer: must(peer, 'a port for etcd peers'),
-      secure: must(secure, 'a port for the API server'),
-    };
-    this.server = `https://127.0.0.1:${this.#ports.secure}`;
     this.kubeconfigPath = join(dir, 'admin.yaml');
+    this.#place = {
+      assets,
+      dir,
+      ports: {
+        client: must(client, 'a port for etcd'),
+        peer: must(peer, 'a port for etcd peers'),
+        secure: must(secure, 'a port for the API server'),
+      },
+      kubeconfigPath: this.kubeconfigPath,
+    };
+    this.server = `https://127.0.0.1:${this.#place.ports.secure}`;
   }
 
-  async start(controllerManager: boolean): Promise<void> {
+  get version(): ServerVersion {
+    return this.#place.assets.version;
+  }
+
+  async start({ controllerManager = false, runPods = false }: ControlPlaneOptions): Promise<void> {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(this.dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     writeFileSync(join(this.dir, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
     this.setTokens([]);
-    const { client, peer } = this.#ports;
-    this.#spawn('etcd', [
-      `--data-dir=${join(this.dir, 'etcd')}`,
-      `--listen-client-urls=http://127.0.0.1:${client}`,
-      `--advertise-client-urls=http://127.0.0.1:${client}`,
-      `--listen-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-cluster=default=http://127.0.0.1:${peer}`,
-      '--unsafe-no-fsync',
-    ]);
+    this.#spawn('etcd', etcdFlags(this.#place));
     await this.startApiServer();
     this.writeKubeconfig('admin', { token: this.token });
-    if (controllerManager) {
-      this.#spawn('kube-controller-manager', [
-        `--kubeconfig=${this.kubeconfigPath}`,
-        `--authentication-kubeconfig=${this.kubeconfigPath}`,
-        `--authorization-kubeconfig=${this.kubeconfigPath}`,
-        `--service-account-private-key-file=${join(this.dir, 'sa.key')}`,
-        '--leader-elect=false',
-        '--port=0',
-        '--secure-port=0',
-        '--controllers=*,-nodeipam,-route,-service,-cloud-node-lifecycle,-bootstrapsigner,-tokencleaner,-csrsigning,-csrapproving',
-      ]);
+    if (controllerManager) this.#spawn('kube-controller-manager', controllerManagerFlags(this.#place));
+    if (runPods) {
+      this.#spawn('kube-scheduler', schedulerFlags(this.#place));
+      this.#spawn('kwok', kwokFlags(this.#place));
     }
   }
 
@@ -170,67 +153,18 @@ class Plane implements ControlPlane {
   }
 
   async startApiServer(options: ApiServerOptions = {}): Promise<void> {
-    this.#spawn('kube-apiserver', [
-      `--etcd-servers=http://127.0.0.1:${this.#ports.client}`,
-      `--secure-port=${this.#ports.secure}`,
-      '--bind-address=127.0.0.1',
-      '--insecure-port=0',
-      `--cert-dir=${this.dir}`,
-      `--service-account-key-file=${join(this.dir, 'sa.pub')}`,
-      `--service-account-signing-key-file=${join(this.dir, 'sa.key')}`,
-      '--service-account-issuer=https://kubernetes.default.svc',
-      `--token-auth-file=${join(this.dir, 'tokens.csv')}`,
-      '--authorization-mode=RBAC',
-      '--service-cluster-ip-range=10.0.0.0/24',
-      '--disable-admission-plugins=ServiceAccount',
-      '--allow-privileged',
-      `--watch-cache=${options.watchCache ?? true}`,
-    ]);
+    this.#spawn('kube-apiserver', apiServerFlags(this.#place, options));
     const deadline = Date.now() + readyWithinMs;
     while (!(await this.#ready())) {
-      for (const name of ['etcd', 'kube-apiserver']) {
-        const child = must(this.#processes.get(name), `${name} was started`);
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(this.#lastWords(name, 'ended'));
-      }
-      if (Date.now() > deadline) throw new Error(this.#lastWords('kube-apiserver', 'is not ready'));
+      for (const name of ['etcd', 'kube-apiserver'] as const)
+        if (this.#process(name).ended) throw this.#process(name).failure('ended');
+      if (Date.now() > deadline) throw this.#process('kube-apiserver').failure('is not ready');
       await sleep(100);
     }
   }
 
   async killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    await this.#end('kube-apiserver', signal);
-  }
-
-  async takesCustomObjects(): Promise<boolean> {
-    const group = 'probe.portolan.example';
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-    const definition = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `probes.${group}` },
-      spec: {
-        group,
-        scope: 'Cluster',
-        names: { plural: 'probes', singular: 'probe', kind: 'Probe' },
-        versions: [{ name: 'v1', served: true, storage: true, schema }],
-      },
-    };
-    const probe = JSON.stringify({ apiVersion: `${group}/v1`, kind: 'Probe', metadata: { name: 'probe' } });
-    await this.kubectl(['create', '-f', '-'], JSON.stringify(definition));
-    await this.kubectl(['wait', `crd/probes.${group}`, '--for=condition=Established', '--timeout=20s']);
-    const server = must(this.#processes.get('kube-apiserver'), 'kube-apiserver was started');
-    let crashed = false;
-    server.once('exit', () => {
-      crashed = true;
-    });
-    // What is just established may not be found for a moment yet.
-    const taken = await eventually(async () => {
-      if (!crashed) await this.kubectl(['create', '-f', '-'], probe);
-      return !crashed;
-    });
-    if (!taken) await this.startApiServer();
-    await this.kubectl(['delete', `crd/probes.${group}`]);
-    return taken;
+    await this.#processes.get('kube-apiserver')?.end(signal);
   }
 
   async compactEtcd(): Promise<number> {
@@ -240,7 +174,8 @@ class Plane implements ControlPlane {
   }
 
   async stop(): Promise<void> {
-    for (const name of ['kube-controller-manager', 'kube-apiserver', 'etcd']) await this.#end(name, 'SIGKILL');
+    // The last that was started is the first to end: each speaks to those before it.
+    for (const started of [...this.#processes.values()].reverse()) await started.end('SIGKILL');
     if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
   }
 
@@ -253,10 +188,10 @@ class Plane implements ControlPlane {
   }
 
   kubectl(args: readonly string[], stdin?: string): Promise<string> {
-    const own = join(this.#assets, 'kubectl');
+    const { assets } = this.#place;
     return new Promise((resolve, reject) => {
       const child = execFile(
-        existsSync(own) ? own : 'kubectl',
+        assets.has('kubectl') ? assets.path('kubectl') : 'kubectl',
         [`--kubeconfig=${this.kubeconfigPath}`, `--cache-dir=${join(this.dir, 'kubectl-cache')}`, ...args],
         { maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => {
@@ -269,25 +204,14 @@ class Plane implements ControlPlane {
     });
   }
 
-  #spawn(name: string, args: readonly string[]): void {
-    const log = openSync(join(this.dir, `${name}.log`), 'a');
+  #spawn(name: KubeAsset, args: readonly string[]): void {
+    const log = join(this.dir, `${name}.log`);
     const folder = this.#ownsDir ? this.dir : '';
-    const command = ['-c', keeper, 'keeper', folder, join(this.#assets, name), ...args];
-    const child = spawn('/bin/sh', command, { stdio: ['pipe', log, log] });
-    closeSync(log);
-    child.on('error', () => {});
-    child.stdin?.on('error', () => {});
-    this.#processes.set(name, child);
+    this.#processes.set(name, new GuardedProcess({ file: this.#place.assets.path(name), args, log, folder }));
   }
 
-  async #end(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const child = this.#processes.get(name);
-    if (child === undefined) return;
-    this.#processes.delete(name);
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.stdin?.write(`${signal.replace('SIG', '')}\n`);
-    await ended;
+  #process(name: KubeAsset): GuardedProcess {
+    return must(this.#processes.get(name), `${name} was started`);
   }
 
   /** Whether /readyz answers ok. The certificate is not checked: it is what the server has just made. */
@@ -308,14 +232,9 @@ class Plane implements ControlPlane {
     });
   }
 
-  #lastWords(name: string, what: string): string {
-    const log = readFileSync(join(this.dir, `${name}.log`), 'utf8');
-    return `${name} ${what}; its log ends with:\n${log.split('\n').slice(-15).join('\n')}`;
-  }
-
   /** The JSON gateway of etcd. */
   async #etcd(call: string, body: object): Promise<{ readonly header?: { readonly revision?: string } }> {
-    const url = `http://127.0.0.1:${this.#ports.client}/v3/kv/${call}`;
+    const url = `http://127.0.0.1:${this.#place.ports.client}/v3/kv/${call}`;
     const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`etcd ${call}: ${await answer.text()}`);
     return (await answer.json()) as { readonly header?: { readonly revision?: string } };

@@ -15,8 +15,6 @@ import { differences } from './table-difference.ts';
 export interface World {
   /** Path of a kubeconfig that may do everything. */
   readonly kubeconfig: string;
-  /** Can objects of CRDs be created? */
-  readonly customObjects: boolean;
   close(): Promise<void>;
 }
 
@@ -280,26 +278,25 @@ export function describeEndToEnd(name: string, start: () => Promise<World>): voi
         );
         expect(answer).toEqual({ e2ePortolanExampleWidgets: { totalCount: 0, nodes: [] } });
       });
-      if (world.customObjects)
-        await eventually(async () => {
-          const widgets = `/apis/e2e.portolan.example/v1/namespaces/${namespace}/widgets`;
-          await api.post(widgets, manifests.widget(namespace)).catch((error: unknown) => {
-            if (codeOf(error) !== 'ALREADY_EXISTS') throw error;
-          });
-          const answer = await data(
-            url,
-            `{ e2ePortolanExampleWidget(namespace: "${namespace}", name: "first") { spec { size big weight ports } columns { name type value } } }`,
-          );
-          expect(answer).toEqual({
-            e2ePortolanExampleWidget: {
-              spec: { size: 3, big: '9007199254740993', weight: '250m', ports: ['http', 80] },
-              columns: [
-                { name: 'Name', type: 'string', value: 'first' },
-                { name: 'Size', type: 'integer', value: 3 },
-              ],
-            },
-          });
+      await eventually(async () => {
+        const widgets = `/apis/e2e.portolan.example/v1/namespaces/${namespace}/widgets`;
+        await api.post(widgets, manifests.widget(namespace)).catch((error: unknown) => {
+          if (codeOf(error) !== 'ALREADY_EXISTS') throw error;
         });
+        const answer = await data(
+          url,
+          `{ e2ePortolanExampleWidget(namespace: "${namespace}", name: "first") { spec { size big weight ports } columns { name type value } } }`,
+        );
+        expect(answer).toEqual({
+          e2ePortolanExampleWidget: {
+            spec: { size: 3, big: '9007199254740993', weight: '250m', ports: ['http', 80] },
+            columns: [
+              { name: 'Name', type: 'string', value: 'first' },
+              { name: 'Size', type: 'integer', value: 3 },
+            ],
+          },
+        });
+      });
       await api.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.e2e.portolan.example');
       await eventually(async () => {
         const answer = await ask(url, `{ e2ePortolanExampleWidgets { totalCount } }`);

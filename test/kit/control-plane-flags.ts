@@ -1,0 +1,94 @@
+/** The command lines of a control plane's processes. No other file chooses flags by the server's version. */
+import { join } from 'node:path';
+import type { KubeAssets } from './kube-assets.ts';
+import { isSince } from './server-version.ts';
+
+/** Where a control plane keeps its files and listens. */
+export interface ControlPlanePlace {
+  readonly assets: KubeAssets;
+  /** Of keys, tokens, certificates and etcd's data. */
+  readonly dir: string;
+  readonly ports: { readonly client: number; readonly peer: number; readonly secure: number };
+  /** Of the administrator. */
+  readonly kubeconfigPath: string;
+}
+
+export interface ApiServerOptions {
+  /** False lets watches and lists go to etcd, which remembers until it is compacted; true by default. */
+  readonly watchCache?: boolean;
+}
+
+/** The controllers of 1.20 that need certificates or a cloud; newer servers leave them out by themselves and refuse unknown names. */
+const withoutCloud =
+  '*,-nodeipam,-route,-service,-cloud-node-lifecycle,-bootstrapsigner,-tokencleaner,-csrsigning,-csrapproving';
+
+/** Servers before 1.24 listen on a second port without TLS unless it is 0; later ones refuse the flag. */
+function hasInsecurePort({ assets }: ControlPlanePlace): boolean {
+  return !isSince(assets.version, 1, 24);
+}
+
+export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): readonly string[] {
+  return [
+    `--data-dir=${join(dir, 'etcd')}`,
+    `--listen-client-urls=http://127.0.0.1:${client}`,
+    `--advertise-client-urls=http://127.0.0.1:${client}`,
+    `--listen-peer-urls=http://127.0.0.1:${peer}`,
+    `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+    `--initial-cluster=default=http://127.0.0.1:${peer}`,
+    '--unsafe-no-fsync',
+  ];
+}
+
+export function apiServerFlags(place: ControlPlanePlace, { watchCache = true }: ApiServerOptions): readonly string[] {
+  const { dir, ports } = place;
+  return [
+    `--etcd-servers=http://127.0.0.1:${ports.client}`,
+    `--secure-port=${ports.secure}`,
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${dir}`,
+    `--service-account-key-file=${join(dir, 'sa.pub')}`,
+    `--service-account-signing-key-file=${join(dir, 'sa.key')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--token-auth-file=${join(dir, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    '--disable-admission-plugins=ServiceAccount',
+    '--allow-privileged',
+    `--watch-cache=${watchCache}`,
+    ...(hasInsecurePort(place) ? ['--insecure-port=0'] : []),
+  ];
+}
+
+export function controllerManagerFlags(place: ControlPlanePlace): readonly string[] {
+  return [
+    ...clientFlags(place),
+    `--service-account-private-key-file=${join(place.dir, 'sa.key')}`,
+    ...(hasInsecurePort(place) ? ['--port=0', `--controllers=${withoutCloud}`] : []),
+  ];
+}
+
+export function schedulerFlags(place: ControlPlanePlace): readonly string[] {
+  return [...clientFlags(place), ...(hasInsecurePort(place) ? ['--port=0'] : [])];
+}
+
+/** kwok plays the kubelets of all Nodes: it reports them ready and lets their Pods run, complete and end. */
+export function kwokFlags({ assets, kubeconfigPath }: ControlPlanePlace): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--config=${assets.path('kwok-stages.yaml')}`,
+    '--enable-crds=',
+    '--manage-all-nodes=true',
+    '--server-address=127.0.0.1:0',
+  ];
+}
+
+/** Of a process that works on the API server as the administrator, alone and without a port. */
+function clientFlags({ kubeconfigPath }: ControlPlanePlace): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--authentication-kubeconfig=${kubeconfigPath}`,
+    `--authorization-kubeconfig=${kubeconfigPath}`,
+    '--leader-elect=false',
+    '--secure-port=0',
+  ];
+}
