@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace } from './conformance-client.ts';
+import { selfSubjectReview } from './version-differences.ts';
 
 const authorization = '/apis/authorization.k8s.io/v1';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
@@ -155,6 +156,22 @@ export function accessCases(client: () => ConformanceClient): void {
       expect(at(rules.body, 'status', 'incomplete')).toBe(false);
       await client().delete(`${rbac}/namespaces/c-access/rolebindings/nobody`);
       expect((await client().get(maps, { token })).code).toBe(403);
+    });
+
+    test('is asked by a caller about itself', async () => {
+      const review = (token: string | null) =>
+        client().post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { token });
+      const reply = await review(client().target.token);
+      const code = await client().expected(selfSubjectReview);
+      expect(reply.code, reply.text).toBe(code);
+      expect((await review(null)).code).toBe(403);
+      if (code !== 201) return;
+      expect(reply.body).toMatchObject({ kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' });
+      expect(at(reply.body, 'status', 'userInfo')).toMatchObject({
+        username: 'admin',
+        groups: ['system:masters', 'system:authenticated'],
+      });
+      expect(at((await review(nobody())).body, 'status', 'userInfo', 'username')).toBe('nobody');
     });
 
     test('begins with who one is', async () => {

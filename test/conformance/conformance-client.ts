@@ -2,7 +2,10 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { TestContext } from 'vitest';
 import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
+import { isSince, parseServerVersion, type ServerVersion } from '../kit/server-version.ts';
+import { expectedOf, type VersionDifference } from '../kit/version-difference.ts';
 
 /** A server under test. */
 export interface ConformanceTarget {
@@ -55,9 +58,26 @@ export const patchTypes = {
 
 export class ConformanceClient {
   readonly target: ConformanceTarget;
+  #version: ServerVersion | undefined;
 
   constructor(target: ConformanceTarget) {
     this.target = target;
+  }
+
+  /** The version that the server says it has. */
+  async version(): Promise<ServerVersion> {
+    this.#version ??= parseServerVersion(asString((await this.get('/version')).body.gitVersion));
+    return this.#version;
+  }
+
+  /** The side of a difference that holds for this server. */
+  async expected<T>(difference: VersionDifference<T>): Promise<T> {
+    return expectedOf(await this.version(), difference);
+  }
+
+  /** Skips a test on servers from before the difference, with its reason. Another test has the expectation for those. */
+  async needs({ since, why }: VersionDifference<unknown>, skip: TestContext['skip']): Promise<void> {
+    skip(!isSince(await this.version(), 1, since), why);
   }
 
   async send(method: string, path: string, body?: unknown, options: AskOptions = {}): Promise<Reply> {

@@ -12,6 +12,7 @@ import { accessCases } from './access-cases.ts';
 import {
   ConformanceClient,
   type ConformanceTarget,
+  causesOf,
   namesOf,
   patchTypes,
   type Reply,
@@ -24,6 +25,7 @@ import { compactionCases, listCases } from './list-cases.ts';
 import { patchCases } from './patch-cases.ts';
 import { selectorCases } from './selector-cases.ts';
 import { shapeCases } from './shape-cases.ts';
+import { oddFieldValidation, strictUnknownField, unknownFieldWarning } from './version-differences.ts';
 import { watchCases } from './watch-cases.ts';
 
 const nobodyToken = 'the-token-of-nobody';
@@ -174,6 +176,49 @@ function requestCases(client: () => ConformanceClient): void {
     expect(reply.body.reason).toBe(reason);
     if (code >= 400 && reply.body.kind !== undefined)
       expect(reply.body).toMatchObject({ kind: 'Status', status: 'Failure', code });
+  });
+
+  test('warns of unknown fields and drops them, or refuses them where the caller asks for strict validation', async () => {
+    const path = `${maps}/unknown`;
+    const unknown = { metadata: { name: 'unknown' }, bogus: 1 };
+    const strict = await client().expected(strictUnknownField);
+    const refused = await send('POST', `${maps}?fieldValidation=Strict&dryRun=All`, unknown);
+    expect(refused.code, refused.text).toBe(strict.create);
+    if (strict.create === 400)
+      expect(refused.body).toMatchObject({
+        reason: 'BadRequest',
+        message: expect.stringContaining('strict decoding error: unknown field "bogus"'),
+      });
+    const made = await send('POST', maps, unknown);
+    expect(made.body).not.toHaveProperty('bogus');
+    const warning = await client().expected(unknownFieldWarning);
+    expect(made.headers['warning']).toBe(warning);
+    expect((await send('PUT', `${path}?fieldValidation=Warn`, unknown)).headers['warning']).toBe(warning);
+    expect((await send('PUT', `${path}?fieldValidation=Ignore`, unknown)).headers['warning']).toBeUndefined();
+    for (const [type, patch] of [
+      [merge, { bogus: 1 }],
+      ['application/json-patch+json', [{ op: 'add', path: '/bogus', value: 1 }]],
+      ['application/strategic-merge-patch+json', { bogus: 1 }],
+    ] as const) {
+      expect((await send('PATCH', path, patch, type)).headers['warning'], type).toBe(warning);
+      const reply = await send('PATCH', `${path}?fieldValidation=Strict`, patch, type);
+      expect(reply.code, reply.text).toBe(strict.patch);
+      if (strict.patch === 422) expect(reply.body.message).toContain('strict decoding error: unknown field "bogus"');
+    }
+    const odd = await send('PUT', `${path}?fieldValidation=Odd`, unknown);
+    expect(odd.code, odd.text).toBe(await client().expected(oddFieldValidation));
+    if (odd.code === 422) expect(causesOf(odd)).toEqual(['fieldValidation FieldValueNotSupported']);
+    const apply_ = await send('PATCH', `${path}?fieldManager=x`, { ...applied({}), ...unknown }, apply);
+    expect(apply_.body).toMatchObject({
+      code: 500,
+      message: expect.stringContaining('.bogus: field not declared in schema'),
+    });
+  });
+
+  test('gives a list that is put together on demand no version', async () => {
+    const { body } = await send('GET', '/api/v1/componentstatuses');
+    expect(body).toMatchObject({ kind: 'ComponentStatusList', metadata: {} });
+    expect(Object.keys(asObject(body.metadata))).toEqual([]);
   });
 
   test('patches', async () => {

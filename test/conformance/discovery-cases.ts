@@ -1,8 +1,9 @@
-/** What a server says of itself: discovery in the old form, OpenAPI v2, health and version. */
+/** A server describes itself: discovery and OpenAPI in their older and newer forms, health and version. */
 import { describe, expect, test } from 'vitest';
 import { asArray, asObject, asString, at } from '../../src/sim/objects/json.ts';
 import { eventually } from '../kit/eventually.ts';
 import type { ConformanceClient } from './conformance-client.ts';
+import { aggregatedDiscovery, openApiV3 } from './version-differences.ts';
 
 export function discoveryCases(client: () => ConformanceClient): void {
   describe('discovery', () => {
@@ -76,6 +77,88 @@ export function discoveryCases(client: () => ConformanceClient): void {
         const headers = { 'if-none-match': String((await client().get('/openapi/v2')).headers.etag) };
         expect((await client().get('/openapi/v2', { headers })).code).toBe(304);
       });
+    });
+
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+
+    test('names all resources in one document where the server can, else the groups', async () => {
+      const kind = await client().expected(aggregatedDiscovery);
+      const reply = await client().get('/apis', { accept });
+      expect(reply.body.kind).toBe(kind);
+      // Without the newer form in its Accept header, a client gets the older one from every server.
+      const beta = accept.replace('v=v2;', 'v=v2beta1;');
+      if (kind === 'APIGroupDiscoveryList')
+        expect((await client().get('/apis', { accept: beta })).body.kind).not.toBe(kind);
+      expect((await client().get('/apis/apps', { accept })).body.kind).toBe('APIGroup');
+      expect((await client().get('/apis/apps/v1', { accept })).body.kind).toBe('APIResourceList');
+    });
+
+    test('describes each resource in that document', async ({ skip }) => {
+      await client().needs(aggregatedDiscovery, skip);
+      const { body, headers } = await client().get('/apis', { accept });
+      expect(headers['content-type']).toBe(accept.split(',')[0]);
+      const apps = asArray(body.items).find((item) => at(item, 'metadata', 'name') === 'apps');
+      expect(asObject(apps).metadata).toEqual({ name: 'apps' });
+      const [v1] = asArray(asObject(apps).versions).map(asObject);
+      expect(v1).toMatchObject({ version: 'v1', freshness: 'Current' });
+      const resources = asArray(v1?.resources).map(asObject);
+      const names = resources.map(({ resource }) => asString(resource));
+      expect(names).toEqual(names.toSorted());
+      expect(resources.find(({ resource }) => resource === 'deployments')).toEqual({
+        resource: 'deployments',
+        // The group and version of the resource itself are left out.
+        responseKind: { group: '', version: '', kind: 'Deployment' },
+        scope: 'Namespaced',
+        singularResource: 'deployment',
+        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+        shortNames: ['deploy'],
+        categories: ['all'],
+        subresources: [
+          {
+            subresource: 'scale',
+            responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+            verbs: ['get', 'patch', 'update'],
+          },
+          {
+            subresource: 'status',
+            responseKind: { group: '', version: '', kind: 'Deployment' },
+            verbs: ['get', 'patch', 'update'],
+          },
+        ],
+      });
+      const core = asArray((await client().get('/api', { accept })).body.items).map(asObject);
+      expect(core.map(({ metadata }) => metadata)).toEqual([{}]);
+    });
+
+    test('says when that document has not changed', async ({ skip }) => {
+      await client().needs(aggregatedDiscovery, skip);
+      await eventually(async () => {
+        const { etag } = (await client().get('/apis', { accept })).headers;
+        const again = await client().get('/apis', { accept, headers: { 'if-none-match': String(etag) } });
+        expect(again.code).toBe(304);
+      });
+    });
+
+    test('describes kinds in OpenAPI v3, where the server can, at addresses that may be kept', async () => {
+      const index = await client().get('/openapi/v3');
+      const code = await client().expected(openApiV3);
+      expect(index.code, index.text).toBe(code);
+      if (code !== 200) return;
+      const address = asString(at(index.body, 'paths', 'apis/apps/v1', 'serverRelativeURL'));
+      expect(address).toMatch(/^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/);
+      const { body, headers } = await client().get(address);
+      expect(headers['cache-control']).toBe('public, immutable');
+      const schemas = asObject(at(body, 'components', 'schemas'));
+      expect(at(schemas['io.k8s.api.apps.v1.Deployment'], 'properties', 'spec')).toMatchObject({
+        allOf: [{ $ref: '#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec' }],
+      });
+      expect(at(schemas['io.k8s.api.apps.v1.DeploymentSpec'], 'properties', 'replicas')).toMatchObject({
+        type: 'integer',
+        format: 'int32',
+      });
+      const stale = await client().get('/openapi/v3/apis/apps/v1?hash=0');
+      expect([stale.code, stale.headers.location]).toEqual([301, address]);
+      expect((await client().get('/openapi/v3/apis/none/v1')).code).toBe(404);
     });
 
     test('is well, and has a version', async () => {

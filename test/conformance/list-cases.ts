@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { asArray, asString, at } from '../../src/sim/objects/json.ts';
 import { type ConformanceClient, causesOf, makeNamespace, namesOf, query, versionOf } from './conformance-client.ts';
+import { initialEventsOfList, listFromMalformedVersion } from './version-differences.ts';
 
 export function listCases(client: () => ConformanceClient): void {
   describe('lists', () => {
@@ -88,7 +89,6 @@ export function listCases(client: () => ConformanceClient): void {
       ['an exact match of zero', { resourceVersionMatch: 'Exact', resourceVersion: '0' }, 422],
       ['an unknown match', { resourceVersionMatch: 'Sometimes', resourceVersion: '1' }, 422],
       ['a match and a token', { resourceVersionMatch: 'NotOlderThan', resourceVersion: '1', continue: 'x' }, 422],
-      ['a version that is no number', { resourceVersion: 'abc' }, 500],
       ['a limit that is no number', { limit: 'abc' }, 400],
       ['a token of nobody', { continue: 'zzzz' }, 400],
       ['a token that is empty JSON', { continue: Buffer.from('{}').toString('base64url') }, 400],
@@ -100,6 +100,24 @@ export function listCases(client: () => ConformanceClient): void {
         expect(reply.body.reason).toBe('Invalid');
         expect(causesOf(reply).join()).toMatch(/^resourceVersionMatch FieldValue(Forbidden|NotSupported)$/);
       }
+    });
+
+    test('refuse a version that is no number', async () => {
+      const { code, reason } = await client().expected(listFromMalformedVersion);
+      const { body } = await list({ resourceVersion: 'abc' });
+      expect(body).toMatchObject({ kind: 'Status', status: 'Failure', code });
+      expect(body.reason).toBe(reason);
+    });
+
+    test('refuse initial events, which only a watch sends', async () => {
+      const reply = await list({
+        sendInitialEvents: 'true',
+        resourceVersion: before,
+        resourceVersionMatch: 'NotOlderThan',
+      });
+      const code = await client().expected(initialEventsOfList);
+      expect(reply.code, reply.text).toBe(code);
+      if (code === 422) expect(causesOf(reply)).toEqual(['sendInitialEvents FieldValueForbidden']);
     });
 
     test('refuse a version beside a token', async () => {

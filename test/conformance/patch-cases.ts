@@ -118,6 +118,16 @@ export function patchCases(client: () => ConformanceClient): void {
       });
       expect(at(retained.body, 'spec', 'strategy')).toEqual({ type: 'Recreate' });
     });
+
+    test('that merge strategically add to a set of finalizers', async () => {
+      await make('set', {}, { finalizers: ['example.com/a'] });
+      const more = { metadata: { finalizers: ['example.com/b', 'example.com/a'] } };
+      const reply = await client().patch(`${maps}/set`, 'strategic', more);
+      expect(asArray(at(reply.body, 'metadata', 'finalizers')).toSorted()).toEqual(['example.com/a', 'example.com/b']);
+      const fewer = { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] } };
+      const left = await client().patch(`${maps}/set`, 'strategic', fewer);
+      expect(at(left.body, 'metadata', 'finalizers')).toEqual(['example.com/b']);
+    });
   });
 
   describe('managed fields', () => {
@@ -168,6 +178,12 @@ export function patchCases(client: () => ConformanceClient): void {
       ]);
       const taken = await client().patch(`${maps}/m`, 'merge', { data: { a: '0' } });
       expect(managers(taken).at(-1)).toEqual(['maker', 'Update', { 'f:data': {}, 'f:metadata': own['f:metadata'] }]);
+    });
+
+    test('are not kept for an object without any, until it is applied', async () => {
+      await client().post(maps, { metadata: { name: 'bare' } });
+      expect(managers(await client().patch(`${maps}/bare`, 'merge', { data: { a: '1' } }))).toEqual([]);
+      expect(managers(await client().put(`${maps}/bare`, config('bare', { b: '1' })))).toEqual([]);
     });
 
     test('let an applier remove what it alone owns', async () => {

@@ -42,6 +42,8 @@ export function selectorCases(client: () => ConformanceClient): void {
       ['tier in (front,)', 'a'],
       ['size>5', 'b'],
       ['size < 5', 'a'],
+      ['app in ()', ''],
+      ['app notin ()', 'abcd'],
       [' app = web , tier = front ', 'a'],
       ['', 'abcd'],
     ])('by label: %s', async (selector, expected) => {
@@ -51,25 +53,13 @@ export function selectorCases(client: () => ConformanceClient): void {
       expect(namesOf(reply).join('')).toBe(expected);
     });
 
-    test.each([
-      'a in b',
-      'a in (',
-      'a b',
-      '=b',
-      'a=b=c',
-      'a$=b',
-      'a=b$',
-      'a,,b',
-      'a in ()',
-      'size>x',
-      '-a=b',
-      'a/b/c=d',
-      '!a=b',
-    ])('refuse the labels %s', async (labelSelector) => {
-      const reply = await client().get(maps + query({ labelSelector }));
-      const expected = labelSelector === 'a in ()' ? [200, 400] : [400];
-      expect(expected, reply.text).toContain(reply.code);
-    });
+    test.each(['a in b', 'a in (', 'a b', '=b', 'a=b=c', 'a$=b', 'a=b$', 'a,,b', 'size>x', '-a=b', 'a/b/c=d', '!a=b'])(
+      'refuse the labels %s',
+      async (labelSelector) => {
+        const reply = await client().get(maps + query({ labelSelector }));
+        expect(reply.code, reply.text).toBe(400);
+      },
+    );
 
     test.each([
       ['configmaps', 'metadata.name=a', 'a'],

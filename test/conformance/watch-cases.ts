@@ -1,7 +1,15 @@
 /** WATCH: order, beginnings, selectors, bookmarks, ends. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { at } from '../../src/sim/objects/json.ts';
-import { type ConformanceClient, makeNamespace, query, versionOf, type WatchEvent } from './conformance-client.ts';
+import { asObject, at } from '../../src/sim/objects/json.ts';
+import {
+  type ConformanceClient,
+  causesOf,
+  makeNamespace,
+  query,
+  versionOf,
+  type WatchEvent,
+} from './conformance-client.ts';
+import { initialEvents } from './version-differences.ts';
 
 const told = ({ type, object }: WatchEvent): unknown[] => [type, at(object, 'metadata', 'name')];
 
@@ -114,6 +122,71 @@ export function watchCases(client: () => ConformanceClient): void {
     ])('refuse %s', async (_what, parameters, code) => {
       const reply = await client().get(maps + query({ ...parameters, watch: '1', timeoutSeconds: '1' }));
       expect(reply.code, reply.text).toBe(code);
+    });
+
+    const streamed = {
+      watch: '1',
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: 'true',
+      labelSelector: 'stream=yes',
+      timeoutSeconds: '5',
+    };
+    const endsInitial = ({ object }: WatchEvent): unknown =>
+      at(object, 'metadata', 'annotations', 'k8s.io/initial-events-end');
+
+    test('begin with the objects and a mark behind them, as a streaming list', async () => {
+      for (const name of ['i1', 'i2'])
+        await client().post(maps, { metadata: { name, labels: { stream: 'yes' } }, data: { k: name } });
+      const { code, causes } = await client().expected(initialEvents);
+      if (code !== 200) {
+        const reply = await client().get(maps + query(streamed));
+        expect([reply.code, causesOf(reply)]).toEqual([code, causes]);
+        return;
+      }
+      const newest = await now();
+      const watch = await client().watch(maps + query({ ...streamed, resourceVersion: newest }));
+      const events = await watch.take(3);
+      expect(events.slice(0, 2).map(told).sort()).toEqual([
+        ['ADDED', 'i1'],
+        ['ADDED', 'i2'],
+      ]);
+      const [, , mark] = events;
+      expect(mark).toMatchObject({ type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1' } });
+      expect(mark && endsInitial(mark)).toBe('true');
+      expect(Number(mark && versionOf(mark))).toBeGreaterThanOrEqual(Number(newest));
+      // The mark has nothing but a version and the annotation.
+      expect(Object.keys(asObject(mark?.object.metadata)).sort()).toEqual(['annotations', 'resourceVersion']);
+      await client().patch(`${maps}/i1`, 'merge', { data: { k: 'changed' } });
+      expect((await watch.take(1)).map(told)).toEqual([['MODIFIED', 'i1']]);
+      watch.close();
+    });
+
+    test('that are asked for no initial events begin with the present', async ({ skip }) => {
+      await client().needs(initialEvents, skip);
+      const watch = await client().watch(maps + query({ ...streamed, sendInitialEvents: 'false' }));
+      await client().post(maps, { metadata: { name: 'i3', labels: { stream: 'yes' } } });
+      expect((await watch.take(1)).map(told)).toEqual([['ADDED', 'i3']]);
+      watch.close();
+    });
+
+    test('that are asked for initial events of the future give up with 504, inside the stream', async ({ skip }) => {
+      await client().needs(initialEvents, skip);
+      const events = await client().watched(maps + query({ ...streamed, resourceVersion: '99999999' }));
+      expect(events).toMatchObject([
+        { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 504, reason: 'Timeout' } },
+      ]);
+      expect(at(events[0]?.object, 'details', 'causes')).toMatchObject([{ reason: 'ResourceVersionTooLarge' }]);
+    });
+
+    test.for([
+      ['no match', '', ['FieldValueForbidden']],
+      ['another match', 'Exact', ['FieldValueForbidden', 'FieldValueNotSupported']],
+    ] as const)('with initial events need to match what is not older: %s', async ([, match, reasons], { skip }) => {
+      await client().needs(initialEvents, skip);
+      const reply = await client().get(maps + query({ ...streamed, resourceVersionMatch: match, timeoutSeconds: '1' }));
+      expect(reply.body, reply.text).toMatchObject({ code: 422, reason: 'Invalid' });
+      expect(causesOf(reply)).toEqual(reasons.map((reason) => `resourceVersionMatch ${reason}`));
     });
 
     test('are not for every resource', async () => {

@@ -14,7 +14,8 @@ export class CountReporter implements Reporter {
         if (state === 'pending') continue;
         counts[state] += 1;
         if (state !== 'skipped') continue;
-        const name = `${module.relativeModuleId}: ${outermostSkipped(test)}`;
+        const { note } = test.result() as { readonly note?: string };
+        const name = `${module.relativeModuleId}: ${outermostSkipped(test)}${note === undefined ? '' : ` (${note})`}`;
         skipped.set(name, (skipped.get(name) ?? 0) + 1);
       }
     }

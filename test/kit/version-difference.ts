@@ -2,7 +2,7 @@
 import { isSince, type ServerVersion } from './server-version.ts';
 
 export interface VersionDifference<T> {
-  /** The first minor version of Kubernetes 1 with the new answer. */
+  /** The first minor version of Kubernetes 1 that is known to give the new answer. */
   readonly since: number;
   /** The cause of the difference, in one sentence. */
   readonly why: string;

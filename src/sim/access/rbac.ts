@@ -42,12 +42,15 @@ const discovery: JsonObject = {
     '/version/',
   ],
 };
-/** What every caller may ask of itself, as system:basic-user says. */
-const basic: JsonObject = {
-  verbs: ['create'],
-  apiGroups: ['authorization.k8s.io'],
-  resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
-};
+/** What every caller may ask about itself, as system:basic-user says. */
+const basic: readonly JsonObject[] = [
+  {
+    verbs: ['create'],
+    apiGroups: ['authorization.k8s.io'],
+    resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+  },
+  { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
+];
 /** What anybody at all may read, as system:public-info-viewer says. */
 const publicInfo: JsonObject = {
   verbs: ['get'],
@@ -74,7 +77,7 @@ export class Rbac {
   /** The rules that hold for the caller in the whole cluster and, when it is given, in this namespace. */
   rulesOf(caller: Caller, namespace: string): readonly JsonObject[] {
     if (caller.groups.includes('system:masters')) return everything;
-    const rules = [publicInfo, ...(caller.groups.includes('system:authenticated') ? [discovery, basic] : [])];
+    const rules = [publicInfo, ...(caller.groups.includes('system:authenticated') ? [discovery, ...basic] : [])];
     const bindings = this.#store.list('clusterrolebindings.rbac.authorization.k8s.io');
     if (namespace !== '') bindings.push(...this.#store.list('rolebindings.rbac.authorization.k8s.io', namespace));
     for (const { object, namespace: within } of bindings) {

@@ -13,6 +13,7 @@ export function answerReview(
   { callers, rbac }: { readonly callers: Callers; readonly rbac: Rbac },
 ): JsonObject {
   const head = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: asObject(review.metadata) };
+  if (resource.kind === 'SelfSubjectReview') return { ...head, status: { userInfo: userInfo(caller) } };
   const spec = asObject(review.spec);
   if (resource.kind === 'TokenReview')
     return { ...head, spec, status: tokenStatus(callers.named(asString(spec.token))) };
@@ -28,7 +29,11 @@ export function answerReview(
 
 function tokenStatus(caller: Caller | undefined): JsonObject {
   if (!caller) return { error: 'invalid bearer token', user: {} };
-  return { authenticated: true, user: { username: caller.user, uid: caller.user, groups: caller.groups } };
+  return { authenticated: true, user: userInfo(caller) };
+}
+
+function userInfo({ user, groups }: Caller): JsonObject {
+  return { username: user, uid: user, groups };
 }
 
 function rulesStatus(rules: readonly JsonObject[]): JsonObject {

@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { asObject, isObject, type JsonObject } from '../objects/json.ts';
 import type { ObjectStore, Stored } from '../objects/object-store.ts';
-import { StatusError, statusErrors } from '../objects/status-error.ts';
+import { type StatusCause, StatusError, statusErrors } from '../objects/status-error.ts';
 import type { FieldPredicate } from '../resources/field-selector.ts';
 import type { LabelPredicate } from '../resources/label-selector.ts';
 import { metadataOf, type ServedResource } from '../resources/served-resource.ts';
@@ -22,6 +22,8 @@ export interface ListQuery {
   readonly continue: string;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
+  /** Whether the parameter of streaming lists is given, which only a watch may have. */
+  readonly sendInitialEvents: boolean;
 }
 
 export interface ListPage {
@@ -48,41 +50,52 @@ export function isSelected(
 }
 
 /** Waits up to three seconds for a revision the store has not reached; then 504, as the watch cache does. */
-async function awaitRevision(store: ObjectStore, clock: Clock, wanted: number): Promise<void> {
+export async function awaitRevision(store: ObjectStore, clock: Clock, wanted: number): Promise<void> {
   for (let waited = 0; store.revision < wanted; waited += 100) {
     if (waited >= 3000) throw statusErrors.tooLargeResourceVersion(wanted, store.revision);
     await clock.sleep(100);
   }
 }
 
-function invalidOption(field: string, message: string): StatusError {
-  const reason = message.startsWith('Unsupported') ? 'FieldValueNotSupported' : 'FieldValueForbidden';
-  return statusErrors.invalid('meta.k8s.io', 'ListOptions', '', [{ reason, message, field }]);
+function forbidden(field: string, message: string): StatusCause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field };
 }
 
-/** A 500 for a version that is no number, as real servers have it. */
+/** The causes to refuse resourceVersionMatch; empty where it is right. */
+function matchCauses({ resourceVersion, resourceVersionMatch: match, continue: token }: ListQuery): StatusCause[] {
+  const field = 'resourceVersionMatch';
+  if (match === '') return [];
+  if (token !== '') return [forbidden(field, 'resourceVersionMatch is forbidden for continue')];
+  if (resourceVersion === '')
+    return [forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided')];
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`;
+    return [{ reason: 'FieldValueNotSupported', message, field }];
+  }
+  if (match === 'Exact' && resourceVersion === '0')
+    return [forbidden(field, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')];
+  return [];
+}
+
+/** A refusal of a version that is no number: a 500 for a get and a watch, as real servers have it. */
 export function checkResourceVersion(text: string): void {
-  if (/^\d*$/.test(text)) return;
+  const problem = versionProblem(text);
+  if (problem !== undefined) throw new StatusError(500, '', problem);
+}
+
+function versionProblem(text: string): string | undefined {
+  if (/^\d*$/.test(text)) return undefined;
   const shown = JSON.stringify(text);
-  const message = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`;
-  throw new StatusError(500, '', message);
+  return `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`;
 }
 
 function checkOptions(query: ListQuery): number {
-  const { resourceVersion, resourceVersionMatch: match } = query;
-  checkResourceVersion(resourceVersion);
-  if (match !== '') {
-    const field = 'resourceVersionMatch';
-    if (query.continue !== '') throw invalidOption(field, 'Forbidden: resourceVersionMatch is forbidden for continue');
-    if (resourceVersion === '')
-      throw invalidOption(field, 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided');
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      throw invalidOption(field, `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan"`);
-    }
-    if (match === 'Exact' && resourceVersion === '0') {
-      throw invalidOption(field, 'Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
-    }
-  }
+  const { resourceVersion } = query;
+  const problem = versionProblem(resourceVersion);
+  if (problem !== undefined) throw statusErrors.badRequest(`invalid resource version: ${problem}`);
+  const causes = matchCauses(query);
+  if (query.sendInitialEvents) causes.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  if (causes.length > 0) throw statusErrors.invalid('meta.k8s.io', 'ListOptions', '', causes);
   if (query.continue !== '' && resourceVersion !== '' && resourceVersion !== '0') {
     throw statusErrors.badRequest('specifying resource version is not allowed when using continue');
   }

@@ -33,8 +33,8 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly subresource?: '' | 'status';
-  /** Unknown fields are refused with a 400 instead of being dropped. */
-  readonly strict?: boolean;
+  /** Hears the paths of the fields that the schema does not know, before they are dropped; may throw a refusal. */
+  readonly onUnknownFields?: (paths: readonly string[]) => void;
   /** For the server's own parts: status may be written with the rest, nothing is validated or pruned. */
   readonly trusted?: boolean;
 }
@@ -246,6 +246,7 @@ export class ObjectApi {
     if (metadataOf(applied).managedFields !== undefined) {
       throw statusErrors.badRequest('metadata.managedFields must be nil');
     }
+    checkDeclared(resource, name, applied);
     const current = this.store.get(resource.storage, namespace, name);
     const who = this.#who(resource, 'Apply', options);
     if (!current) {
@@ -317,7 +318,8 @@ export class ObjectApi {
       if (equalJson(next, old) && sameManagers(managedFields, before.managedFields))
         return { stored: current, gone: false };
       next = { ...next, metadata: { ...metadataOf(next), managedFields } };
-    } else if (!options.trusted || options.fieldManager !== undefined) {
+    } else if (before.managedFields !== undefined && (!options.trusted || options.fieldManager !== undefined)) {
+      // An object without managed fields has none until it is applied.
       next = this.#manage(resource, next, changedFields(next, old, resource.schema), 'Update', options);
     }
     const meta = metadataOf(next);
@@ -351,7 +353,7 @@ export class ObjectApi {
     if (options.trusted) return resource.custom || !creating ? object : defaultBuiltin(resource.kind, object, creating);
     const types = resource.schema;
     let out = pruneUnknown(object, types.root, types) as JsonObject;
-    if (options.strict) refuseUnknown(object, out);
+    options.onUnknownFields?.(prunedPaths(object, out, ''));
     out = applyDefaults(out, types.root, types) as JsonObject;
     if (!resource.custom) out = defaultBuiltin(resource.kind, out, creating);
     const causes = validateValue(out, types.root, types, '').filter((cause) => !isBlind(cause, resource));
@@ -451,9 +453,15 @@ export class ObjectApi {
   }
 }
 
-function refuseUnknown(given: JsonObject, kept: JsonObject): void {
-  const unknown = prunedPaths(given, kept, '').map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (unknown.length > 0) throw statusErrors.badRequest(`strict decoding error: ${unknown.join(', ')}`);
+/** A 500 for fields of an applied configuration that the schema does not know. */
+function checkDeclared(resource: ServedResource, name: string, applied: JsonObject): void {
+  const types = resource.schema;
+  const unknown = prunedPaths(applied, pruneUnknown(applied, types.root, types), '');
+  const problems = unknown.map((path) => `.${path}: field not declared in schema`);
+  if (problems.length === 0) return;
+  const about = `(${metadataString(applied, 'namespace')}/${name}; ${apiVersionOf(resource)}, Kind=${resource.kind})`;
+  const listed = problems.length === 1 ? problems.join('') : `errors:\n  ${problems.join('\n  ')}`;
+  throw new StatusError(500, '', `failed to create typed patch object ${about}: ${listed}`);
 }
 
 /** Causes the simulator does not raise: fields a built-in kind fills in elsewhere. */

@@ -1,11 +1,17 @@
 /** The built-in resources, made from the schema tables. */
-import type { JsonObject } from '../objects/json.ts';
+import { at } from '../objects/json.ts';
+import type { View } from '../objects/object-store.ts';
 import { allVerbs, type ScalePaths, type ServedResource } from '../resources/served-resource.ts';
 import { builtinSchema } from '../schema/builtin-schema.ts';
 import type { BuiltinKind } from '../schema/notation.ts';
 import { eventsV1ToCore, eventsV1View } from './event-conversion.ts';
 
-const plain = { convert: (object: JsonObject): JsonObject => object };
+const plain: View = { convert: (object) => object, text: JSON.stringify };
+/** Objects that are put together for each request have a name and nothing else in their metadata. */
+const computedView: View = {
+  convert: (object) => ({ ...object, metadata: { name: at(object, 'metadata', 'name') } }),
+  text: JSON.stringify,
+};
 const withGeneration = new Set([
   'Pod',
   'Deployment',
@@ -56,6 +62,7 @@ const replicas: ScalePaths = {
 
 function resourceOf(kind: BuiltinKind): ServedResource {
   const schema = builtinSchema();
+  const computed = kind.kind === 'ComponentStatus';
   const isNewEvent = kind.kind === 'Event' && kind.group === 'events.k8s.io';
   const storage = isNewEvent || kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
   const fields = selectable[kind.kind] ?? selectable[`${kind.kind}.${kind.group}`] ?? [];
@@ -71,7 +78,8 @@ function resourceOf(kind: BuiltinKind): ServedResource {
     categories: kind.categories,
     verbs: kind.bare ? ['create'] : (kind.verbs ?? allVerbs),
     storage,
-    view: isNewEvent ? eventsV1View : plain,
+    view: isNewEvent ? eventsV1View : computed ? computedView : plain,
+    computed,
     toStorage: isNewEvent ? eventsV1ToCore : (object) => object,
     custom: false,
     bare: kind.bare,

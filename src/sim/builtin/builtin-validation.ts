@@ -31,10 +31,11 @@ export function metadataCauses(metadata: JsonObject): StatusCause[] {
       causes.push(invalid('metadata.finalizers', finalizer, message));
     }
   }
-  for (const reference of asArray(metadata.ownerReferences).map(asObject)) {
+  for (const [index, reference] of asArray(metadata.ownerReferences).map(asObject).entries()) {
     for (const key of ['apiVersion', 'kind', 'name', 'uid']) {
       if (asString(reference[key]) !== '') continue;
-      causes.push(invalid(`metadata.ownerReferences.${key}`, '', `${key} must not be empty`));
+      const field = `metadata.ownerReferences[${index}].${key}`;
+      causes.push(cause('FieldValueRequired', field, 'Required value: must not be empty'));
     }
   }
   return causes;

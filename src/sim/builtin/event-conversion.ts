@@ -23,7 +23,10 @@ function rename(object: JsonObject, map: ReadonlyMap<string, string>, apiVersion
 }
 
 /** A core/v1 Event as events.k8s.io/v1 shows it. */
-export const eventsV1View: View = { convert: (object) => rename(object, toEvents, 'events.k8s.io/v1') };
+export const eventsV1View: View = {
+  convert: (object) => rename(object, toEvents, 'events.k8s.io/v1'),
+  text: JSON.stringify,
+};
 
 /** An events.k8s.io/v1 Event in the stored form. */
 export function eventsV1ToCore(object: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 /** From a CustomResourceDefinition to the resources it makes: names, schemas, views. Pure. */
 
-import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
+import { asArray, asObject, asString, isObject, type JsonObject, sortedJsonText } from '../objects/json.ts';
 import type { View } from '../objects/object-store.ts';
 import { allVerbs, type ScalePaths, type ServedResource } from '../resources/served-resource.ts';
 import { builtinSchema } from '../schema/builtin-schema.ts';
@@ -69,6 +69,7 @@ function viewOf(apiVersion: string, types: TypedSchema, isStorage: boolean): Vie
       if (mayDefault) out = applyDefaults(out, own.root, own) as JsonObject;
       return isStorage ? out : withMetadata(pruneUnknown(out, types.root, types) as JsonObject, out);
     },
+    text: sortedJsonText,
   };
 }
 
@@ -119,6 +120,7 @@ export function customResources(crd: JsonObject): ServedResource[] {
           object.apiVersion === storageVersion ? object : { ...object, apiVersion: storageVersion },
         custom: true,
         bare: false,
+        computed: false,
         statusSubresource: status,
         subresources: [...(status ? ['status'] : []), ...(scale ? ['scale'] : [])],
         scale,

@@ -118,7 +118,7 @@ function nodeOf(world: World, index: number): JsonObject {
         kernelVersion: '6.8.0-45-generic',
         osImage: 'Ubuntu 24.04.1 LTS',
         containerRuntimeVersion: 'containerd://2.1.4',
-        kubeletVersion: world.chance(0.2) ? 'v1.34.2' : 'v1.35.0',
+        kubeletVersion: world.chance(0.2) ? 'v1.36.4' : 'v1.37.2',
         kubeProxyVersion: '',
         operatingSystem: 'linux',
         architecture: 'amd64',

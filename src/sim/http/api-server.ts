@@ -10,6 +10,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Callers } from '../access/callers.ts';
 import type { Rbac } from '../access/rbac.ts';
+import { versionInfo } from '../builtin/kubernetes-version.ts';
 import type { Faults } from '../objects/faults.ts';
 import { statusErrors } from '../objects/status-error.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
@@ -31,18 +32,6 @@ export interface ApiServerOptions {
   readonly callers: Callers;
   readonly rbac: Rbac;
 }
-
-const versionInfo = {
-  major: '1',
-  minor: '35',
-  gitVersion: 'v1.35.0',
-  gitCommit: '0000000000000000000000000000000000000000',
-  gitTreeState: 'clean',
-  buildDate: '2026-01-01T00:00:00Z',
-  goVersion: 'go1.25.0',
-  compiler: 'gc',
-  platform: 'linux/amd64',
-};
 
 export class ApiServer {
   readonly #options: ApiServerOptions;

@@ -56,7 +56,7 @@ export class Discovery {
   static wantsAggregated(accept: string | undefined): boolean {
     return (accept ?? '')
       .split(',')
-      .some((part) => part.includes('as=APIGroupDiscoveryList') && /v=v2(beta1)?\b/.test(part));
+      .some((part) => part.includes('as=APIGroupDiscoveryList') && /v=v2(;|$)/.test(part));
   }
 
   /** The answer for /api, /apis, /apis/GROUP, /api/v1 or /apis/GROUP/VERSION; undefined for anything else. */
@@ -87,7 +87,9 @@ export class Discovery {
     this.#generation = this.#registry.generation;
     this.#aggregated = new Map();
     const groups = new Map<string, Map<string, ServedResource[]>>();
-    for (const resource of this.#registry.all()) {
+    const byName = this.#registry.all().toSorted((a, b) => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0));
+    for (const { group } of this.#registry.all()) groups.set(group, new Map());
+    for (const resource of byName) {
       const versions = groups.get(resource.group) ?? new Map<string, ServedResource[]>();
       groups.set(resource.group, versions);
       versions.set(resource.version, [...(versions.get(resource.version) ?? []), resource]);
@@ -112,7 +114,7 @@ export class Discovery {
     const items = [...this.#groups]
       .filter(([group]) => (group === '') === legacy)
       .map(([group, versions]) => ({
-        metadata: { name: group, creationTimestamp: null },
+        metadata: group === '' ? {} : { name: group },
         versions: [...versions].map(([version, resources]) => ({
           version,
           resources: resources.map(aggregatedResource),
@@ -121,7 +123,8 @@ export class Discovery {
       }));
     const body = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
     const etag = `"${createHash('sha512').update(JSON.stringify(body)).digest('hex').toUpperCase()}"`;
-    const answer = { body, headers: { 'Content-Type': aggregatedType, ETag: etag, Vary: 'Accept' } };
+    const headers = { 'Content-Type': aggregatedType, 'Cache-Control': 'public', ETag: etag, Vary: 'Accept' };
+    const answer = { body, headers };
     this.#aggregated.set(key, answer);
     return answer;
   }
@@ -162,16 +165,20 @@ function resourceList(group: string, version: string, resources: readonly Served
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf({ group, version }), resources: out };
 }
 
+/** Group and version of a kind are empty where they are those of the resource, as real servers write them. */
+const ownGroupVersion = { group: '', version: '' };
+
 function aggregatedResource(resource: ServedResource): JsonObject {
-  const { group, version, kind } = resource;
-  const subresources = servedSubresources(resource).map((name) => ({
-    subresource: name,
-    responseKind: { group, version, ...subresourceKind(resource, name) },
-    verbs: subresourceVerbs(name),
-  }));
+  const subresources = servedSubresources(resource)
+    .map((name) => ({
+      subresource: name,
+      responseKind: { ...ownGroupVersion, ...subresourceKind(resource, name) },
+      verbs: subresourceVerbs(name),
+    }))
+    .sort((a, b) => (a.subresource < b.subresource ? -1 : 1));
   return {
     resource: resource.plural,
-    responseKind: { group, version, kind },
+    responseKind: { ...ownGroupVersion, kind: resource.kind },
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: resource.singular,
     verbs: resource.verbs,

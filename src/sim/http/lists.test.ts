@@ -95,7 +95,7 @@ describe('lists', () => {
     ['resourceVersionMatch=Exact', 422],
     ['resourceVersion=0&resourceVersionMatch=Exact', 422],
     ['resourceVersion=1&resourceVersionMatch=Sometimes', 422],
-    ['resourceVersion=abc', 500],
+    ['resourceVersion=abc', 400],
   ])('refuse %s', async (query, code) => {
     expect((await client.get(`${maps}?${query}`)).status).toBe(code);
   });

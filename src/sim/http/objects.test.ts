@@ -80,7 +80,9 @@ describe('create', () => {
   test('refuses unknown fields when asked to be strict', async () => {
     const body = { metadata: { name: 'strict' }, data: {}, bogus: 1 };
     const refused = await client.post(`${maps}?fieldValidation=Strict`, body);
-    expect(refused).toMatchObject({ status: 400, body: { message: 'strict decoding error: unknown field "bogus"' } });
+    const message =
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "bogus"';
+    expect(refused).toMatchObject({ status: 400, body: { message } });
     const packed = await client.send('POST', maps, 'k8s', { 'Content-Type': 'application/vnd.kubernetes.protobuf' });
     expect(packed.status).toBe(415);
   });

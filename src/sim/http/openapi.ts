@@ -6,7 +6,8 @@
  * v3 wraps a reference that has a description in `allOf`, and v2 drops what its dialect cannot say (nullable, oneOf).
  */
 import { createHash } from 'node:crypto';
-import { asString, isObject, type JsonObject } from '../objects/json.ts';
+import { openApiVersion } from '../builtin/kubernetes-version.ts';
+import { asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 import { builtinSchema } from '../schema/builtin-schema.ts';
@@ -56,6 +57,18 @@ function toV3(value: unknown, named = false): unknown {
   }
   return out;
 }
+
+/** Types that v2 calls strings and v3 can say: each is one of two. */
+const v3Types: Readonly<Record<string, JsonObject>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': {
+    type: undefined,
+    oneOf: [{ type: 'string' }, { type: 'number' }],
+  },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
+    type: undefined,
+    oneOf: [{ type: 'integer' }, { type: 'string' }],
+  },
+};
 
 /** A custom kind's definition in the dialect of v2. */
 function toV2(value: unknown, named = false): unknown {
@@ -149,7 +162,7 @@ export class OpenApi {
     }
     const text = JSON.stringify({
       swagger: '2.0',
-      info: { title: 'Kubernetes', version: 'v1.35.0' },
+      info: { title: 'Kubernetes', version: openApiVersion },
       paths: pathsOf(resources, v2Prefix),
       definitions,
     });
@@ -184,10 +197,11 @@ export class OpenApi {
     const names = new Set(Object.keys(own));
     for (const schema of Object.values(own)) collectRefs(schema, names, shared);
     const schemas: JsonObject = {};
-    for (const name of [...names].sort()) schemas[name] = toV3(own[name] ?? shared[name]);
+    for (const name of [...names].sort())
+      schemas[name] = { ...asObject(toV3(own[name] ?? shared[name])), ...v3Types[name] };
     const text = JSON.stringify({
       openapi: '3.0.0',
-      info: { title: 'Kubernetes', version: 'v1.35.0' },
+      info: { title: 'Kubernetes', version: openApiVersion },
       paths: pathsOf(resources, v3Prefix),
       components: { schemas },
     });

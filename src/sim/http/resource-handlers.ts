@@ -6,12 +6,12 @@ import type { Callers } from '../access/callers.ts';
 import type { Caller, Rbac } from '../access/rbac.ts';
 import { answerReview } from '../access/reviews.ts';
 import { checkResourceVersion, type Lister, type ListQuery } from '../api/list-objects.ts';
-import type { DeleteRequest, ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
+import type { ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
 import { readScale, writeScale } from '../api/scale.ts';
 import type { Faults } from '../objects/faults.ts';
-import { asArray, asObject, asString, isObject, type JsonObject, parseJson } from '../objects/json.ts';
+import { isObject, type JsonObject, parseJson, sortedJsonText } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
-import { type StatusError, statusErrors } from '../objects/status-error.ts';
+import { statusErrors } from '../objects/status-error.ts';
 import { parseFieldSelector } from '../resources/field-selector.ts';
 import { parseLabelSelector } from '../resources/label-selector.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
@@ -20,8 +20,9 @@ import { faultyList } from './faulty-list.ts';
 import { FaultyWire } from './faulty-wire.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
 import type { ResourcePath } from './request-info.ts';
+import { deleteRequest, includeObject, initialEventsOf, isTrue, listQuery, writeOptions } from './request-options.ts';
 import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond.ts';
-import { type IncludeObject, tableText } from './table.ts';
+import { tableText } from './table.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface HandlerFeatures {
@@ -122,7 +123,12 @@ export class ResourceHandlers {
     }
     if (resource.namespaced && path.namespace === undefined) throw statusErrors.methodNotAllowed();
     const body = await this.#body(request);
-    const created = this.#api.create(resource, path.namespace ?? '', body, writeOptions(request, params, ''));
+    const created = this.#api.create(
+      resource,
+      path.namespace ?? '',
+      body,
+      writeOptions(request, response, resource, params, ''),
+    );
     sendText(response, 201, created.text(resource.view));
   }
 
@@ -141,7 +147,7 @@ export class ResourceHandlers {
       sub === undefined || (sub === 'status' && resource.statusSubresource) || (sub === 'scale' && resource.scale);
     if (!served && sub !== 'finalize') throw statusErrors.noSuchPath();
     if (sub === 'scale') return this.#scale(method, request, response, resource, namespace, name, params);
-    const options = writeOptions(request, params, sub === 'status' ? 'status' : '');
+    const options = writeOptions(request, response, resource, params, sub === 'status' ? 'status' : '');
     const verb = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method];
     if (verb === undefined || !resource.verbs.includes(verb) || (sub !== undefined && method === 'DELETE')) {
       throw statusErrors.methodNotAllowed();
@@ -214,7 +220,7 @@ export class ResourceHandlers {
     if (method !== 'PUT' && method !== 'PATCH') throw statusErrors.methodNotAllowed();
     const body = await this.#body(request);
     const scale = method === 'PUT' ? body : { ...readScale(resource, stored), spec: body.spec };
-    const done = writeScale(this.#api, resource, stored, scale, writeOptions(request, params, ''));
+    const done = writeScale(this.#api, resource, stored, scale, writeOptions(request, response, resource, params, ''));
     sendJson(response, 200, readScale(resource, done));
   }
 
@@ -228,7 +234,7 @@ export class ResourceHandlers {
     const shape = acceptedShape(request.headers.accept, 'PartialObjectMetadataList');
     const partial = shape === 'metadata';
     const page = await this.#lister.list(resource, query);
-    const metadata: JsonObject = { resourceVersion: String(page.revision) };
+    const metadata: JsonObject = resource.computed ? {} : { resourceVersion: String(page.revision) };
     if (page.continue !== '') {
       metadata.continue = page.continue;
       if (page.remaining !== undefined) metadata.remainingItemCount = page.remaining;
@@ -239,8 +245,8 @@ export class ResourceHandlers {
     }
     const apiVersion = partial ? 'meta.k8s.io/v1' : apiVersionOf(resource);
     const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
-    const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`;
-    const body = listPieces(head, page.items, itemText(resource, partial));
+    const frame = listFrame(resource.custom && !partial, { kind, apiVersion, metadata });
+    const body = listPieces(frame, page.items, itemText(resource, partial));
     const left = faultyList(this.#faults, resource.plural, response, body);
     if (left) await sendPieces(response, left);
   }
@@ -253,7 +259,7 @@ export class ResourceHandlers {
     params: URLSearchParams,
   ): void {
     if (!resource.verbs.includes('watch')) throw statusErrors.methodNotAllowed();
-    const sendInitialEvents = this.#initialEvents(params);
+    const initialEvents = initialEventsOf(params, this.#features.watchList);
     const seconds = Number(params.get('timeoutSeconds') ?? 0);
     const resourceVersion = params.get('resourceVersion') ?? '';
     checkResourceVersion(resourceVersion);
@@ -268,7 +274,7 @@ export class ResourceHandlers {
         resourceVersion,
         allowBookmarks: isTrue(params.get('allowWatchBookmarks')),
         timeoutMs: (seconds > 0 ? seconds : 1800 + this.#api.random() * 1800) * 1000,
-        sendInitialEvents: sendInitialEvents === true,
+        initialEvents,
       },
       {
         store: this.#api.store,
@@ -297,30 +303,6 @@ export class ResourceHandlers {
     return (stored) => tableText(resource, [stored], { resourceVersion: String(stored.revision) }, options);
   }
 
-  #initialEvents(params: URLSearchParams): boolean | undefined {
-    const given = params.get('sendInitialEvents');
-    const match = params.get('resourceVersionMatch') ?? '';
-    const refuse = (field: string, message: string): StatusError =>
-      statusErrors.invalid('meta.k8s.io', 'ListOptions', '', [{ reason: 'FieldValueForbidden', message, field }]);
-    if (given === null) {
-      if (match === '') return undefined;
-      throw refuse('resourceVersionMatch', 'Forbidden: resourceVersionMatch is forbidden for watch');
-    }
-    if (!this.#features.watchList) {
-      throw refuse(
-        'sendInitialEvents',
-        'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
-      );
-    }
-    if (match !== 'NotOlderThan') {
-      throw refuse(
-        'resourceVersionMatch',
-        'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-      );
-    }
-    return isTrue(given);
-  }
-
   async #body(request: IncomingMessage, optional = false): Promise<JsonObject> {
     const type = request.headers['content-type'] ?? '';
     if (type !== '' && !/json|yaml/.test(type)) {
@@ -337,18 +319,35 @@ export class ResourceHandlers {
   }
 }
 
-function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1';
+interface ListFrame {
+  /** The text before the items, and behind them. */
+  readonly head: string;
+  readonly tail: string;
 }
 
-function* listPieces(head: string, items: readonly Stored[], textOf: (stored: Stored) => string): Generator<string> {
+/** Lists of custom objects have their keys in alphabetical order, with the metadata last; all others begin with the metadata. */
+function listFrame(custom: boolean, list: { kind: string; apiVersion: string; metadata: JsonObject }): ListFrame {
+  const [kind, apiVersion] = [JSON.stringify(list.kind), JSON.stringify(list.apiVersion)];
+  if (!custom) {
+    const metadata = JSON.stringify(list.metadata);
+    return { head: `{"kind":${kind},"apiVersion":${apiVersion},"metadata":${metadata},"items":[`, tail: ']}\n' };
+  }
+  const metadata = sortedJsonText({ continue: '', ...list.metadata });
+  return { head: `{"apiVersion":${apiVersion},"items":[`, tail: `],"kind":${kind},"metadata":${metadata}}\n` };
+}
+
+function* listPieces(
+  { head, tail }: ListFrame,
+  items: readonly Stored[],
+  textOf: (stored: Stored) => string,
+): Generator<string> {
   yield head;
   let first = true;
   for (const stored of items) {
     yield first ? textOf(stored) : `,${textOf(stored)}`;
     first = false;
   }
-  yield ']}\n';
+  yield tail;
 }
 
 /** Items of typed lists carry neither kind nor apiVersion, as the real server writes them; custom ones do. */
@@ -359,77 +358,5 @@ function itemText(resource: ServedResource, partial: boolean): (stored: Stored) 
   return (stored) => {
     const text = stored.text(resource.view);
     return text.startsWith(head) ? `{${text.slice(head.length)}` : text;
-  };
-}
-
-function listQuery(resource: ServedResource, namespace: string | undefined, params: URLSearchParams): ListQuery {
-  return {
-    namespace,
-    labels: parseLabelSelector(params.get('labelSelector') ?? ''),
-    fields: parseFieldSelector(params.get('fieldSelector') ?? '', resource),
-    limit: limitOf(params),
-    continue: params.get('continue') ?? '',
-    resourceVersion: params.get('resourceVersion') ?? '',
-    resourceVersionMatch: params.get('resourceVersionMatch') ?? '',
-  };
-}
-
-function limitOf(params: URLSearchParams): number {
-  const text = params.get('limit') ?? '';
-  if (!/^-?\d*$/.test(text))
-    throw statusErrors.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Math.max(0, Number(text));
-}
-
-function includeObject(params: URLSearchParams): IncludeObject {
-  const given = params.get('includeObject') ?? 'Metadata';
-  if (given === 'None' || given === 'Metadata' || given === 'Object') return given;
-  throw statusErrors.badRequest(
-    `includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object' or 'None'`,
-  );
-}
-
-/** Whether nothing is to be written; a 422 Status for a value that means neither. */
-function isDryRun(given: readonly string[], kind: string): boolean {
-  const odd = given.find((value) => value !== 'All');
-  if (odd === undefined) return given.length > 0;
-  const message = `Unsupported value: ${JSON.stringify(odd)}: supported values: "All"`;
-  throw statusErrors.invalid('meta.k8s.io', kind, '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
-}
-
-function writeOptions(request: IncomingMessage, params: URLSearchParams, subresource: '' | 'status'): WriteOptions {
-  const agent = (request.headers['user-agent'] ?? '').split('/')[0]?.slice(0, 128) ?? '';
-  const manager = params.get('fieldManager') ?? '';
-  const isApply = (request.headers['content-type'] ?? '').startsWith('application/apply-patch');
-  return {
-    subresource,
-    dryRun: isDryRun(params.getAll('dryRun'), request.method === 'POST' ? 'CreateOptions' : 'UpdateOptions'),
-    strict: params.get('fieldValidation') === 'Strict',
-    ...(manager !== '' || isApply ? { fieldManager: manager } : { fieldManager: agent || 'unknown' }),
-  };
-}
-
-function checkPropagation(policy: string, orphanDependents: boolean): void {
-  const refuse = (reason: string, message: string): StatusError =>
-    statusErrors.invalid('meta.k8s.io', 'DeleteOptions', '', [{ reason, message, field: 'propagationPolicy' }]);
-  if (policy !== '' && orphanDependents) {
-    throw refuse('FieldValueInvalid', 'Invalid value: orphanDependents and deletionPropagation cannot be both set');
-  }
-  if (policy !== '' && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
-    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan"`;
-    throw refuse('FieldValueNotSupported', message);
-  }
-}
-
-function deleteRequest(body: JsonObject, params: URLSearchParams): DeleteRequest {
-  const policy = asString(body.propagationPolicy) || (params.get('propagationPolicy') ?? '');
-  const grace = body.gracePeriodSeconds ?? params.get('gracePeriodSeconds') ?? undefined;
-  const { uid, resourceVersion } = asObject(body.preconditions);
-  checkPropagation(policy, body.orphanDependents !== undefined || params.has('orphanDependents'));
-  return {
-    ...(policy === '' ? {} : { propagationPolicy: policy }),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
-    preconditions: { uid: asString(uid), resourceVersion: asString(resourceVersion) },
-    dryRun: isDryRun([...params.getAll('dryRun'), ...asArray(body.dryRun).map(asString)], 'DeleteOptions'),
   };
 }

@@ -10,12 +10,13 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import { isSelected } from '../api/list-objects.ts';
+import { awaitRevision, isSelected } from '../api/list-objects.ts';
 import type { ObjectStore, Stored, StoreEvent } from '../objects/object-store.ts';
-import { statusErrors } from '../objects/status-error.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
 import type { FieldPredicate } from '../resources/field-selector.ts';
 import type { LabelPredicate } from '../resources/label-selector.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
+import type { InitialEvents } from './request-options.ts';
 
 export interface WatchQuery {
   readonly namespace: string | undefined;
@@ -24,8 +25,8 @@ export interface WatchQuery {
   readonly resourceVersion: string;
   readonly allowBookmarks: boolean;
   readonly timeoutMs: number;
-  /** Streaming list: the state first, then the bookmark that says it is complete. */
-  readonly sendInitialEvents: boolean;
+  /** `sent` makes a streaming list: the state first, then the bookmark that says it is complete. */
+  readonly initialEvents: InitialEvents;
 }
 
 export interface WatchSettings {
@@ -63,10 +64,10 @@ export class WatchStream {
   /** Starts the stream; throws the Status of a refusal before anything is written. `onEnd` is called once. */
   start(onEnd: () => void): void {
     const { store, expiredAsHttp } = this.#settings;
-    const { resourceVersion, sendInitialEvents } = this.#query;
+    const { resourceVersion, initialEvents } = this.#query;
     const from = Number(resourceVersion);
-    const synthetic = sendInitialEvents || from === 0;
-    const missed = synthetic ? [] : store.eventsSince(this.resource.storage, from);
+    const fromState = initialEvents === 'sent' || from === 0;
+    const missed = fromState ? [] : store.eventsSince(this.resource.storage, from);
     const expired = statusErrors.expired(`too old resource version: ${from} (${store.revision})`);
     if (!missed && expiredAsHttp) throw expired;
     this.#response.on('close', () => {
@@ -75,16 +76,39 @@ export class WatchStream {
     });
     this.#response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
     this.#response.flushHeaders();
-    if (!missed) {
-      this.#push(`{"type":"ERROR","object":${JSON.stringify(expired.status)}}\n`);
-      this.end();
-      return;
+    if (!missed) this.#fail(expired);
+    else if (!fromState) this.#follow(from, missed);
+    else if (from > store.revision) void this.#followState(from);
+    else this.#follow(store.revision, []);
+  }
+
+  /** Waits for a revision of the future, then follows; a 504 inside the stream when it does not come. */
+  async #followState(from: number): Promise<void> {
+    const { store, clock } = this.#settings;
+    try {
+      await awaitRevision(store, clock, from);
+    } catch (error) {
+      this.#fail(error);
     }
-    this.#sentRevision = synthetic ? store.revision : from;
-    if (synthetic) this.#sendState();
+    if (!this.#ended.signal.aborted) this.#follow(store.revision, []);
+  }
+
+  /** The beginning, then live events after this revision. */
+  #follow(from: number, missed: readonly StoreEvent[]): void {
+    const { initialEvents, resourceVersion } = this.#query;
+    this.#sentRevision = from;
+    if (initialEvents === 'sent' || (initialEvents === 'by version' && Number(resourceVersion) === 0))
+      this.#sendState();
     for (const event of missed) this.#onEvent(event);
-    this.#unsubscribe = store.subscribe(this.resource.storage, (event) => this.#onEvent(event));
+    this.#unsubscribe = this.#settings.store.subscribe(this.resource.storage, (event) => this.#onEvent(event));
     void this.#tick();
+  }
+
+  /** An ERROR event, and the end. */
+  #fail(error: unknown): void {
+    if (!(error instanceof StatusError)) throw error;
+    this.#push(`{"type":"ERROR","object":${JSON.stringify(error.status)}}\n`);
+    this.end();
   }
 
   /** Ends the body cleanly after what has been gathered. Idempotent. */
@@ -107,11 +131,11 @@ export class WatchStream {
 
   #sendState(): void {
     const { store } = this.#settings;
-    const { namespace, labels, fields, sendInitialEvents, allowBookmarks } = this.#query;
+    const { namespace, labels, fields, initialEvents, allowBookmarks } = this.#query;
     for (const stored of store.list(this.resource.storage, namespace)) {
       if (isSelected(stored, labels, fields)) this.#send('ADDED', stored);
     }
-    if (sendInitialEvents && allowBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
+    if (initialEvents === 'sent' && allowBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
   }
 
   #onEvent(event: StoreEvent): void {
@@ -149,7 +173,7 @@ export class WatchStream {
   #bookmark(annotations?: Record<string, string>): void {
     if (this.#settings.store.revision < this.#sentRevision) return;
     const { kind } = this.resource;
-    const metadata = { resourceVersion: String(this.#settings.store.revision), creationTimestamp: null, annotations };
+    const metadata = { resourceVersion: String(this.#settings.store.revision), annotations };
     const object = { kind, apiVersion: apiVersionOf(this.resource), metadata };
     this.#push(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
     this.#sentRevision = this.#settings.store.revision;

@@ -72,6 +72,19 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return isBigInteger(a) && isBigInteger(b) && JSON.stringify(a) === JSON.stringify(b);
 }
 
+/** JSON text with the keys of every object in alphabetical order, as servers write objects that they know no type of. */
+export function sortedJsonText(value: unknown): string {
+  return JSON.stringify(sortedKeys(value));
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isObject(value)) return value;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(value).sort()) sorted[key] = sortedKeys(value[key]);
+  return sorted;
+}
+
 /** The value at a chain of keys, or undefined. */
 export function at(value: unknown, ...keys: readonly string[]): unknown {
   let current = value;

@@ -77,6 +77,7 @@ describe('ObjectStore', () => {
         converted++;
         return { ...object, seen: true };
       },
+      text: JSON.stringify,
     };
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');

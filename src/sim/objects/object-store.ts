@@ -16,6 +16,8 @@ import type { JsonObject } from './json.ts';
 /** How one served version shows a stored object; compared by identity for the text cache. */
 export interface View {
   convert(object: JsonObject): JsonObject;
+  /** The JSON text of a converted object. */
+  text(converted: JsonObject): string;
 }
 
 /** One version of one object. Immutable; keeps the JSON text of the two views that asked last. */
@@ -43,7 +45,7 @@ export class Stored {
   text(view: View): string {
     const known = this.#texts?.find((slot) => slot.view === view);
     if (known) return known.text;
-    const text = JSON.stringify(view.convert(this.object));
+    const text = view.text(view.convert(this.object));
     this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
     return text;
   }

@@ -8,6 +8,7 @@ import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject }
 import { type StatusCause, StatusError } from '../objects/status-error.ts';
 import {
   fieldSchema,
+  isAtomicMap,
   isSetList,
   itemIdentity,
   itemSchema,
@@ -143,7 +144,7 @@ function marked(schema: JsonObject | undefined, key: string, types: TypedSchema)
 function mergeApplied(live: unknown, applied: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
   const resolved = resolveSchema(schema, types);
   if (isObject(applied)) {
-    if (!isObject(live) || resolved?.['x-kubernetes-map-type'] === 'atomic') return applied;
+    if (!isObject(live) || isAtomicMap(schema, types)) return applied;
     const out: JsonObject = { ...live };
     for (const [key, value] of Object.entries(applied))
       out[key] = mergeApplied(live[key], value, marked(schema, key, types), types);

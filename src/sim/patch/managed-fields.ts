@@ -8,6 +8,7 @@
 import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import {
   fieldSchema,
+  isAtomicMap,
   isSetList,
   itemIdentity,
   itemSchema,
@@ -50,7 +51,7 @@ export function itemKey(item: JsonObject, keys: readonly string[], itemType: Jso
 function setOfValue(value: unknown, marked: JsonObject | undefined, types: TypedSchema, dotted: boolean): FieldSet {
   const schema = resolveSchema(marked, types) ?? marked;
   if (isObject(value)) {
-    if (schema?.['x-kubernetes-map-type'] === 'atomic') return {};
+    if (isAtomicMap(marked, types)) return {};
     // Structs of built-in kinds are there, if empty, before anything is set in them; maps and custom objects are not.
     const own = dotted && Object.keys(value).length > 0 && (!types.open || isObject(schema?.additionalProperties));
     const out: FieldSet = own ? { '.': {} } : {};
@@ -91,7 +92,7 @@ export function changedFields(next: JsonObject, previous: JsonObject, types: Typ
   const walk = (value: unknown, old: unknown, marked: JsonObject | undefined): FieldSet | undefined => {
     if (equalJson(value, old)) return undefined;
     const schema = resolveSchema(marked, types) ?? marked;
-    if (isObject(value) && isObject(old) && schema?.['x-kubernetes-map-type'] !== 'atomic') {
+    if (isObject(value) && isObject(old) && !isAtomicMap(marked, types)) {
       const out: FieldSet = {};
       for (const [key, item] of Object.entries(value)) {
         const part = walk(item, old[key], markedField(schema, key) ?? fieldSchema(schema, key, types));

@@ -54,7 +54,10 @@ function mergeList(
   if (patch.some((item) => isObject(item) && item.$patch === 'replace')) {
     return patch.filter((item) => !(isObject(item) && item.$patch === 'replace'));
   }
-  if (mergeKey === '') return [...patch];
+  if (mergeKey === '') {
+    const merges = asString(marked?.['x-kubernetes-patch-strategy']).split(',').includes('merge');
+    return merges ? [...target, ...patch.filter((item) => !target.includes(item))] : [...patch];
+  }
   const out = [...target];
   for (const item of patch) {
     if (!isObject(item)) continue;

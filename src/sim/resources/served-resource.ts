@@ -36,6 +36,8 @@ export interface ServedResource {
   readonly custom: boolean;
   /** Never stored: only POST is served. */
   readonly bare: boolean;
+  /** Put together for each request: neither objects nor lists have a version. */
+  readonly computed: boolean;
   readonly statusSubresource: boolean;
   readonly subresources: readonly string[];
   readonly scale: ScalePaths | undefined;

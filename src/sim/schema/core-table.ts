@@ -6,7 +6,7 @@ kind Node nodes scope=cluster short=no sub=status -- A machine of the cluster.
   status: NodeStatus -- The most recently observed state of the node.
 type NodeSpec -- The desired behaviour of a node.
   podCIDR: string -- The range of pod addresses.
-  podCIDRs: string[] list=set -- The ranges of pod addresses.
+  podCIDRs: string[] list=set patch=merge -- The ranges of pod addresses.
   providerID: string -- The id of the machine at its provider.
   taints: Taint[] -- Taints that keep pods away.
   unschedulable: boolean -- Whether new pods are kept away.
@@ -90,7 +90,7 @@ type ServiceSpec -- The desired behaviour of a service.
   loadBalancerSourceRanges: string[] -- Ranges that may call.
   ports: ServicePort[] merge=port keys=port,protocol -- The ports.
   publishNotReadyAddresses: boolean -- Whether pods that are not ready are published.
-  selector: map string -- Labels of the pods behind the service.
+  selector: map string map=atomic -- Labels of the pods behind the service.
   sessionAffinity: string -- ClientIP or None.
   sessionAffinityConfig: SessionAffinityConfig -- More about affinity.
   trafficDistribution: string -- How traffic is spread.
@@ -126,17 +126,17 @@ type EndpointSubset -- Addresses with the same ports.
   addresses: EndpointAddress[] -- Addresses that are ready.
   notReadyAddresses: EndpointAddress[] -- Addresses that are not.
   ports: EndpointPort[] -- The ports.
-type EndpointAddress -- One address.
+type EndpointAddress map=atomic -- One address.
   hostname: string -- Its host name.
   ip!: string -- The address.
   nodeName: string -- The node.
   targetRef: ObjectReference -- The object behind it.
-type EndpointPort -- One port.
+type EndpointPort map=atomic -- One port.
   appProtocol: string -- The application protocol.
   name: string -- The name.
   port!: int32 -- The port.
   protocol: string -- The protocol.
-type ObjectReference -- Any object.
+type ObjectReference map=atomic -- Any object.
   apiVersion: string -- The API version.
   fieldPath: string -- A part of the object.
   kind: string -- The kind.
@@ -157,7 +157,7 @@ kind ServiceAccount serviceaccounts scope=ns short=sa -- An identity for process
   automountServiceAccountToken: boolean -- Whether pods get a token.
   imagePullSecrets: LocalObjectReference[] -- Secrets to pull images with.
   secrets: ObjectReference[] merge=name -- Secrets pods may use.
-kind Event events scope=ns short=ev -- Something that happened.
+kind Event events scope=ns short=ev required=metadata -- Something that happened.
   action: string -- What was done.
   count: int32 -- How often it happened.
   eventTime: MicroTime -- When it was first seen.
@@ -184,7 +184,7 @@ kind PersistentVolume persistentvolumes scope=cluster short=pv sub=status -- A p
 type PersistentVolumeSpec -- A piece of storage.
   accessModes: string[] -- How it can be mounted.
   capacity: map Quantity -- Its size.
-  claimRef: ObjectReference -- The claim it is bound to.
+  claimRef: ObjectReference map=granular -- The claim it is bound to.
   csi: CSIPersistentVolumeSource -- A volume of a CSI driver.
   hostPath: HostPathVolumeSource -- A path of the host.
   mountOptions: string[] -- Options of the mount.
@@ -220,7 +220,7 @@ type PersistentVolumeClaimSpec -- What storage is wanted.
 type VolumeResourceRequirements -- How much storage.
   limits: map Quantity -- At most.
   requests: map Quantity -- At least.
-type TypedLocalObjectReference -- An object in the same namespace, with its kind.
+type TypedLocalObjectReference map=atomic -- An object in the same namespace, with its kind.
   apiGroup: string -- The group.
   kind!: string -- The kind.
   name!: string -- The name.

@@ -6,7 +6,7 @@ type ObjectMeta -- Metadata that every persisted object has.
   creationTimestamp: Time -- When the server created the object; set by the server.
   deletionGracePeriodSeconds: int64 -- Seconds the object may take to end gracefully; only with deletionTimestamp.
   deletionTimestamp: Time -- When the object will be gone, once its finalizers are empty; set by the server on delete.
-  finalizers: string[] list=set -- Each entry names a component that must act before the object is removed.
+  finalizers: string[] list=set patch=merge -- Each entry names a component that must act before the object is removed.
   generateName: string -- A prefix from which the server makes a unique name, used only without name.
   generation: int64 -- A number that grows with every change of the desired state.
   labels: map string -- Keys and values by which objects are organised and selected.
@@ -17,7 +17,7 @@ type ObjectMeta -- Metadata that every persisted object has.
   resourceVersion: string -- An opaque value that changes with every change of the object.
   selfLink: string -- No longer set.
   uid: string -- Unique in time and space; set by the server.
-type OwnerReference -- An object that owns this one, in the same namespace or cluster-wide.
+type OwnerReference map=atomic -- An object that owns this one, in the same namespace or cluster-wide.
   apiVersion!: string -- The API version of the owner.
   blockOwnerDeletion: boolean -- Whether a foreground deletion of the owner waits for this object.
   controller: boolean -- Whether the owner is the managing controller.
@@ -37,7 +37,7 @@ type ListMeta -- Metadata of a list.
   remainingItemCount: int64 -- How many items follow this page, if the server counted them.
   resourceVersion: string -- The version of the collection this list shows.
   selfLink: string -- No longer set.
-type LabelSelector -- A query over labels; both parts must match. Empty matches everything.
+type LabelSelector map=atomic -- A query over labels; both parts must match. Empty matches everything.
   matchExpressions: LabelSelectorRequirement[] -- Requirements, all of which must hold.
   matchLabels: map string -- Keys and values that must all be equal.
 type LabelSelectorRequirement -- A key, an operator and values.

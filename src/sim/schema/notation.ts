@@ -10,10 +10,12 @@
  *     conditions: DeploymentCondition[] merge=type
  *     labels: map string
  *
- * `!` marks a required field, `merge=key` the key by which strategic merges and apply match list items
- * (`keys=a,b` where a list map has more than one). Types that are not scalars are looked up in the package first,
- * then by short name among all packages. A kind gets apiVersion, kind, metadata and its list by itself
- * (`bare`: no metadata, as review kinds that are never stored).
+ * `!` marks a required field. `merge=key` is the key by which strategic merges and apply match list items.
+ * `keys=a,b` stands for more than one key, `list=atomic` beside `merge` for a list that apply takes as one value.
+ * `patch=merge,retainKeys` is the strategy of strategic merges. `map=atomic` marks a map or a type that apply takes as one value.
+ * Types that are not scalars are looked up in the package first, then by short name among all packages.
+ * A kind gets apiVersion, kind, metadata and its list by itself; `required=metadata` makes its metadata required.
+ * `bare` marks review kinds, which are never stored and have no list.
  */
 import { must } from '../../base/must.ts';
 import type { JsonObject } from '../objects/json.ts';
@@ -44,6 +46,7 @@ export interface BuiltinSchema {
 }
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const extensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 const scalars: Readonly<Record<string, JsonObject>> = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
@@ -62,7 +65,10 @@ const wellKnown: Readonly<Record<string, string>> = {
   Quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
   IntOrString: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
   RawExtension: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
-  JSON: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
+  JSON: `${extensions}.JSON`,
+  JSONSchemaPropsOrArray: `${extensions}.JSONSchemaPropsOrArray`,
+  JSONSchemaPropsOrBool: `${extensions}.JSONSchemaPropsOrBool`,
+  JSONSchemaPropsOrStringArray: `${extensions}.JSONSchemaPropsOrStringArray`,
 };
 const leaves: Readonly<Record<string, JsonObject>> = {
   [`${meta}.Time`]: { description: 'A point in time, as RFC 3339 with seconds.', type: 'string', format: 'date-time' },
@@ -82,9 +88,10 @@ const leaves: Readonly<Record<string, JsonObject>> = {
     format: 'int-or-string',
   },
   'io.k8s.apimachinery.pkg.runtime.RawExtension': { description: 'Any object.', type: 'object' },
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON': {
-    description: 'Any JSON value: an object, a list or a scalar.',
-  },
+  [`${extensions}.JSON`]: { description: 'Any JSON value: an object, a list or a scalar.' },
+  [`${extensions}.JSONSchemaPropsOrArray`]: { description: 'A schema, or a list of schemas.' },
+  [`${extensions}.JSONSchemaPropsOrBool`]: { description: 'A schema, or whether anything is allowed.' },
+  [`${extensions}.JSONSchemaPropsOrStringArray`]: { description: 'A schema, or a list of names.' },
 };
 
 interface Line {
@@ -141,8 +148,8 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
   }
 
   const schemaOf = (type: string, pkg: string): JsonObject => {
-    if (type.endsWith('[]')) return { type: 'array', items: schemaOf(type.slice(0, -2), pkg) };
     if (type.startsWith('map ')) return { type: 'object', additionalProperties: schemaOf(type.slice(4), pkg) };
+    if (type.endsWith('[]')) return { type: 'array', items: schemaOf(type.slice(0, -2), pkg) };
     const scalar = scalars[type];
     if (scalar) return { ...scalar };
     const local = `${pkg}.${type}`;
@@ -161,15 +168,17 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
     const schema = schemaOf(type, pkg);
     if (line.description !== '') schema.description = line.description;
     const merge = option(words, 'merge');
-    const keys = option(words, 'keys')?.split(',') ?? (merge ? [merge] : undefined);
-    if (merge) {
-      schema['x-kubernetes-patch-merge-key'] = merge;
-      schema['x-kubernetes-patch-strategy'] = 'merge';
-    }
+    const list = option(words, 'list');
+    const patch = option(words, 'patch') ?? (merge ? 'merge' : undefined);
+    const map = option(words, 'map');
+    const keys = option(words, 'keys')?.split(',') ?? (merge && list === undefined ? [merge] : undefined);
+    if (merge) schema['x-kubernetes-patch-merge-key'] = merge;
+    if (patch) schema['x-kubernetes-patch-strategy'] = patch;
+    if (map) schema['x-kubernetes-map-type'] = map;
     if (keys) {
       schema['x-kubernetes-list-map-keys'] = keys;
       schema['x-kubernetes-list-type'] = 'map';
-    } else if (type.endsWith('[]')) schema['x-kubernetes-list-type'] = option(words, 'list') ?? 'atomic';
+    } else if (schema.type === 'array') schema['x-kubernetes-list-type'] = list ?? 'atomic';
     return { name: marked.replace('!', ''), required: marked.endsWith('!'), schema };
   };
 
@@ -179,7 +188,8 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
     const isKind = block.words[0] === 'kind';
     const bare = block.words.includes('bare');
     const properties: Record<string, JsonObject> = {};
-    const required: string[] = [];
+    const required: string[] = option(block.words, 'required')?.split(',') ?? [];
+    const map = option(block.words, 'map');
     if (isKind) {
       properties.apiVersion = { type: 'string', description: 'The version of the schema that this object follows.' };
       properties.kind = { type: 'string', description: 'The name of the kind of this object.' };
@@ -200,6 +210,7 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
       type: 'object',
       ...(required.length > 0 ? { required } : {}),
       properties,
+      ...(map === undefined ? {} : { 'x-kubernetes-map-type': map }),
       ...(isKind ? { 'x-kubernetes-group-version-kind': [{ group, kind, version }] } : {}),
     };
     if (!isKind) continue;

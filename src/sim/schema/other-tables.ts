@@ -50,7 +50,7 @@ type IngressBackend -- Where traffic goes.
 type IngressServiceBackend -- A service.
   name!: string -- The name of the service.
   port: ServiceBackendPort -- The port of the service.
-type ServiceBackendPort -- A port of a service.
+type ServiceBackendPort map=atomic -- A port of a service.
   name: string -- Its name.
   number: int32 -- Its number.
 type IngressRule -- A host and its paths.
@@ -77,7 +77,7 @@ kind NetworkPolicy networkpolicies scope=ns short=netpol -- Which traffic pods m
 type NetworkPolicySpec -- Which traffic pods may have.
   egress: NetworkPolicyEgressRule[] -- Traffic going out.
   ingress: NetworkPolicyIngressRule[] -- Traffic coming in.
-  podSelector!: LabelSelector -- Which pods.
+  podSelector: LabelSelector -- Which pods.
   policyTypes: string[] -- Ingress, Egress.
 type NetworkPolicyEgressRule -- Traffic going out.
   ports: NetworkPolicyPort[] -- To which ports.
@@ -118,11 +118,11 @@ kind RoleBinding rolebindings scope=ns -- Gives rights within a namespace.
 kind ClusterRoleBinding clusterrolebindings scope=cluster -- Gives rights in the whole cluster.
   roleRef!: RoleRef -- The role.
   subjects: Subject[] -- To whom.
-type RoleRef -- A role.
-  apiGroup!: string -- The group.
+type RoleRef map=atomic -- A role.
+  apiGroup: string -- The group.
   kind!: string -- The kind.
   name!: string -- The name.
-type Subject -- A user, a group or a service account.
+type Subject map=atomic -- A user, a group or a service account.
   apiGroup: string -- The group.
   kind!: string -- User, Group or ServiceAccount.
   name!: string -- The name.
@@ -203,7 +203,7 @@ type CustomResourceValidation -- A schema.
   openAPIV3Schema: JSONSchemaProps -- The schema.
 type CustomResourceDefinitionStatus -- What there is of a resource.
   acceptedNames: CustomResourceDefinitionNames -- The names in use.
-  conditions: CustomResourceDefinitionCondition[] merge=type -- Where the resource stands.
+  conditions: CustomResourceDefinitionCondition[] keys=type -- Where the resource stands.
   observedGeneration: int64 -- The generation the status was set from.
   storedVersions: string[] -- Versions objects may be stored in.
 type CustomResourceDefinitionCondition -- One aspect of the state of a resource.
@@ -218,13 +218,13 @@ type ExternalDocumentation -- A document elsewhere.
 type JSONSchemaProps -- A JSON schema.
   $ref: string -- Not allowed.
   $schema: string -- Not allowed.
-  additionalItems: JSON -- Not allowed.
-  additionalProperties: JSON -- The schema of the values of a map, or true.
+  additionalItems: JSONSchemaPropsOrBool -- Not allowed.
+  additionalProperties: JSONSchemaPropsOrBool -- The schema of the values of a map, or true.
   allOf: JSONSchemaProps[] -- All must hold.
   anyOf: JSONSchemaProps[] -- One must hold.
   default: JSON -- The value of an absent field.
   definitions: map JSONSchemaProps -- Not allowed.
-  dependencies: map JSON -- Not allowed.
+  dependencies: map JSONSchemaPropsOrStringArray -- Not allowed.
   description: string -- For people.
   enum: JSON[] -- The values allowed.
   example: JSON -- An example.
@@ -233,7 +233,7 @@ type JSONSchemaProps -- A JSON schema.
   externalDocs: ExternalDocumentation -- A document elsewhere.
   format: string -- The format of a string or number.
   id: string -- Not allowed.
-  items: JSON -- The schema of the items.
+  items: JSONSchemaPropsOrArray -- The schema of the items.
   maxItems: int64 -- The most items.
   maxLength: int64 -- The longest string.
   maxProperties: int64 -- The most properties.
@@ -259,7 +259,7 @@ type JSONSchemaProps -- A JSON schema.
   x-kubernetes-list-type: string -- atomic, set or map.
   x-kubernetes-map-type: string -- granular or atomic.
   x-kubernetes-preserve-unknown-fields: boolean -- Unknown fields are kept.
-  x-kubernetes-validations: ValidationRule[] keys=rule -- Rules.
+  x-kubernetes-validations: ValidationRule[] merge=rule -- Rules.
 type ValidationRule -- A rule in CEL.
   fieldPath: string -- The field a failure points to.
   message: string -- What is wrong, for people.
@@ -273,9 +273,13 @@ group authentication.k8s.io/v1 package=io.k8s.api.authentication.v1
 kind TokenReview tokenreviews scope=cluster bare -- Asks whose token this is.
   spec!: TokenReviewSpec -- The token.
   status: TokenReviewStatus -- The answer.
+kind SelfSubjectReview selfsubjectreviews scope=cluster bare -- Asks who the caller is.
+  status: SelfSubjectReviewStatus -- The answer.
+type SelfSubjectReviewStatus -- The answer.
+  userInfo: UserInfo -- The caller.
 type TokenReviewSpec -- A token.
   audiences: string[] -- Whom it should be meant for.
-  token: string -- The token.
+  token!: string -- The token.
 type TokenReviewStatus -- Whose token it is.
   audiences: string[] -- Whom it is meant for.
   authenticated: boolean -- Whether it is good.

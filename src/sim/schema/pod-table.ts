@@ -25,14 +25,14 @@ type PodSpec -- A description of a pod.
   imagePullSecrets: LocalObjectReference[] merge=name -- Secrets to pull images with.
   initContainers: Container[] merge=name -- Containers that run to completion, in order, before the others start.
   nodeName: string -- The node the pod is scheduled to.
-  nodeSelector: map string -- Labels a node must have to run the pod.
+  nodeSelector: map string map=atomic -- Labels a node must have to run the pod.
   os: PodOS -- The operating system of the containers.
   overhead: map Quantity -- Resources the runtime itself needs.
   preemptionPolicy: string -- Never or PreemptLowerPriority.
   priority: int32 -- The higher, the more important.
   priorityClassName: string -- The name of a PriorityClass.
   readinessGates: PodReadinessGate[] -- Conditions that must be true for the pod to be ready.
-  resourceClaims: PodResourceClaim[] merge=name -- Claims that must be allocated before the pod starts.
+  resourceClaims: PodResourceClaim[] merge=name patch=merge,retainKeys -- Claims that must be allocated before the pod starts.
   resources: ResourceRequirements -- Resources of all containers together.
   restartPolicy: string -- Always, OnFailure or Never.
   runtimeClassName: string -- The RuntimeClass to run the pod with.
@@ -47,7 +47,7 @@ type PodSpec -- A description of a pod.
   terminationGracePeriodSeconds: int64 -- Seconds the pod gets to end gracefully.
   tolerations: Toleration[] -- Taints the pod tolerates.
   topologySpreadConstraints: TopologySpreadConstraint[] merge=topologyKey keys=topologyKey,whenUnsatisfiable -- How pods spread over domains.
-  volumes: Volume[] merge=name -- Volumes that containers can mount.
+  volumes: Volume[] merge=name patch=merge,retainKeys -- Volumes that containers can mount.
 type Container -- One application container of a pod.
   args: string[] -- Arguments of the entrypoint.
   command: string[] -- The entrypoint, not run in a shell.
@@ -92,18 +92,18 @@ type EnvVarSource -- Where the value of an environment variable comes from.
   fieldRef: ObjectFieldSelector -- A field of the pod.
   resourceFieldRef: ResourceFieldSelector -- A resource of the container.
   secretKeyRef: SecretKeySelector -- A key of a Secret.
-type ConfigMapKeySelector -- A key of a ConfigMap.
+type ConfigMapKeySelector map=atomic -- A key of a ConfigMap.
   key!: string -- The key.
   name: string -- The name of the ConfigMap.
   optional: boolean -- Whether it may be missing.
-type SecretKeySelector -- A key of a Secret.
+type SecretKeySelector map=atomic -- A key of a Secret.
   key!: string -- The key.
   name: string -- The name of the Secret.
   optional: boolean -- Whether it may be missing.
-type ObjectFieldSelector -- A field of an object.
+type ObjectFieldSelector map=atomic -- A field of an object.
   apiVersion: string -- The version of the schema of the path.
   fieldPath!: string -- The path of the field.
-type ResourceFieldSelector -- A resource of a container.
+type ResourceFieldSelector map=atomic -- A resource of a container.
   containerName: string -- The container.
   divisor: Quantity -- The unit of the output.
   resource!: string -- The resource.
@@ -307,9 +307,9 @@ type NodeAffinity -- Scheduling by node.
 type PreferredSchedulingTerm -- A wish with a weight.
   preference!: NodeSelectorTerm -- The wish.
   weight!: int32 -- From 1 to 100.
-type NodeSelector -- Terms, one of which must match.
+type NodeSelector map=atomic -- Terms, one of which must match.
   nodeSelectorTerms!: NodeSelectorTerm[] -- The terms.
-type NodeSelectorTerm -- Requirements, all of which must hold.
+type NodeSelectorTerm map=atomic -- Requirements, all of which must hold.
   matchExpressions: NodeSelectorRequirement[] -- By label.
   matchFields: NodeSelectorRequirement[] -- By field.
 type NodeSelectorRequirement -- A key, an operator and values.
@@ -366,14 +366,14 @@ type PodResourceClaim -- A claim the pod uses.
   name!: string -- The name within the pod.
   resourceClaimName: string -- The name of a ResourceClaim.
   resourceClaimTemplateName: string -- The name of a template.
-type LocalObjectReference -- An object in the same namespace.
+type LocalObjectReference map=atomic -- An object in the same namespace.
   name: string -- The name.
 type PodStatus -- The most recently observed state of a pod.
   conditions: PodCondition[] merge=type -- Where the pod stands.
   containerStatuses: ContainerStatus[] -- The state of each container.
   ephemeralContainerStatuses: ContainerStatus[] -- The state of each ephemeral container.
   hostIP: string -- The address of the host.
-  hostIPs: HostIP[] merge=ip -- The addresses of the host.
+  hostIPs: HostIP[] merge=ip list=atomic -- The addresses of the host.
   initContainerStatuses: ContainerStatus[] -- The state of each init container.
   message: string -- Why the pod is in this condition, for people.
   nominatedNodeName: string -- The node the pod will move to after preemption.

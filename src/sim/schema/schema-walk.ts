@@ -42,6 +42,12 @@ export function listMapKeys(schema: JsonObject | undefined): readonly string[] |
   return keys.length > 0 ? keys : undefined;
 }
 
+/** True for a map that apply takes as one value; a mark beside a `$ref` goes before that of the type. */
+export function isAtomicMap(marked: JsonObject | undefined, types: TypedSchema): boolean {
+  const own = marked?.['x-kubernetes-map-type'];
+  return (own ?? resolveSchema(marked, types)?.['x-kubernetes-map-type']) === 'atomic';
+}
+
 /** True for a list whose items are a set of scalars. */
 export function isSetList(schema: JsonObject | undefined): boolean {
   return schema?.['x-kubernetes-list-type'] === 'set';

@@ -3,7 +3,7 @@ export const workloadTables = [
   `
 group apps/v1 package=io.k8s.api.apps.v1
 kind Deployment deployments scope=ns short=deploy categories=all sub=status,scale -- Keeps a set of equal pods and replaces them step by step.
-  spec: DeploymentSpec -- What is wanted.
+  spec!: DeploymentSpec -- What is wanted.
   status: DeploymentStatus -- What there is.
 type DeploymentSpec -- What is wanted of a Deployment.
   minReadySeconds: int32 -- Seconds a pod must be ready to count as available.
@@ -12,7 +12,7 @@ type DeploymentSpec -- What is wanted of a Deployment.
   replicas: int32 -- How many pods.
   revisionHistoryLimit: int32 -- How many old ReplicaSets to keep.
   selector!: LabelSelector -- Which pods belong to it.
-  strategy: DeploymentStrategy -- How pods are replaced.
+  strategy: DeploymentStrategy patch=retainKeys -- How pods are replaced.
   template!: PodTemplateSpec -- What the pods are.
 type DeploymentStrategy -- How pods are replaced.
   rollingUpdate: RollingUpdateDeployment -- Limits of a rolling update.
@@ -34,10 +34,10 @@ type DeploymentCondition -- One aspect of the state of a Deployment.
   lastUpdateTime: Time -- When it was last updated.
   message: string -- A message for people.
   reason: string -- A word in CamelCase.
-  status!: string -- True, False or Unknown.
-  type!: string -- Available, Progressing or ReplicaFailure.
+  status: string -- True, False or Unknown.
+  type: string -- Available, Progressing or ReplicaFailure.
 kind ReplicaSet replicasets scope=ns short=rs categories=all sub=status,scale -- Keeps a number of equal pods.
-  spec: ReplicaSetSpec -- What is wanted.
+  spec!: ReplicaSetSpec -- What is wanted.
   status: ReplicaSetStatus -- What there is.
 type ReplicaSetSpec -- What is wanted of a ReplicaSet.
   minReadySeconds: int32 -- Seconds a pod must be ready to count as available.
@@ -55,10 +55,10 @@ type ReplicaSetCondition -- One aspect of the state of a ReplicaSet.
   lastTransitionTime: Time -- When the status last changed.
   message: string -- A message for people.
   reason: string -- A word in CamelCase.
-  status!: string -- True, False or Unknown.
-  type!: string -- ReplicaFailure.
+  status: string -- True, False or Unknown.
+  type: string -- ReplicaFailure.
 kind StatefulSet statefulsets scope=ns short=sts categories=all sub=status,scale -- Keeps pods with names and storage of their own.
-  spec: StatefulSetSpec -- What is wanted.
+  spec!: StatefulSetSpec -- What is wanted.
   status: StatefulSetStatus -- What there is.
 type StatefulSetSpec -- What is wanted of a StatefulSet.
   minReadySeconds: int32 -- Seconds a pod must be ready to count as available.
@@ -98,10 +98,10 @@ type StatefulSetCondition -- One aspect of the state of a StatefulSet.
   lastTransitionTime: Time -- When the status last changed.
   message: string -- A message for people.
   reason: string -- A word in CamelCase.
-  status!: string -- True, False or Unknown.
-  type!: string -- The aspect.
+  status: string -- True, False or Unknown.
+  type: string -- The aspect.
 kind DaemonSet daemonsets scope=ns short=ds categories=all sub=status -- Keeps one pod on every node.
-  spec: DaemonSetSpec -- What is wanted.
+  spec!: DaemonSetSpec -- What is wanted.
   status: DaemonSetStatus -- What there is.
 type DaemonSetSpec -- What is wanted of a DaemonSet.
   minReadySeconds: int32 -- Seconds a pod must be ready to count as available.
@@ -130,11 +130,11 @@ type DaemonSetCondition -- One aspect of the state of a DaemonSet.
   lastTransitionTime: Time -- When the status last changed.
   message: string -- A message for people.
   reason: string -- A word in CamelCase.
-  status!: string -- True, False or Unknown.
-  type!: string -- The aspect.
+  status: string -- True, False or Unknown.
+  type: string -- The aspect.
 kind ControllerRevision controllerrevisions scope=ns -- A snapshot of the state of a controller.
-  data: RawExtension -- The state.
-  revision!: int64 -- The number of the revision.
+  data!: RawExtension -- The state.
+  revision: int64 -- The number of the revision.
 `,
   `
 group batch/v1 package=io.k8s.api.batch.v1
@@ -169,7 +169,7 @@ type JobStatus -- What there is of a Job.
   active: int32 -- Pods that are not finished.
   completedIndexes: string -- Indexes that succeeded.
   completionTime: Time -- When it completed.
-  conditions: JobCondition[] merge=type -- Where the Job stands.
+  conditions: JobCondition[] merge=type list=atomic -- Where the Job stands.
   failed: int32 -- Pods that failed.
   failedIndexes: string -- Indexes that failed.
   ready: int32 -- Pods that are ready.
@@ -188,7 +188,7 @@ type JobCondition -- One aspect of the state of a Job.
   status!: string -- True, False or Unknown.
   type!: string -- Complete, Failed or Suspended.
 kind CronJob cronjobs scope=ns short=cj categories=all sub=status -- Makes Jobs by the clock.
-  spec: CronJobSpec -- What is wanted.
+  spec!: CronJobSpec -- What is wanted.
   status: CronJobStatus -- What there is.
 type CronJobSpec -- What is wanted of a CronJob.
   concurrencyPolicy: string -- Allow, Forbid or Replace.
