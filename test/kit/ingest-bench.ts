@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { madeUpUid } from '../../src/catalog/resources/made-up.ts';
+import { syntheticUid } from '../../src/catalog/resources/synthetic-identity.ts';
 import type { ClusterOptions } from '../../src/ingest/context/cluster-options.ts';
 import { IngestHost } from '../../src/ingest/thread/ingest-host.ts';
 import type { IngestMessage } from '../../src/ingest/thread/ingest-messages.ts';
@@ -97,7 +97,7 @@ export function served(sim: SimCluster, { writer }: RunningHost): string[] {
       return sim.list(`${base}/${resource.plural}`).map((object) => {
         const metadata = object['metadata'] as Record<string, string>;
         const { namespace = '', name = '', uid, resourceVersion } = metadata;
-        const identity = uid === undefined ? `${madeUpUid(namespace, name)}@digest` : `${uid}@${resourceVersion}`;
+        const identity = uid === undefined ? `${syntheticUid(namespace, name)}@digest` : `${uid}@${resourceVersion}`;
         return `${handle.cluster}/${handle.key}/${namespace}/${name} ${identity}`;
       });
     })
