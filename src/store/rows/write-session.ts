@@ -13,9 +13,9 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import type { Database } from '../sqlite/database.ts';
-import { CommitSignal } from './wake.ts';
+import { CommitSignal } from './commit-signal.ts';
 
-export interface Counters {
+interface Counters {
   revision: number;
   layoutVersion: number;
   catalogVersion: number;

@@ -26,8 +26,6 @@ export function newTally(): Tally {
   return { added: 0, modified: 0, deleted: 0, ignored: 0 };
 }
 
-export type CompareVersions = (a: string, b: string) => number | null;
-
 export class EventApplier {
   readonly #session: WriteSession;
   readonly #log: ChangeLog;
@@ -39,19 +37,13 @@ export class EventApplier {
     this.#rows = rows;
   }
 
-  apply(
-    target: RowTarget,
-    type: 'ADDED' | 'MODIFIED' | 'DELETED',
-    received: ReceivedObject,
-    tally: Tally,
-    compare: CompareVersions,
-  ): void {
+  apply(target: RowTarget, type: 'ADDED' | 'MODIFIED' | 'DELETED', received: ReceivedObject, tally: Tally): void {
     const stored = this.#rows.find(target.rowset, received.namespace, received.name);
     if (type === 'DELETED') {
       if (
         stored === null ||
         stored.uid !== received.uid ||
-        isOlder(compare(received.resourceVersion, stored.resourceVersion))
+        isOlder(compareResourceVersions(received.resourceVersion, stored.resourceVersion))
       ) {
         tally.ignored += 1;
       } else {
@@ -60,13 +52,13 @@ export class EventApplier {
       return;
     }
     if (stored !== null && stored.uid === received.uid) {
-      const order = compare(received.resourceVersion, stored.resourceVersion);
+      const order = compareResourceVersions(received.resourceVersion, stored.resourceVersion);
       if (order !== null && order <= 0) tally.ignored += 1;
       else this.put(target, stored, received, tally);
       return;
     }
-    const older = stored !== null && isOlder(compare(received.resourceVersion, stored.resourceVersion));
-    if (older || this.#wasDeleted(target, received, compare)) tally.ignored += 1;
+    const older = stored !== null && isOlder(compareResourceVersions(received.resourceVersion, stored.resourceVersion));
+    if (older || this.#wasDeleted(target, received)) tally.ignored += 1;
     else this.put(target, stored, received, tally);
   }
 
@@ -100,10 +92,10 @@ export class EventApplier {
     tally.deleted += 1;
   }
 
-  #wasDeleted(target: RowTarget, received: ReceivedObject, compare: CompareVersions): boolean {
+  #wasDeleted(target: RowTarget, received: ReceivedObject): boolean {
     const at = this.#log.wasDeleted(target.kindId, target.cluster, received.uid);
     if (at === null) return false;
-    const order = compare(received.resourceVersion, at.resourceVersion);
+    const order = compareResourceVersions(received.resourceVersion, at.resourceVersion);
     return order !== null && order <= 0;
   }
 }
@@ -120,9 +112,3 @@ function changed(
   const { namespace, name, uid, resourceVersion } = object;
   return { kindId: target.kindId, cluster: target.cluster, id, namespace, name, uid, resourceVersion };
 }
-
-/** Numeric where both are numbers, otherwise equal or unknown. */
-export const compareNumeric: CompareVersions = compareResourceVersions;
-
-/** For servers whose resourceVersions only look like numbers. */
-export const compareOpaque: CompareVersions = (a, b) => (a === b ? 0 : null);

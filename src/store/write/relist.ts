@@ -32,6 +32,8 @@ import type { ApplySummary, Replace, SameVersions } from '../types/writer.ts';
 import { newTally, type Tally } from './apply-events.ts';
 import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
 
+/** Characters of the texts of differences that are committed as one transaction. */
+const maxDifferenceBytes = 16 * 1024 * 1024;
 const keysAtOnce = 2000;
 const rowsAtOnce = 100;
 /** What a byte of text costs in the write-ahead log: its body, the body before it in the change log, pages of indexes. */
@@ -159,8 +161,7 @@ export class Relist implements Replace {
     try {
       const absent = await this.#absentIds();
       const differences = this.#differences + absent.length;
-      const small =
-        differences <= this.#context.maxDifferences && this.#bytes <= this.#context.maxDifferenceBytes && absent.whole;
+      const small = differences <= this.#context.maxDifferences && this.#bytes <= maxDifferenceBytes && absent.whole;
       const tally = small
         ? this.#commitDifferences(absent.ids, resourceVersion)
         : await this.#commitWholesale(resourceVersion);

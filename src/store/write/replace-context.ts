@@ -26,7 +26,6 @@ export interface ReplaceContext {
   readonly clock: Clock;
   readonly bounds: WriteBounds;
   readonly maxDifferences: number;
-  readonly maxDifferenceBytes: number;
   /** Rowsets that are being filled: housekeeping leaves them alone. */
   readonly filling: Set<number>;
   /** Replaces whose staged rows are no longer needed. */

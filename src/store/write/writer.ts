@@ -23,10 +23,10 @@ import { WalBound } from '../file/wal-bound.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { laterResourceVersion } from '../objects/resource-version.ts';
 import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
+import type { CommitListener } from '../rows/commit-signal.ts';
 import { Resources, type StoredResource } from '../rows/resources.ts';
 import { RowWriter } from '../rows/row-writer.ts';
 import { SearchIndex } from '../rows/search-index.ts';
-import type { CommitListener } from '../rows/wake.ts';
 import { defaultWriteBounds, type WriteBounds, WriteBudget } from '../rows/write-budget.ts';
 import { WriteSession } from '../rows/write-session.ts';
 import { sqliteCodeOf } from '../sqlite/database.ts';
@@ -36,7 +36,7 @@ import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import type { IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
-import { compareNumeric, compareOpaque, EventApplier, newTally, type Tally } from './apply-events.ts';
+import { EventApplier, newTally, type Tally } from './apply-events.ts';
 import { FirstSync } from './first-sync.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Relist } from './relist.ts';
@@ -53,12 +53,8 @@ export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'sl
   readonly changeLog?: Partial<LogBounds>;
   /** Differences of a replace that are committed as one transaction with a change each; default 2,000. */
   readonly maxDifferences?: number;
-  /** Characters of their texts; default 16 MiB. */
-  readonly maxDifferenceBytes?: number;
   /** Milliseconds until a bookmark is persisted without a commit; default 30,000. */
   readonly bookmarkMs?: number;
-  /** Keys of resources whose resourceVersions only look like numbers: compared for equality alone. */
-  readonly opaqueVersions?: readonly string[];
   /** Checkpoints by a thread of their own (default), or by the writer itself: simpler, and commits wait for them. */
   readonly checkpoints?: 'thread' | 'inline';
   /** How the checkpoint thread is started: tests stall it. */
@@ -120,7 +116,6 @@ class SqliteWriter implements StoreWriter {
   readonly #clock: Clock;
   readonly #bounds: WriteBounds;
   readonly #bookmarkMs: number;
-  readonly #opaque: ReadonlySet<string>;
   readonly #session: WriteSession;
   readonly #log: ChangeLog;
   readonly #rows: RowWriter;
@@ -145,7 +140,6 @@ class SqliteWriter implements StoreWriter {
     this.#clock = options.clock ?? systemClock;
     this.#bounds = options.bounds ?? defaultWriteBounds;
     this.#bookmarkMs = options.bookmarkMs ?? 30_000;
-    this.#opaque = new Set(options.opaqueVersions);
     registerSqlFunctions(store.database, { tick: () => {} });
     // Checkpoints hold the write lock for moments; transactions wait for it in their own way.
     store.database.pragma('busy_timeout = 0');
@@ -193,7 +187,6 @@ class SqliteWriter implements StoreWriter {
       ...shared,
       applier: this.#applier,
       maxDifferences: options.maxDifferences ?? 2000,
-      maxDifferenceBytes: options.maxDifferenceBytes ?? 16 * 1024 * 1024,
       committing: new Set(),
       wal,
       closed: () => this.#closed,
@@ -314,7 +307,6 @@ class SqliteWriter implements StoreWriter {
     resourceVersion: string,
     tally: Tally,
   ): number {
-    const compare = this.#opaque.has(resource.handle.key) ? compareOpaque : compareNumeric;
     const done = { ...tally };
     let refused: unknown = null;
     const { index, version } = this.#session.run(() => {
@@ -327,7 +319,7 @@ class SqliteWriter implements StoreWriter {
         const { type, object } = must(events[index], 'an event');
         try {
           const received = readIncoming(object, resource.names, resource.redaction);
-          this.#applier.apply(target, type, received, done, compare);
+          this.#applier.apply(target, type, received, done);
           reached = laterResourceVersion(reached, received.resourceVersion);
         } catch (error) {
           if (!(error instanceof PortolanError && error.code === 'INVALID')) throw error;

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
-import { systemClock } from '../../base/clock.ts';
 import { openWriter } from '../write/writer.ts';
+import type { Commit } from './commit-signal.ts';
 import { idleStatus } from './idle-status.ts';
-import { type Commit, watchDataVersion } from './wake.ts';
 
 test('a listener hears of each commit that moved something, until it is removed; one that throws harms nobody', async () => {
   const writer = openWriter(storeFile(), { checkpoints: 'inline' });
@@ -28,26 +27,4 @@ test('a listener hears of each commit that moved something, until it is removed;
   stop();
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 3 })], '3');
   expect(heard.at(-1)?.revision).toBe(2);
-});
-
-test('another connection notices commits by the data version', async () => {
-  const file = storeFile();
-  const writer = openWriter(file, { checkpoints: 'inline' });
-  onTestFinished(() => writer.close());
-  const controller = new AbortController();
-  const clock = {
-    ...systemClock,
-    sleep: async () => {
-      // What happens between two looks.
-      writer.openCluster(`cluster-${looks}`, null);
-      looks += 1;
-      if (looks === 3) controller.abort();
-    },
-  };
-  let looks = 0;
-  let woken = 0;
-  await watchDataVersion(file, { everyMs: 1, clock, signal: controller.signal }, () => {
-    woken += 1;
-  });
-  expect(woken).toBe(3);
 });
