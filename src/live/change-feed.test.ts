@@ -5,7 +5,7 @@ import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { readLayouts } from '../store/read/layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { WriterOptions } from '../store/write/writer.ts';
+import type { WriterOptions } from '../store/write/writer-options.ts';
 import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition } from './change-feed.ts';
 
 const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };

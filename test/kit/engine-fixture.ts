@@ -21,7 +21,8 @@ import type { Lease, Reader } from '../../src/store/types/lease.ts';
 import type { PageReader } from '../../src/store/types/page-reader.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import type { Statement } from '../../src/store/types/statement.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../../src/store/write/writer.ts';
+import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { storeFile } from './store-file.ts';
 
 export interface FixtureOptions {

@@ -9,7 +9,7 @@ import type { ChangeFeed } from '../../src/live/change-feed.ts';
 import { type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../src/live/live-list.ts';
 import { matches } from '../../src/query/evaluate/matches.ts';
 import type { Filter } from '../../src/query/plan/filter.ts';
-import type { WriterOptions } from '../../src/store/write/writer.ts';
+import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { describedCrd, type EngineFixture, engineFixture, made } from './engine-fixture.ts';
 import type { LiveClient } from './live-client.ts';
 

@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../../src/store/write/writer.ts';
+import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { describedResource, pod, storeFile } from './store-file.ts';
 
 /** A writer of a new file; closed with the test. */

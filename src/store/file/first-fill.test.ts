@@ -5,7 +5,8 @@ import { describedResource, pod, storeFile } from '../../../test/kit/store-file.
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { Database } from '../sqlite/database.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../write/writer.ts';
+import { openWriter, type StoreWriter } from '../write/writer.ts';
+import type { WriterOptions } from '../write/writer-options.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { beginFirstFill, FirstFill, firstFillOf } from './first-fill.ts';
 import { openStore } from './open-store.ts';

@@ -9,7 +9,8 @@ import { describedResource, event, pod, storeFile, type TestObject } from '../..
 import { objectsAsOf } from '../read/changes.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../write/writer.ts';
+import { openWriter, type StoreWriter } from '../write/writer.ts';
+import type { WriterOptions } from '../write/writer-options.ts';
 
 /** A cluster in memory: what the API server has, and the events it has sent. */
 class Server {

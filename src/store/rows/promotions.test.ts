@@ -8,7 +8,8 @@ import { openReader } from '../read/reader.ts';
 import { Database } from '../sqlite/database.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PathUse } from '../types/kind-layout.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../write/writer.ts';
+import { openWriter, type StoreWriter } from '../write/writer.ts';
+import type { WriterOptions } from '../write/writer-options.ts';
 
 const node: PathUse = { key: 'pods', path: 'spec.nodeName', type: 'String' };
 const use = (path: string): PathUse => ({ key: 'pods', path, type: 'String' });

@@ -8,7 +8,8 @@ import { silentLogger } from '../../base/log.ts';
 import { openReader } from '../read/reader.ts';
 import type { FileDamage } from '../read/reader-messages.ts';
 import type { ResourceHandle } from '../types/progress.ts';
-import { openWriter, type StoreWriter, type WriterOptions } from '../write/writer.ts';
+import { openWriter, type StoreWriter } from '../write/writer.ts';
+import type { WriterOptions } from '../write/writer-options.ts';
 import { Database } from './database.ts';
 
 const walGateBytes = 64 * 1024;

@@ -20,7 +20,8 @@ import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary, Replace } from '../types/writer.ts';
-import { fillAll, newRowset, publish, type ReplaceContext, removeFilled, replaceIsOver } from './replace-context.ts';
+import { fillAll, newRowset, publish, removeFilled, replaceIsOver } from './rowset.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
 const objectsAtOnce = rowsAtOnce + 1;
@@ -30,7 +31,7 @@ const entriesAtOnce = 2048;
 const bytesOfEntry = 256;
 
 export class FirstSync implements Replace {
-  readonly #context: ReplaceContext;
+  readonly #context: WriteContext;
   readonly #handle: ResourceHandle;
   readonly #rowset: number;
   readonly #shape: string;
@@ -41,7 +42,7 @@ export class FirstSync implements Replace {
   /** What was put so far was rolled back with somebody's failure: this replace can never be whole. */
   readonly #lost = (): void => this.#end();
 
-  constructor(context: ReplaceContext, handle: ResourceHandle) {
+  constructor(context: WriteContext, handle: ResourceHandle) {
     this.#context = context;
     this.#handle = handle;
     const resource = context.resources.of(handle);

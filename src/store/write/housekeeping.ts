@@ -8,30 +8,12 @@
  *   3. Events, the oldest first, down to a few, and only for what is published: their server drops them within hours anyway
  * and neither backfill nor search index go on. What does not fit then is refused, and served as it was.
  */
-import type { Clock } from '../../base/clock.ts';
 import { parseExact } from '../../catalog/values/values.ts';
-import type { DiskBudget } from '../file/disk-budget.ts';
-import type { ChangeLog } from '../rows/change-log.ts';
-import type { Resources, StoredKind, StoredResource } from '../rows/resources.ts';
-import type { RowWriter } from '../rows/row-writer.ts';
+import type { StoredKind } from '../rows/resources.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
-import { type WriteBounds, WriteBudget } from '../rows/write-budget.ts';
-import type { WriteSession } from '../rows/write-session.ts';
-
-export interface HousekeepingContext {
-  readonly session: WriteSession;
-  readonly resources: Resources;
-  readonly rows: RowWriter;
-  readonly log: ChangeLog;
-  readonly clock: Clock;
-  readonly bounds: WriteBounds;
-  readonly filling: ReadonlySet<number>;
-  readonly unstaged: number[];
-  readonly disk: DiskBudget;
-  readonly search: SearchIndex;
-  /** Removes the oldest objects until so many are left, in one transaction; returns how many went. */
-  readonly shed: (resource: StoredResource, maxObjects: number) => number;
-}
+import { WriteBudget } from '../rows/write-budget.ts';
+import { retainSome } from './retention.ts';
+import type { WriteContext } from './write-context.ts';
 
 const batch = 300;
 /** Objects of all kinds that a step of a backfill passes at most. */
@@ -40,11 +22,13 @@ const idsAtOnce = 5000;
 const leastEvents = 1000;
 
 export class Housekeeping {
-  readonly #context: HousekeepingContext;
+  readonly #context: WriteContext;
+  readonly #searchIndex: SearchIndex;
   readonly #budget: WriteBudget;
 
-  constructor(context: HousekeepingContext) {
+  constructor(context: WriteContext, searchIndex: SearchIndex) {
     this.#context = context;
+    this.#searchIndex = searchIndex;
     this.#budget = new WriteBudget(context.clock, context.bounds);
   }
 
@@ -55,10 +39,9 @@ export class Housekeeping {
     return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging() || this.#search();
   }
 
-  /** The index waits for first syncs: it would slow them down, and what they fill does not count yet. */
+  /** The index waits for first syncs: it would slow them down, and their rows do not count yet. */
   #search(): boolean {
-    const { filling, search } = this.#context;
-    return filling.size === 0 && search.advance(this.#budget);
+    return this.#context.filling.size === 0 && this.#searchIndex.advance(this.#budget);
   }
 
   #trim(tight: boolean): boolean {
@@ -71,14 +54,15 @@ export class Housekeeping {
 
   /** Removes some of the oldest Events of the cluster that has the most. */
   #shedEvents(): boolean {
-    const { disk, filling, resources, shed } = this.#context;
+    const { disk, filling, resources } = this.#context;
     if (filling.size > 0) return false;
     const [most] = resources
       .all()
       .filter(({ kind, objects, synced }) => synced && kind.key === 'events' && objects > leastEvents)
       .toSorted((a, b) => b.objects - a.objects);
     if (most === undefined) return false;
-    const removed = shed(most, Math.max(leastEvents, most.objects - batch));
+    const maxObjects = Math.max(leastEvents, most.objects - batch);
+    const removed = retainSome(this.#context, most, { maxObjects, oldest: 0n });
     disk.gaveUp('events', removed);
     return removed > 0;
   }

@@ -30,7 +30,8 @@ import type { ResourceHandle } from '../types/progress.ts';
 import type { Row } from '../types/statement.ts';
 import type { ApplySummary, Replace, SameVersions } from '../types/writer.ts';
 import { newTally, type Tally } from './apply-events.ts';
-import { fill, newRowset, publish, type ReplaceContext, readAll, replaceIsOver } from './replace-context.ts';
+import { fill, newRowset, publish, readAll, replaceIsOver } from './rowset.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Characters of the texts of differences that are committed as one transaction. */
 const maxDifferenceBytes = 16 * 1024 * 1024;
@@ -40,7 +41,7 @@ const rowsAtOnce = 100;
 const bytesWritten = 3;
 
 export class Relist implements Replace {
-  readonly #context: ReplaceContext;
+  readonly #context: WriteContext;
   readonly #handle: ResourceHandle;
   /** Tells the staged rows of this replace from those of others. */
   readonly #number: number;
@@ -56,7 +57,7 @@ export class Relist implements Replace {
   #bytes = 0;
   #over = false;
 
-  constructor(context: ReplaceContext, handle: ResourceHandle, number: number, sameVersions: SameVersions) {
+  constructor(context: WriteContext, handle: ResourceHandle, number: number, sameVersions: SameVersions) {
     this.#context = context;
     this.#handle = handle;
     this.#number = number;

@@ -3,16 +3,32 @@ import { must } from '../../base/must.ts';
 import type { StoredResource } from '../rows/resources.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import { newTally } from './apply-events.ts';
-import type { ReplaceContext } from './replace-context.ts';
+import type { WriteContext } from './write-context.ts';
 
-export interface RetentionBound {
+interface RetentionBound {
   readonly maxObjects: number;
   /** Microseconds since 1970: what was created before goes. */
   readonly oldest: bigint;
 }
 
+/** Removes the oldest objects until both bounds hold, in several transactions; returns how many it removed. `maxAgeMs` by creation time. */
+export function retain(
+  context: WriteContext,
+  resource: StoredResource,
+  { maxObjects, maxAgeMs }: { readonly maxObjects: number; readonly maxAgeMs: number },
+): number {
+  if (resource.rowset === null || !resource.synced) return 0;
+  const oldest = BigInt(Math.floor(context.clock.now() - maxAgeMs)) * 1000n;
+  let removed = 0;
+  for (;;) {
+    const done = retainSome(context, resource, { maxObjects, oldest });
+    removed += done;
+    if (done === 0) return removed;
+  }
+}
+
 /** Removes the oldest objects that are over the bound, in one transaction; those without a creation time go first. */
-export function retainSome(context: ReplaceContext, resource: StoredResource, bound: RetentionBound): number {
+export function retainSome(context: WriteContext, resource: StoredResource, bound: RetentionBound): number {
   const { applier, bounds, clock, resources, rows: writer, session } = context;
   const { database } = session;
   const rowset = must(resource.rowset, 'the rowset of a synced resource');

@@ -8,27 +8,17 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
-import type { ChangeLog } from '../rows/change-log.ts';
-import type { Resources, StoredResource } from '../rows/resources.ts';
-import type { RowWriter } from '../rows/row-writer.ts';
-import type { WriteSession } from '../rows/write-session.ts';
+import type { StoredResource } from '../rows/resources.ts';
 import type { ListedObject } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { Audit, AuditResult } from '../types/writer.ts';
-
-export interface AuditContext {
-  readonly session: WriteSession;
-  readonly resources: Resources;
-  readonly rows: RowWriter;
-  readonly log: ChangeLog;
-  readonly closed: () => boolean;
-}
+import type { WriteContext } from './write-context.ts';
 
 const rowsAtOnce = 2000;
 
 export class TableAudit implements Audit {
   readonly resourceVersion: string;
-  readonly #context: AuditContext;
+  readonly #context: WriteContext;
   readonly #handle: ResourceHandle;
   readonly #rowset: number;
   readonly #since: number;
@@ -39,7 +29,7 @@ export class TableAudit implements Audit {
   #different = 0;
 
   /** Of a synced collection. */
-  constructor(context: AuditContext, resource: StoredResource) {
+  constructor(context: WriteContext, resource: StoredResource) {
     this.#context = context;
     this.#handle = resource.handle;
     this.#rowset = must(resource.rowset, 'the rowset of a synced resource');

@@ -1,44 +1,19 @@
 /**
- * What the two ways of replacing a resource's set share (first-sync.ts, relist.ts).
+ * Rowsets that do not count yet: begun, filled with objects, and published in one step. Both ways of replacing a resource's set use
+ * them (first-sync.ts, relist.ts).
+ *
+ *   newRowset: noted in `stale_rowset` -> fill, fillAll, removeFilled -> publish: it counts, and the one before it is stale
+ *
+ * A rowset that is never published stays stale: housekeeping removes its rows.
  */
-import type { Clock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
-import type { DiskBudget } from '../file/disk-budget.ts';
-import type { WalBound } from '../file/wal-bound.ts';
 import { type ReceivedObject, readIncoming } from '../objects/incoming.ts';
-import type { ChangeLog } from '../rows/change-log.ts';
 import type { DeferredEntries } from '../rows/deferred-entries.ts';
-import type { Resources, StoredResource } from '../rows/resources.ts';
-import type { RowTarget, RowWriter, StorableObject } from '../rows/row-writer.ts';
-import type { WriteBounds } from '../rows/write-budget.ts';
-import type { WriteSession } from '../rows/write-session.ts';
+import type { StoredResource } from '../rows/resources.ts';
+import type { RowTarget, StorableObject } from '../rows/row-writer.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
-import type { EventApplier } from './apply-events.ts';
-
-/** The parts of the writer that a replace works with. */
-export interface ReplaceContext {
-  readonly session: WriteSession;
-  readonly resources: Resources;
-  readonly rows: RowWriter;
-  readonly log: ChangeLog;
-  readonly applier: EventApplier;
-  readonly clock: Clock;
-  readonly bounds: WriteBounds;
-  readonly maxDifferences: number;
-  /** Rowsets that are being filled: housekeeping leaves them alone. */
-  readonly filling: Set<number>;
-  /** Replaces whose staged rows are no longer needed. */
-  readonly unstaged: number[];
-  /** Handles whose set is being exchanged right now; events for them must wait. */
-  readonly committing: Set<number>;
-  /** Told between transactions of bulk work, and before large ones. */
-  readonly wal: WalBound;
-  /** Asked before bulk work. */
-  readonly disk: DiskBudget;
-  /** True once the writer is closed. */
-  readonly closed: () => boolean;
-}
+import type { WriteContext } from './write-context.ts';
 
 export function readAll(objects: readonly IncomingObject[], resource: StoredResource): ReceivedObject[] {
   return objects.map((object) => readIncoming(object, resource.names, resource.redaction));
@@ -51,8 +26,8 @@ export function replaceIsOver(handle: ResourceHandle): PortolanError {
   );
 }
 
-/** Writes one object of an unpublished rowset, which nobody reads yet; true when it was not there before. */
-export function fill(context: ReplaceContext, target: RowTarget, received: StorableObject): boolean {
+/** Writes one object of an unpublished rowset; true when it was not there before. */
+export function fill(context: WriteContext, target: RowTarget, received: StorableObject): boolean {
   const { session, rows } = context;
   const stored = rows.find(target.rowset, received.namespace, received.name);
   if (stored === null) rows.insert(target, { id: session.nextObjectId(), received }, session.counters.revision);
@@ -62,7 +37,7 @@ export function fill(context: ReplaceContext, target: RowTarget, received: Stora
 
 /** The same for several objects, by fewer statements; gives how many were not there before. */
 export function fillAll(
-  context: ReplaceContext,
+  context: WriteContext,
   target: RowTarget,
   received: readonly StorableObject[],
   deferred: DeferredEntries,
@@ -71,7 +46,7 @@ export function fillAll(
   const fresh = received.map((object) => ({ id: session.nextObjectId(), received: object }));
   const present = rows.insertNew(target, fresh, session.counters.revision, deferred);
   for (const object of present) {
-    // Another object, as far as entries are concerned that nobody has written yet.
+    // Deferred entries belong to an object id, so the object gets a new one.
     removeFilled(context, target, object, deferred);
     rows.insert(target, { id: session.nextObjectId(), received: object }, session.counters.revision);
   }
@@ -81,7 +56,7 @@ export function fillAll(
 
 /** Removes an object of an unpublished rowset; true when it was there. */
 export function removeFilled(
-  { rows }: ReplaceContext,
+  { rows }: WriteContext,
   target: RowTarget,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   deferred: DeferredEntries,
@@ -94,7 +69,7 @@ export function removeFilled(
 }
 
 /** A rowset that does not count until it is published. Inside a transaction. */
-export function newRowset(context: ReplaceContext, resource: StoredResource): number {
+export function newRowset(context: WriteContext, resource: StoredResource): number {
   const rowset = context.session.nextRowset();
   context.session.database
     .statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)')
@@ -102,7 +77,7 @@ export function newRowset(context: ReplaceContext, resource: StoredResource): nu
   return rowset;
 }
 
-export interface Publication {
+interface Publication {
   readonly rowset: number;
   readonly resourceVersion: string;
   readonly objects: number;
@@ -110,8 +85,8 @@ export interface Publication {
   readonly shape: string;
 }
 
-/** Makes a filled rowset the one that counts; the log gets one RESET. In a transaction of its own. */
-export function publish(context: ReplaceContext, resource: StoredResource, publication: Publication): void {
+/** Publishes a filled rowset in place of the one before; the log gets one RESET. In a transaction of its own. */
+export function publish(context: WriteContext, resource: StoredResource, publication: Publication): void {
   const { session, log } = context;
   const { rowset, resourceVersion, objects, shape } = publication;
   const old = resource.rowset;

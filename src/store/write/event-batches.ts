@@ -1,0 +1,128 @@
+/**
+ * Batches of watch events as transactions.
+ *
+ *   events -> [rows, changes, room in the log, the version and count of the collection: one transaction] … -> what the batch did
+ *
+ * A batch beyond the bounds is several transactions, each with the resourceVersion of its last event. An event that cannot be
+ * understood ends the batch with INVALID: the events before it are committed, and it is given by its index.
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import { readIncoming } from '../objects/incoming.ts';
+import { laterResourceVersion } from '../objects/resource-version.ts';
+import type { StoredResource } from '../rows/resources.ts';
+import { WriteBudget } from '../rows/write-budget.ts';
+import type { IncomingEvent } from '../types/incoming-object.ts';
+import type { ResourceHandle } from '../types/progress.ts';
+import type { ApplySummary } from '../types/writer.ts';
+import { newTally, type Tally } from './apply-events.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** How far one transaction came in its batch. */
+interface Progress {
+  /** Where the next transaction begins. */
+  readonly index: number;
+  /** The version up to which the rows are true then. */
+  readonly reached: string;
+  /** Why the event at `index` was refused. */
+  readonly refused: PortolanError | null;
+}
+
+export class EventBatches {
+  readonly #context: WriteContext;
+
+  constructor(context: WriteContext) {
+    this.#context = context;
+  }
+
+  /** See Writer.apply. Throws CACHE_NOT_READY before the first replace, CONFLICT while another set is being committed. */
+  apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary {
+    const { committing, resources, session } = this.#context;
+    const resource = resources.of(handle);
+    if (resource.rowset === null || !resource.synced) {
+      throw new PortolanError(
+        'CACHE_NOT_READY',
+        `${handle.key} of ${handle.cluster} takes events after its first replace.`,
+      );
+    }
+    if (committing.has(handle.id)) {
+      throw new PortolanError('CONFLICT', `${handle.key} of ${handle.cluster} is being replaced; wait for the commit.`);
+    }
+    const tally = newTally();
+    let next = 0;
+    do next = this.#commitSome(resource, events, next, resourceVersion, tally);
+    while (next < events.length);
+    return { ...tally, revision: session.counters.revision };
+  }
+
+  /** One transaction of events from `next` on; returns where the following one begins. */
+  #commitSome(
+    resource: StoredResource,
+    events: readonly IncomingEvent[],
+    next: number,
+    resourceVersion: string,
+    tally: Tally,
+  ): number {
+    const { resources, session } = this.#context;
+    const done = { ...tally };
+    const { index, reached, refused } = session.run(() => {
+      resources.prepareRows(resource);
+      const some = this.#applySome(resource, events, next, resourceVersion, done);
+      this.#payForTheLog(some.index - next);
+      const reached = laterResourceVersion(resource.lastResourceVersion, some.reached);
+      session.database
+        .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
+        .run(
+          reached,
+          resource.objects + (done.added - tally.added) - (done.deleted - tally.deleted),
+          resource.handle.id,
+        );
+      return { ...some, reached };
+    });
+    resource.objects += done.added - tally.added - (done.deleted - tally.deleted);
+    resource.lastResourceVersion = reached;
+    Object.assign(tally, done);
+    if (refused === null) return index;
+    throw new PortolanError('INVALID', refused.message, {
+      cause: refused,
+      details: { index, resourceVersion: reached },
+    });
+  }
+
+  /** Applies events until the bounds of a transaction are reached, or one is refused. Inside a transaction. */
+  #applySome(
+    resource: StoredResource,
+    events: readonly IncomingEvent[],
+    next: number,
+    resourceVersion: string,
+    tally: Tally,
+  ): Progress {
+    const { applier, bounds, clock, resources } = this.#context;
+    const target = resources.target(resource, must(resource.rowset, 'the rowset of a synced resource'));
+    const budget = new WriteBudget(clock, bounds);
+    let reached = resource.lastResourceVersion ?? resourceVersion;
+    let index = next;
+    while (index < events.length) {
+      const { type, object } = must(events[index], 'an event');
+      try {
+        const received = readIncoming(object, resource.names, resource.redaction);
+        applier.apply(target, type, received, tally);
+        reached = laterResourceVersion(reached, received.resourceVersion);
+      } catch (error) {
+        if (!(error instanceof PortolanError && error.code === 'INVALID')) throw error;
+        return { index, reached, refused: error };
+      }
+      index += 1;
+      if (budget.spend(object.text.length)) break;
+    }
+    return { index, reached: index === events.length ? resourceVersion : reached, refused: null };
+  }
+
+  /** Events remove old entries of the log in their own transaction: housekeeping alone would fall behind a steady stream. */
+  #payForTheLog(events: number): void {
+    const { disk, log } = this.#context;
+    const tight = disk.wasTight;
+    const removed = log.pay(events, tight);
+    if (tight && removed > 0) disk.gaveUp('changes', removed);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The progress of collections that memory has and their rows do not have yet: lastResourceVersion and status.
+ *
+ *   bookmark, status -> pending -> written by the next transaction, before its own work -> committed: no longer pending
+ *
+ * Bookmarks come often and mean little, so they wait for another transaction, for `bookmarkMs` at most. A change of status that
+ * people look at is written at once. Never: loses an entry because a transaction failed; it stays pending then.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { laterResourceVersion } from '../objects/resource-version.ts';
+import type { Resources, StoredResource } from '../rows/resources.ts';
+import type { WriteSession } from '../rows/write-session.ts';
+import type { IngestStatus } from '../types/progress.ts';
+
+export class PendingProgress {
+  readonly #session: WriteSession;
+  readonly #resources: Resources;
+  readonly #clock: Clock;
+  readonly #bookmarkMs: number;
+  /** Ids of collections. */
+  readonly #pending = new Set<number>();
+  #savedAt: number;
+
+  /** Writes into every transaction of the session from now on. */
+  constructor(session: WriteSession, resources: Resources, clock: Clock, bookmarkMs: number) {
+    this.#session = session;
+    this.#resources = resources;
+    this.#clock = clock;
+    this.#bookmarkMs = bookmarkMs;
+    this.#savedAt = clock.monotonic();
+    session.atBegin(() => this.#write());
+    this.#stopInterrupted();
+  }
+
+  /** Advances the version of a synced collection without rows. */
+  bookmark(resource: StoredResource, resourceVersion: string): void {
+    if (!resource.synced) return;
+    resource.lastResourceVersion = laterResourceVersion(resource.lastResourceVersion, resourceVersion);
+    this.#pending.add(resource.handle.id);
+    this.saveWhenDue();
+  }
+
+  /** Another phase, error or beginning of staleness is written at once; times alone wait for the next transaction. */
+  setStatus(resource: StoredResource, status: IngestStatus): void {
+    const before = resource.status;
+    resource.status = status;
+    this.#pending.add(resource.handle.id);
+    const freshness = (before.staleSince === null) !== (status.staleSince === null);
+    if (before.phase !== status.phase || before.error !== status.error || freshness) this.#session.run(() => {});
+  }
+
+  /** Drops what is pending of a collection that is removed, or not synced any more. */
+  forget(resource: StoredResource): void {
+    this.#pending.delete(resource.handle.id);
+  }
+
+  saveWhenDue(): void {
+    if (this.#pending.size === 0 || this.#clock.monotonic() - this.#savedAt < this.#bookmarkMs) return;
+    this.#session.run(() => {});
+  }
+
+  /** Commits what is open, and all that is pending. */
+  saveAll(): void {
+    this.#session.settle();
+    if (this.#pending.size > 0) this.#session.run(() => {});
+  }
+
+  /** The statuses of a process that died: nothing is ingested any more. Written with the first commit. */
+  #stopInterrupted(): void {
+    for (const resource of this.#resources.all()) {
+      const { status } = resource;
+      if (status.phase === 'STOPPED' || status.phase === 'IDLE') continue;
+      resource.status = { ...status, phase: 'STOPPED', staleSince: status.staleSince ?? status.lastSignAt };
+      this.#pending.add(resource.handle.id);
+    }
+  }
+
+  /** Inside a transaction; returns what to do once it is committed. */
+  #write(): (() => void) | null {
+    if (this.#pending.size === 0) return null;
+    for (const id of this.#pending) {
+      const resource = this.#resources.withId(id);
+      if (resource === undefined) continue;
+      const { lastResourceVersion, status, synced } = resource;
+      this.#session.database
+        .statement('UPDATE resource SET last_rv = CASE WHEN ? THEN ? END, status = ? WHERE id = ?')
+        .run(synced ? 1 : 0, lastResourceVersion, JSON.stringify(status), id);
+    }
+    return () => {
+      this.#pending.clear();
+      this.#savedAt = this.#clock.monotonic();
+    };
+  }
+}

@@ -1,0 +1,35 @@
+/** The parts that everything in the writer shares: its transactions, its rows, and the notes that concern several of them. */
+import type { Clock } from '../../base/clock.ts';
+import type { DiskBudget } from '../file/disk-budget.ts';
+import type { WalBound } from '../file/wal-bound.ts';
+import type { ChangeLog } from '../rows/change-log.ts';
+import type { Resources } from '../rows/resources.ts';
+import type { RowWriter } from '../rows/row-writer.ts';
+import type { WriteBounds } from '../rows/write-budget.ts';
+import type { WriteSession } from '../rows/write-session.ts';
+import type { EventApplier } from './apply-events.ts';
+
+export interface WriteContext {
+  readonly session: WriteSession;
+  readonly resources: Resources;
+  readonly rows: RowWriter;
+  readonly log: ChangeLog;
+  readonly applier: EventApplier;
+  readonly clock: Clock;
+  /** Bounds of one transaction. */
+  readonly bounds: WriteBounds;
+  /** Differences of a replace that are committed as one transaction with a change each. */
+  readonly maxDifferences: number;
+  /** Asked before bulk work. */
+  readonly disk: DiskBudget;
+  /** Called between transactions of bulk work, and before large ones. */
+  readonly wal: WalBound;
+  /** Rowsets that are being filled: housekeeping leaves them alone. */
+  readonly filling: Set<number>;
+  /** Numbers of replaces whose staged rows are no longer needed. */
+  readonly unstaged: number[];
+  /** Ids of handles whose set is being exchanged right now: events for them must wait. */
+  readonly committing: Set<number>;
+  /** True once the writer is closed. */
+  readonly closed: () => boolean;
+}

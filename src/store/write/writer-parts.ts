@@ -1,0 +1,176 @@
+/**
+ * The parts of a writer, opened in this order. `closing` saves progress, stops the checkpointer and closes the store: the reverse.
+ *
+ *   store        the database and its lock; a damaged one is abandoned instead of closed
+ *   connection   functions for SQL, and no waiting of SQLite's own
+ *   session      transactions and counters
+ *   guards       bound of the write-ahead log, disk budget, fault watch: called before a transaction, or for an error
+ *   tables       change log, rows, resources
+ *   work         housekeeping, pending progress, events, declarations
+ *   first fill   the file is written without syncs while it is filled for the first time
+ *   checkpointer a thread of its own; without one, SQLite's by the writer
+ */
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { searchPaths } from '../../catalog/paths/search-text.ts';
+import { type Checkpointer, startCheckpointer } from '../file/checkpointer.ts';
+import { DiskBudget } from '../file/disk-budget.ts';
+import { FaultWatch } from '../file/fault-watch.ts';
+import { endFirstFill, FirstFill } from '../file/first-fill.ts';
+import type { OpenedStore } from '../file/open-store.ts';
+import { WalBound } from '../file/wal-bound.ts';
+import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
+import { Resources } from '../rows/resources.ts';
+import { RowWriter } from '../rows/row-writer.ts';
+import { SearchIndex } from '../rows/search-index.ts';
+import { defaultWriteBounds } from '../rows/write-budget.ts';
+import { WriteSession } from '../rows/write-session.ts';
+import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
+import { EventApplier } from './apply-events.ts';
+import { Declarations } from './declarations.ts';
+import { EventBatches } from './event-batches.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { PendingProgress } from './pending-progress.ts';
+import type { WriteContext } from './write-context.ts';
+import type { WriterOptions } from './writer-options.ts';
+
+export interface WriterParts {
+  readonly context: WriteContext;
+  readonly faults: FaultWatch;
+  readonly housekeeping: Housekeeping;
+  readonly progress: PendingProgress;
+  readonly events: EventBatches;
+  readonly declarations: Declarations;
+  readonly firstFill: FirstFill;
+  readonly closing: DisposableStack;
+}
+
+const defaultWalGateBytes = 32 * 1024 * 1024;
+const defaultLogBounds: LogBounds = {
+  maxBytes: 256 * 1024 * 1024,
+  maxAgeMs: 3_600_000,
+  leastBytes: 16 * 1024 * 1024,
+};
+/** Bytes in the log that are worth a checkpoint. */
+const passiveBytes = 2 * 1024 * 1024;
+
+/** Inputs of every part. */
+interface Opening {
+  readonly store: OpenedStore;
+  readonly options: WriterOptions;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Size of the write-ahead log above which all of it is written back. */
+  readonly gateBytes: number;
+  readonly closed: () => boolean;
+}
+
+/** Opens the parts over an opened store. When it throws, the store is still the caller's to close. */
+export function openParts(store: OpenedStore, log: Logger, options: WriterOptions): WriterParts {
+  const clock = options.clock ?? systemClock;
+  const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
+  const closing = new DisposableStack();
+  const opening: Opening = { store, options, log, clock, gateBytes, closed: () => closing.disposed };
+
+  const session = openSession(opening);
+  const guards = openGuards(opening, session, { unsynced: () => firstFill.running });
+  const context = openContext(opening, session, guards);
+  const { faults } = guards;
+
+  const housekeeping = new Housekeeping(context, new SearchIndex(session, searchPaths(options.searchPaths ?? [])));
+  const progress = new PendingProgress(session, context.resources, clock, options.bookmarkMs ?? 30_000);
+  const events = new EventBatches(context);
+  const declarations = new Declarations(context, progress, housekeeping);
+
+  const firstFill = openFirstFill(opening, context, { end: () => checkpointer.endFirstFill() });
+  closing.defer(() => {
+    if (faults.damage === null) firstFill.close(() => store.close());
+    else store.abandon(faults.damage);
+  });
+  const checkpointer = openCheckpointer(opening);
+  closing.defer(() => checkpointer.stop());
+  closing.defer(() => {
+    if (faults.damage === null) progress.saveAll();
+  });
+  return { context, faults, housekeeping, progress, events, declarations, firstFill, closing };
+}
+
+function openSession({ store: { database }, log }: Opening): WriteSession {
+  registerSqlFunctions(database, { tick: () => {} });
+  // Checkpoints hold the write lock for moments; transactions wait for it in their own way.
+  database.pragma('busy_timeout = 0');
+  return new WriteSession(database, log);
+}
+
+interface Guards {
+  readonly wal: WalBound;
+  readonly disk: DiskBudget;
+  readonly faults: FaultWatch;
+}
+
+function openGuards(
+  { store: { database }, options, log, clock, gateBytes }: Opening,
+  session: WriteSession,
+  { unsynced }: { readonly unsynced: () => boolean },
+): Guards {
+  const wal = new WalBound(database, { gateBytes, settle: () => session.settle(), unsynced, log });
+  const disk = new DiskBudget(database, {
+    maxBytes: options.maxDiskBytes ?? null,
+    walGateBytes: gateBytes,
+    clock,
+    log,
+  });
+  const faults = new FaultWatch(database, disk, log);
+  session.beforeBegin(() => {
+    faults.refuseIfDamaged();
+    wal.hold();
+  });
+  return { wal, disk, faults };
+}
+
+function openContext(
+  { options, log, clock, closed }: Opening,
+  session: WriteSession,
+  { wal, disk }: Guards,
+): WriteContext {
+  const changes = new ChangeLog(session, clock, { ...defaultLogBounds, ...options.changeLog });
+  const rows = new RowWriter(session.database);
+  return {
+    session,
+    resources: new Resources(session, log, options.promote ?? []),
+    rows,
+    log: changes,
+    applier: new EventApplier(session, changes, rows),
+    clock,
+    bounds: options.bounds ?? defaultWriteBounds,
+    maxDifferences: options.maxDifferences ?? 2000,
+    disk,
+    wal,
+    filling: new Set(),
+    unstaged: [],
+    committing: new Set(),
+    closed,
+  };
+}
+
+function openFirstFill(
+  { store, clock }: Opening,
+  { filling, resources }: WriteContext,
+  { end }: { readonly end: () => void },
+): FirstFill {
+  const atRest = (): boolean => filling.size === 0 && resources.all().some(({ synced }) => synced);
+  return new FirstFill(store.firstFill, { database: store.database, clock, atRest, end });
+}
+
+/** Checkpoints in a thread, and SQLite's own by the writer from the moment that the thread dies. */
+function openCheckpointer({ store, options, log, gateBytes, closed }: Opening): Checkpointer {
+  const { database, firstFill } = store;
+  const { file } = database;
+  if (options.checkpoints === 'inline') return { stop: () => {}, endFirstFill: () => endFirstFill(file) };
+  database.pragma('wal_autocheckpoint = 0');
+  const onDeath = (): void => {
+    if (!closed()) database.pragma('wal_autocheckpoint = 1000');
+  };
+  const start = options.startCheckpointer ?? startCheckpointer;
+  return start({ file, passiveBytes, gateBytes, firstFill, log, onDeath });
+}
