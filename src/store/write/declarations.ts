@@ -7,10 +7,10 @@
  */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { StoredResource } from '../rows/resources.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { Housekeeping } from './housekeeping.ts';
 import type { PendingProgress } from './pending-progress.ts';
-import type { WriteContext } from './write-context.ts';
 
 export class Declarations {
   readonly #context: WriteContext;

@@ -10,13 +10,13 @@ import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { laterResourceVersion } from '../objects/resource-version.ts';
+import { newTally, type Tally } from '../rows/event-applier.ts';
 import type { StoredResource } from '../rows/resources.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary } from '../types/writer.ts';
-import { newTally, type Tally } from './apply-events.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** How far one transaction came in its batch. */
 interface Progress {

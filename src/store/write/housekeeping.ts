@@ -12,8 +12,8 @@ import { parseExact } from '../../catalog/values/values.ts';
 import type { StoredKind } from '../rows/resources.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import { retainSome } from './retention.ts';
-import type { WriteContext } from './write-context.ts';
 
 const batch = 300;
 /** Objects of all kinds that a step of a backfill passes at most. */

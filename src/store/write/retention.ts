@@ -1,9 +1,9 @@
 /** Removing the oldest objects of a resource, as changes like any others: the bound of Events, and room that is to be made. */
 import { must } from '../../base/must.ts';
+import { newTally } from '../rows/event-applier.ts';
 import type { StoredResource } from '../rows/resources.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
-import { newTally } from './apply-events.ts';
-import type { WriteContext } from './write-context.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 
 interface RetentionBound {
   readonly maxObjects: number;

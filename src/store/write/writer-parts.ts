@@ -20,18 +20,18 @@ import { endFirstFill, FirstFill } from '../file/first-fill.ts';
 import type { OpenedStore } from '../file/open-store.ts';
 import { WalBound } from '../file/wal-bound.ts';
 import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
+import { EventApplier } from '../rows/event-applier.ts';
 import { Resources } from '../rows/resources.ts';
 import { RowWriter } from '../rows/row-writer.ts';
 import { SearchIndex } from '../rows/search-index.ts';
 import { defaultWriteBounds } from '../rows/write-budget.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import { WriteSession } from '../rows/write-session.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
-import { EventApplier } from './apply-events.ts';
 import { Declarations } from './declarations.ts';
 import { EventBatches } from './event-batches.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PendingProgress } from './pending-progress.ts';
-import type { WriteContext } from './write-context.ts';
 import type { WriterOptions } from './writer-options.ts';
 
 export interface WriterParts {

@@ -3,16 +3,16 @@
  *
  *   begin: the version and the revision now -> the list at exactly that version, page by page -> finish: rows that were not listed
  *
- * Events go on meanwhile: what they changed since the beginning (a row or a deletion of a later sequence number) is of a later version
- * than the list, and is left out. Keeps a number in memory for each object listed.
+ * Events go on meanwhile. A row or a deletion with a sequence number after the beginning is of a later version than the list, and is
+ * left out. Keeps a number in memory for each object listed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
 import type { StoredResource } from '../rows/resources.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import type { ListedObject } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { Audit, AuditResult } from '../types/writer.ts';
-import type { WriteContext } from './write-context.ts';
 
 const rowsAtOnce = 2000;
 

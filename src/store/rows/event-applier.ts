@@ -11,9 +11,9 @@
 
 import type { ReceivedObject } from '../objects/incoming.ts';
 import { compareResourceVersions } from '../objects/resource-version.ts';
-import type { ChangeLog } from '../rows/change-log.ts';
-import type { RowTarget, RowWriter, StoredObject } from '../rows/row-writer.ts';
-import type { WriteSession } from '../rows/write-session.ts';
+import type { ChangeLog } from './change-log.ts';
+import type { RowTarget, RowWriter, StoredObject } from './row-writer.ts';
+import type { WriteSession } from './write-session.ts';
 
 export interface Tally {
   added: number;

@@ -2,8 +2,8 @@
  * The first sync of a resource: listed objects go straight into a rowset that does not count, and commit publishes it. The log gets
  * one RESET, no ADDED for each object.
  *
- * A transaction may reach over several puts, since nobody waits for these rows and a crash voids them anyway: it is bounded by its
- * bytes, and ended by whatever else is to be written.
+ * A transaction may span several puts, because no reader waits for these rows and a crash voids them. It is bounded by its bytes, and
+ * any other write ends it.
  *
  *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
@@ -15,13 +15,13 @@ import { Preparer } from '../objects/prepare.ts';
 import { DeferredEntries } from '../rows/deferred-entries.ts';
 import type { StoredResource } from '../rows/resources.ts';
 import type { StorableObject } from '../rows/row-writer.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import { rowsAtOnce } from '../sqlite/row-inserter.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary, Replace } from '../types/writer.ts';
 import { fillAll, newRowset, publish, removeFilled, replaceIsOver } from './rowset.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
 const objectsAtOnce = rowsAtOnce + 1;
@@ -39,7 +39,7 @@ export class FirstSync implements Replace {
   #preparer: Preparer | null = null;
   #count = 0;
   #over = false;
-  /** What was put so far was rolled back with somebody's failure: this replace can never be whole. */
+  /** Objects that were put were rolled back with another part's failure: this replace can never be whole. */
   readonly #lost = (): void => this.#end();
 
   constructor(context: WriteContext, handle: ResourceHandle) {
@@ -123,7 +123,7 @@ export class FirstSync implements Replace {
     return { added: objects, modified: 0, deleted: 0, ignored: 0, revision: session.counters.revision };
   }
 
-  /** What was deferred must be there when the rows count. */
+  /** Deferred entries must be written before the rows count. */
   async #writeRest(): Promise<void> {
     const { session, resources, rows, bounds } = this.#context;
     let entries = this.#deferred.rest(entriesAtOnce);

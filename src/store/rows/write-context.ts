@@ -2,12 +2,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DiskBudget } from '../file/disk-budget.ts';
 import type { WalBound } from '../file/wal-bound.ts';
-import type { ChangeLog } from '../rows/change-log.ts';
-import type { Resources } from '../rows/resources.ts';
-import type { RowWriter } from '../rows/row-writer.ts';
-import type { WriteBounds } from '../rows/write-budget.ts';
-import type { WriteSession } from '../rows/write-session.ts';
-import type { EventApplier } from './apply-events.ts';
+import type { ChangeLog } from './change-log.ts';
+import type { EventApplier } from './event-applier.ts';
+import type { Resources } from './resources.ts';
+import type { RowWriter } from './row-writer.ts';
+import type { WriteBounds } from './write-budget.ts';
+import type { WriteSession } from './write-session.ts';
 
 export interface WriteContext {
   readonly session: WriteSession;

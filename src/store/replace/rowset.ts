@@ -7,17 +7,11 @@
  * A rowset that is never published stays stale: housekeeping removes its rows.
  */
 import { PortolanError } from '../../base/errors.ts';
-import { type ReceivedObject, readIncoming } from '../objects/incoming.ts';
 import type { DeferredEntries } from '../rows/deferred-entries.ts';
 import type { StoredResource } from '../rows/resources.ts';
 import type { RowTarget, StorableObject } from '../rows/row-writer.ts';
-import type { IncomingObject } from '../types/incoming-object.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
-import type { WriteContext } from './write-context.ts';
-
-export function readAll(objects: readonly IncomingObject[], resource: StoredResource): ReceivedObject[] {
-  return objects.map((object) => readIncoming(object, resource.names, resource.redaction));
-}
 
 export function replaceIsOver(handle: ResourceHandle): PortolanError {
   return new PortolanError(
