@@ -8,7 +8,7 @@
  * never to be reported to anybody; whoever hears it reads the tables.
  */
 import type { ErrorCode } from '../../base/errors.ts';
-import type { FileDamage } from '../../store/read/reader-messages.ts';
+import type { FileDamage } from '../../store/sqlite/store-fault.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { IngestProgress } from '../context/progress.ts';
 

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { FileDamage } from '../../store/read/reader-messages.ts';
+import type { FileDamage } from '../../store/sqlite/store-fault.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';

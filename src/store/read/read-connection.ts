@@ -21,10 +21,10 @@ import { type PageWriter, pageWriter } from '../pages/page-writer.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion } from '../sqlite/schema.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
-import { faultOfCode } from '../sqlite/store-fault.ts';
+import { type FileDamage, faultOfCode } from '../sqlite/store-fault.ts';
 import type { PageRequest, PagesRead, PageText } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
-import type { FileDamage, Snapshot } from './reader-messages.ts';
+import type { Snapshot } from './reader-messages.ts';
 
 export interface ReadConnectionOptions {
   readonly file: string;

@@ -8,6 +8,7 @@
  * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
  */
 import type { ErrorCode } from '../../base/errors.ts';
+import type { FileDamage } from '../sqlite/store-fault.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
 
@@ -50,12 +51,6 @@ export type ReaderReply =
       /** The file itself is to blame. */
       readonly damage?: FileDamage;
     };
-
-/** What a reader met in the file, and in which: another one may stand in its place by now. */
-export interface FileDamage {
-  readonly inode: number;
-  readonly reason: string;
-}
 
 /** Places in the shared memory of a thread (32-bit integers). */
 export const flags = {

@@ -20,7 +20,7 @@ import type { StagedList, StagedObject } from './staged-list.ts';
 
 const rowsAtOnce = 100;
 
-/** Fills and publishes a rowset of the staged objects; `shape` is the one of their bodies. Throws CONFLICT when the set was replaced meanwhile. */
+/** Fills and publishes a rowset of the staged objects; `shape` belongs to their bodies. Throws CONFLICT when the set was replaced. */
 export async function replaceWholesale(
   context: WriteContext,
   baseline: Baseline,

@@ -6,11 +6,11 @@ import { describedResource, event, pod, storeFile } from '../../../test/kit/stor
 import type { Logger } from '../../base/log.ts';
 import { silentLogger } from '../../base/log.ts';
 import { openReader } from '../read/reader.ts';
-import type { FileDamage } from '../read/reader-messages.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { WriterOptions } from '../write/writer-options.ts';
 import { Database } from './database.ts';
+import type { FileDamage } from './store-fault.ts';
 
 const walGateBytes = 64 * 1024;
 

@@ -22,6 +22,12 @@ export class StoreFault extends PortolanError {
   }
 }
 
+/** Damage that a reader met, and the file's inode: another file may have replaced it by now. */
+export interface FileDamage {
+  readonly inode: number;
+  readonly reason: string;
+}
+
 /** What an SQLite code says of the surroundings; null for what is the statement's own fault. */
 export function faultOfCode(code: string): StoreFaultKind | null {
   if (code === 'SQLITE_FULL') return 'full';

@@ -22,10 +22,13 @@ export interface LeaseOptions {
   readonly timeoutMs?: number;
 }
 
+/** A lease that its holder ends; `end` is idempotent. */
+export type OpenLease = Lease & { end(): void };
+
 /** The asynchronous reader interface: another engine may stand behind it one day. */
 export interface Reader {
   lease<T>(work: (lease: Lease) => Promise<T>, options?: LeaseOptions): Promise<T>;
-  /** Takes a lease that the caller ends: for operations whose steps are not one function. `end` is idempotent. */
-  open(options?: LeaseOptions): Promise<Lease & { end(): void }>;
+  /** Takes a lease that the caller ends: for operations whose steps are not one function. */
+  open(options?: LeaseOptions): Promise<OpenLease>;
   close(): Promise<void>;
 }

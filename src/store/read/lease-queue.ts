@@ -1,0 +1,93 @@
+/**
+ * Operations that wait for a thread, in their order. Each waits until a lease may begin (`grantable`), its signal aborts, or its time
+ * is up (TIMEOUT).
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { ReaderThread } from './reader-thread.ts';
+
+export interface LeaseQueueOptions {
+  /** Milliseconds that an operation waits. */
+  readonly waitMs: number;
+  /** Takes a free thread when a lease may begin. */
+  readonly grantable: () => ReaderThread | null;
+  /** True while a thread is free: then the gate alone keeps leases from beginning. */
+  readonly isThreadFree: () => boolean;
+}
+
+interface Waiting {
+  grant(thread: ReaderThread): void;
+  refuse(error: unknown): void;
+}
+
+const gatePollMs = 4;
+
+export class LeaseQueue {
+  readonly #options: LeaseQueueOptions;
+  readonly #waiting: Waiting[] = [];
+  #gatePoll: NodeJS.Timeout | null = null;
+
+  constructor(options: LeaseQueueOptions) {
+    this.#options = options;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Resolves with a thread for a lease that begins now. */
+  wait(signal: AbortSignal | undefined): Promise<ReaderThread> {
+    return new Promise((resolve, reject) => {
+      const over = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        const at = this.#waiting.indexOf(waiting);
+        if (at >= 0) this.#waiting.splice(at, 1);
+      };
+      const waiting: Waiting = {
+        grant: (thread) => {
+          over();
+          resolve(thread);
+        },
+        refuse: (error) => {
+          over();
+          reject(error);
+        },
+      };
+      const onAbort = (): void => waiting.refuse(signal?.reason);
+      const timer = setTimeout(
+        () => waiting.refuse(new PortolanError('TIMEOUT', 'All readers of the store are busy; try again in a moment.')),
+        this.#options.waitMs,
+      );
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(waiting);
+      this.grant();
+    });
+  }
+
+  /** Grants threads to the first in the queue: to be called when a thread is free again. */
+  grant(): void {
+    for (;;) {
+      const [first] = this.#waiting;
+      if (first === undefined) {
+        this.#stopGatePoll();
+        return;
+      }
+      const thread = this.#options.grantable();
+      if (thread === null) break;
+      first.grant(thread);
+    }
+    // Nothing signals that the log has been written back, so the gate is polled.
+    if (this.#options.isThreadFree()) this.#gatePoll ??= setInterval(() => this.grant(), gatePollMs);
+  }
+
+  /** Refuses all that wait. */
+  close(reason: unknown): void {
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse(reason);
+    this.#stopGatePoll();
+  }
+
+  #stopGatePoll(): void {
+    if (this.#gatePoll !== null) clearInterval(this.#gatePoll);
+    this.#gatePoll = null;
+  }
+}
