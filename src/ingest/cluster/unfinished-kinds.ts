@@ -1,0 +1,57 @@
+/**
+ * Kinds that were described without the schema they should have, or left out. They are described again with increasing delay: 5 s,
+ * twice as long each time, up to an hour. A new one begins again with 5 s for all.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import type { Descriptions } from './describe-resources.ts';
+
+const firstRetryMs = 5000;
+const lastRetryMs = 3_600_000;
+
+export class UnfinishedKinds {
+  readonly #clock: Clock;
+  /** resourceKeys. */
+  readonly #keys = new Set<string>();
+  #retry = { at: 0, waitMs: firstRetryMs };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Forgets all kinds: another connection begins. */
+  clear(): void {
+    this.#keys.clear();
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  forget(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** True when they are to be described again. */
+  get due(): boolean {
+    return this.#clock.monotonic() >= this.#retry.at;
+  }
+
+  /** Notes what came of a description of these resources, and plans the next one. */
+  note(found: Descriptions, asked: readonly Resource[]): void {
+    const finished = new Set(found.described.map(({ resource }) => resourceKey(resource)));
+    const now = this.#clock.monotonic();
+    const due = now >= this.#retry.at;
+    let fresh = false;
+    for (const key of asked.map(resourceKey)) {
+      if (finished.has(key) && !found.provisional.has(key)) this.#keys.delete(key);
+      else if (!this.#keys.has(key)) {
+        this.#keys.add(key);
+        fresh = true;
+      }
+    }
+    if (!fresh && !due) return;
+    const waitMs = fresh ? firstRetryMs : Math.min(this.#retry.waitMs * 2, lastRetryMs);
+    this.#retry = { at: now + waitMs, waitMs };
+  }
+}
