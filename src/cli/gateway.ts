@@ -3,23 +3,22 @@
  *
  *   startGateway -> the ingest thread opens the store and reads kubeconfigs, the readers' threads start, and this one loads what
  *                   serves -> a catalog: remembered, or from the clusters -> first generation -> listening
- *   close        -> server and ingest, then engine and readers
- *
- * What serves is imported only when the other threads have been started, because loading it is most of a warm start.
+ *   close        -> server and ingest together, then engine, readers and a temporary store
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
+import { parsePath } from '../catalog/tree/path.ts';
 import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../ingest/context/cluster-options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
-import { startIngest } from '../ingest/thread/start-ingest.ts';
-import { openReader } from '../store/read/reader.ts';
-import { checkPaths } from './check-paths.ts';
-import { version } from './version.ts';
+import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
+import { openReader, type PooledReader } from '../store/read/reader.ts';
+import type { PageReader } from '../store/types/page-reader.ts';
+import type { ServingConfig } from './serving.ts';
+import { Shutdown } from './shutdown.ts';
 
 export interface Gateway {
   readonly url: string;
@@ -32,33 +31,22 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export type GatewayConfig = Pick<
-  Config,
-  | 'port'
-  | 'host'
-  | 'kinds'
-  | 'exclude'
-  | 'namespaces'
-  | 'streamingLists'
-  | 'requestsPerSecond'
-  | 'auditInterval'
-  | 'data'
-  | 'maxDisk'
-  | 'eventsMax'
-  | 'eventsMaxAge'
-  | 'readers'
-  | 'leaseMs'
-  | 'maxPageSize'
-  | 'maxCost'
-  | 'maxReadBytes'
-  | 'searchPaths'
-  | 'promote'
-  | 'promoteQueried'
-  | 'explain'
-  | 'slowQueryMs'
-  | 'scanRows'
-  | 'preparedAnswers'
-> & { readonly logLevel: LogLevel };
+type GatewayConfig = ServingConfig &
+  Pick<
+    Config,
+    | 'kinds'
+    | 'exclude'
+    | 'namespaces'
+    | 'streamingLists'
+    | 'requestsPerSecond'
+    | 'auditInterval'
+    | 'data'
+    | 'maxDisk'
+    | 'eventsMax'
+    | 'eventsMaxAge'
+    | 'readers'
+    | 'leaseMs'
+  > & { readonly logLevel: LogLevel };
 
 /** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
 export async function startGateway(
@@ -66,103 +54,14 @@ export async function startGateway(
   clusters: readonly ClusterOptions[],
   log: Logger,
 ): Promise<Gateway> {
-  checkPaths('--search-paths', config.searchPaths);
-  checkPaths(
-    '--promote',
-    config.promote.map((entry) => entry.slice(entry.indexOf('=') + 1).trim()),
-  );
-  const temporary = config.data === undefined ? mkdtempSync(join(tmpdir(), 'portolan-')) : null;
-  const file = config.data ?? join(temporary ?? '', 'portolan.db');
-  const undo: (() => unknown)[] = [() => temporary !== null && rmSync(temporary, { recursive: true, force: true })];
-  const unwind = async (): Promise<void> => {
-    for (const step of undo.toReversed()) {
-      try {
-        await step();
-      } catch (error) {
-        log.warn({ error: messageOf(error) }, 'part of the shutdown failed');
-      }
-    }
-  };
-
+  checkPathOptions(config);
+  const shutdown = new Shutdown(log);
   try {
-    const opening = startIngest({
-      file,
-      clusters,
-      include: config.kinds,
-      exclude: config.exclude,
-      namespaces: config.namespaces,
-      events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
-      searchPaths: config.searchPaths,
-      promote: config.promote,
-      logLevel: config.logLevel,
-      ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
-      reflector: {
-        auditMs: config.auditInterval,
-        streamingLists: config.streamingLists === 'auto',
-        requests: { burst: config.requestsPerSecond, perSecond: config.requestsPerSecond },
-      },
-    });
-    undo.push(() =>
-      opening.then(
-        (started) => started.close(),
-        () => {},
-      ),
-    );
-    const reader = openReader(file, {
-      readers: config.readers,
-      leaseMs: config.leaseMs,
-      log,
-      onDamage: (damage) => {
-        opening.then(
-          (started) => started.reportDamage(damage),
-          () => {},
-        );
-      },
-    });
-    undo.push(() => reader.close());
-    const [ingest, { createEngine, createMetrics, readinessOf, readPlaygroundTabs, startServer }] = await Promise.all([
-      opening,
-      import('./serving.ts'),
-    ]);
-    const engine = createEngine({
-      reader,
-      log,
-      clock: systemClock,
-      maxPageSize: config.maxPageSize,
-      maxCost: config.maxCost,
-      maxReadBytes: config.maxReadBytes,
-      scanRows: config.scanRows,
-      searchPaths: config.searchPaths,
-      ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
-      diagnosis: { explain: config.explain, promote: config.promote },
-      slowQueryMs: config.slowQueryMs,
-    });
-    undo.push(() => engine.close());
-
-    ingest.onWake(() => engine.wake());
-    ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
-    await Promise.race([ingest.catalogKnown, ingest.failed]);
-    await engine.refreshCatalog();
-
-    const metrics = createMetrics({
-      reader,
-      source: engine.source,
-      progress: () => ingest.progress(),
-      version,
-      clock: systemClock,
-      log,
-    });
-    const server = await startServer({
-      host: config.host,
-      port: config.port,
-      source: engine.source,
-      readiness: () => readinessOf(ingest.progress(), reader),
-      metrics,
-      tabs: readPlaygroundTabs(),
-      ...(config.preparedAnswers ? { pages: reader } : {}),
-      log,
-    });
-    undo.push(() => server.close());
+    const file = storeFile(config, shutdown);
+    const opening = openIngest(config, clusters, file, shutdown);
+    const reader = openReaders(config, file, opening, { shutdown, log });
+    const [ingest, { startServing }] = await Promise.all([opening, import('./serving.ts')]);
+    const server = await startServing(config, { ingest, reader, shutdown, log });
 
     let closing: Promise<void> | null = null;
     return {
@@ -173,12 +72,83 @@ export async function startGateway(
       onProgress: (listener) => ingest.onProgress(listener),
       close() {
         // The two that may need their time take it together; each closes but once.
-        closing ??= Promise.allSettled([server.close(), ingest.close()]).then(unwind);
+        closing ??= Promise.allSettled([server.close(), ingest.close()]).then(() => shutdown.run());
         return closing;
       },
     };
   } catch (error) {
-    await unwind();
+    await shutdown.run();
     throw error;
   }
+}
+
+/** The file of `--data`, or one in a folder that is removed at the end. */
+function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
+  if (data !== undefined) return data;
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
+  shutdown.add(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'portolan.db');
+}
+
+/** Resolves when the ingest thread has opened the store. */
+function openIngest(
+  config: GatewayConfig,
+  clusters: readonly ClusterOptions[],
+  file: string,
+  shutdown: Shutdown,
+): Promise<IngestHandle> {
+  const opening = startIngest({
+    file,
+    clusters,
+    include: config.kinds,
+    exclude: config.exclude,
+    namespaces: config.namespaces,
+    events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
+    searchPaths: config.searchPaths,
+    promote: config.promote,
+    logLevel: config.logLevel,
+    ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
+    reflector: {
+      auditMs: config.auditInterval,
+      streamingLists: config.streamingLists === 'auto',
+      requests: { burst: config.requestsPerSecond, perSecond: config.requestsPerSecond },
+    },
+  });
+  shutdown.add(() => whenOpen(opening, (ingest) => ingest.close()));
+  return opening;
+}
+
+/** The readers' threads; damage that they find in the store is reported to ingest, which makes the store anew. */
+function openReaders(
+  { readers, leaseMs }: GatewayConfig,
+  file: string,
+  opening: Promise<IngestHandle>,
+  { shutdown, log }: { readonly shutdown: Shutdown; readonly log: Logger },
+): PooledReader & PageReader {
+  const reader = openReader(file, {
+    readers,
+    leaseMs,
+    log,
+    onDamage: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),
+  });
+  shutdown.add(() => reader.close());
+  return reader;
+}
+
+/** Does nothing where the ingest thread could not start: that failure is the caller's own. */
+function whenOpen(opening: Promise<IngestHandle>, work: (ingest: IngestHandle) => unknown): Promise<unknown> {
+  return opening.then(work, () => {});
+}
+
+/** Throws CONFIGURATION naming the option and what is wrong with its path. */
+function checkPathOptions({ searchPaths, promote }: GatewayConfig): void {
+  const check = (flag: string, path: string): void => {
+    try {
+      parsePath(path);
+    } catch (error) {
+      throw new PortolanError('CONFIGURATION', `${flag}: ${messageOf(error)}`, { cause: error });
+    }
+  };
+  for (const path of searchPaths) check('--search-paths', path);
+  for (const entry of promote) check('--promote', entry.slice(entry.indexOf('=') + 1).trim());
 }

@@ -1,6 +1,101 @@
-/** What a gateway serves with, in one module: src/cli/gateway.ts loads it beside its other threads. */
-export { createEngine } from '../graphql/engine.ts';
-export { createMetrics } from '../server/health/metrics.ts';
-export { readinessOf } from '../server/health/readiness.ts';
-export { startServer } from '../server/http-server.ts';
-export { readPlaygroundTabs } from '../server/playground-tabs.ts';
+/**
+ * The part of a gateway that answers: engine, metrics, HTTP server. A module of its own because loading it is most of a warm start:
+ * gateway.ts imports it when the other threads have been started.
+ */
+import { systemClock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/options.ts';
+import { createEngine, type Engine } from '../graphql/engine.ts';
+import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
+import { createMetrics } from '../server/health/metrics.ts';
+import { readinessOf } from '../server/health/readiness.ts';
+import { type RunningServer, startServer } from '../server/http-server.ts';
+import { readPlaygroundTabs } from '../server/playground-tabs.ts';
+import type { PooledReader } from '../store/read/reader.ts';
+import type { PageReader } from '../store/types/page-reader.ts';
+import type { Shutdown } from './shutdown.ts';
+import { version } from './version.ts';
+
+export type ServingConfig = Pick<
+  Config,
+  | 'port'
+  | 'host'
+  | 'maxPageSize'
+  | 'maxCost'
+  | 'maxReadBytes'
+  | 'searchPaths'
+  | 'promote'
+  | 'promoteQueried'
+  | 'explain'
+  | 'slowQueryMs'
+  | 'scanRows'
+  | 'preparedAnswers'
+>;
+
+/** The parts that were started before. */
+interface Started {
+  readonly ingest: IngestHandle;
+  readonly reader: PooledReader & PageReader;
+  readonly shutdown: Shutdown;
+  readonly log: Logger;
+}
+
+/** Resolves when the server listens, which is when there is a catalog to serve. */
+export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
+  const engine = startEngine(config, started);
+  await firstGeneration(engine, started);
+  return startHttp(config, engine, started);
+}
+
+function startEngine(config: ServingConfig, { ingest, reader, shutdown, log }: Started): Engine {
+  const engine = createEngine({
+    reader,
+    log,
+    clock: systemClock,
+    maxPageSize: config.maxPageSize,
+    maxCost: config.maxCost,
+    maxReadBytes: config.maxReadBytes,
+    scanRows: config.scanRows,
+    searchPaths: config.searchPaths,
+    ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
+    diagnosis: { explain: config.explain, promote: config.promote },
+    slowQueryMs: config.slowQueryMs,
+  });
+  shutdown.add(() => engine.close());
+  ingest.onWake(() => engine.wake());
+  ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
+  return engine;
+}
+
+/** The catalog is that of the store where it is remembered, otherwise the first one from the clusters. */
+async function firstGeneration(engine: Engine, { ingest }: Started): Promise<void> {
+  await Promise.race([ingest.catalogKnown, ingest.failed]);
+  await engine.refreshCatalog();
+}
+
+async function startHttp(
+  config: ServingConfig,
+  { source }: Engine,
+  { ingest, reader, shutdown, log }: Started,
+): Promise<RunningServer> {
+  const metrics = createMetrics({
+    reader,
+    source,
+    progress: () => ingest.progress(),
+    version,
+    clock: systemClock,
+    log,
+  });
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    source,
+    readiness: () => readinessOf(ingest.progress(), reader),
+    metrics,
+    tabs: readPlaygroundTabs(),
+    ...(config.preparedAnswers ? { pages: reader } : {}),
+    log,
+  });
+  shutdown.add(() => server.close());
+  return server;
+}

@@ -13,9 +13,8 @@ import {
   startLoopbackServer,
 } from '../../test/kit/loopback-server.ts';
 import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
-import { status } from './status.ts';
+import { status, statusTable } from './status.ts';
 import type { StatusReport, StatusRow } from './status-report.ts';
-import { statusTable } from './status-table.ts';
 
 const folder = kubeconfigFolder();
 let cluster: SimCluster;
