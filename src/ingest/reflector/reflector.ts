@@ -1,5 +1,6 @@
 /**
- * Keeps one collection of one cluster in the store (a resource, over all namespaces or in one): the state machine around listing, watching and waiting.
+ * Keeps one collection of one cluster in the store (a resource, over all namespaces or in one): the state machine around listing,
+ * watching and waiting. What follows a failure is in recovery.ts.
  *
  *            stored version            events: commit, stay
  *   IDLE ──────────────────────▶ WATCH ◀──────────────┐
@@ -25,27 +26,21 @@ import { compareResourceVersions } from '../../store/objects/resource-version.ts
 import type { IngestStatus } from '../../store/types/progress.ts';
 import { collectionPath } from '../context/collection-path.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import { Backoff } from '../flow/backoff.ts';
 import { type Failure, failureOf } from '../flow/failure.ts';
 import { auditCollection } from '../list/audit-collection.ts';
 import { type ListResult, listCollection } from '../list/list-collection.ts';
 import { streamCollection } from '../list/stream-collection.ts';
 import type { BegunWatch } from '../watch/handover.ts';
 import { type WatchHooks, type WatchPosition, watchCollection } from '../watch/watch-collection.ts';
+import { Recovery, type Step } from './recovery.ts';
 import { ReflectorStatus } from './reflector-status.ts';
-
-type Step = 'list' | 'watch' | 'poll';
 
 /** Milliseconds below which a watch that brought nothing counts as a failure. */
 const shortWatchMs = 1000;
-/** Failures in a row after which a resource counts as failing. */
-const persistentFailures = 3;
 const unwatchable = new Set(['', '0']);
 
 export class Reflector {
   readonly #context: ReflectorContext;
-  readonly #backoff: Backoff;
-  readonly #probes: Backoff;
   readonly #stop = new AbortController();
   /** Ends what is being done: by a stop, or because all begins anew. */
   #turn = new AbortController();
@@ -53,6 +48,7 @@ export class Reflector {
   #anew: 'rewind' | 'audit' | null = null;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
   readonly #status: ReflectorStatus;
+  readonly #recovery: Recovery;
   #loop: Promise<void> | null = null;
   #synced: boolean;
   #polls: boolean;
@@ -63,13 +59,6 @@ export class Reflector {
   /** Nothing was applied since the last list: another 410 is not answered with a list at once. */
   #freshlyListed = false;
   #watchOpenedAt: number | null = null;
-  /** In a row, of any kind. */
-  #failures = 0;
-  #serverFailures = 0;
-  /** In a row: the store took nothing in between. */
-  #storeFailures = 0;
-  #protocolFaults = 0;
-  #wake: AbortController | null = null;
   /** The last watch was silent: the version may be one that the server has not reached. */
   #doubtful = false;
   /** A stream to go on with: its initial events were the last list, or it takes over from the last watch. */
@@ -77,9 +66,8 @@ export class Reflector {
 
   constructor(context: ReflectorContext) {
     this.#context = context;
-    this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
-    this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
     this.#status = new ReflectorStatus(context);
+    this.#recovery = new Recovery(context, this.#status);
     this.#synced = context.writer.state(context.handle).synced;
     this.#polls = !context.resource.verbs.includes('watch');
   }
@@ -100,7 +88,7 @@ export class Reflector {
 
   /** True when it waits for something that will not pass by itself soon, and nobody should wait for it. */
   get failing(): boolean {
-    return this.error !== null && (this.phase === 'PARKED' || this.#failures >= persistentFailures);
+    return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
   }
 
   get resourceVersion(): string {
@@ -126,7 +114,7 @@ export class Reflector {
 
   /** Tries again at once what is parked: rights, definitions or services have changed. */
   probe(): void {
-    this.#wake?.abort();
+    this.#recovery.probe();
   }
 
   /** What is known is of a future that the server has not: lists anew, without a version, whatever it is doing now. */
@@ -182,10 +170,13 @@ export class Reflector {
     stop.removeEventListener('abort', onStop);
     this.#release();
     this.#status.lost();
-    this.#say('STOPPED', null);
+    this.#say('STOPPED');
   }
 
-  /** Watches on from the stored version where there is one and the bodies are of the declared shape. Throws when the store does not know the resource any more. */
+  /**
+   * Watches on from the stored version where there is one and the bodies are of the declared shape. Throws when the store does not
+   * know the resource any more.
+   */
   #begin(): Step {
     const state = this.#context.writer.state(this.#context.handle);
     this.#synced = state.synced;
@@ -201,7 +192,7 @@ export class Reflector {
     if (step === 'poll') await clock.sleep(settings.pollMs * (0.8 + 0.4 * random()), stop);
     const leave = await lists.enter(stop);
     try {
-      if (this.error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING', null);
+      if (this.error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING');
       const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
       const { resourceVersion, summary } = await this.#collect(unwatchable.has(known) ? null : known, stop);
       this.#checkRewind(resourceVersion);
@@ -209,7 +200,7 @@ export class Reflector {
       this.#versionUnavailable = false;
       this.#doubtful = false;
       this.#freshlyListed = true;
-      this.#storeFailures = 0;
+      this.#recovery.stored();
       this.#listed = true;
       this.#synced = true;
       this.#status.listed();
@@ -222,8 +213,8 @@ export class Reflector {
       this.#polls = true;
       this.#release();
     }
-    this.#say(this.#polls ? 'POLLING' : 'WATCHING', null);
-    if (this.#polls) this.#protocolFaults = 0;
+    this.#say(this.#polls ? 'POLLING' : 'WATCHING');
+    if (this.#polls) this.#recovery.understood();
     return this.#polls ? 'poll' : 'watch';
   }
 
@@ -267,14 +258,14 @@ export class Reflector {
     const hooks: WatchHooks = {
       opened: () => {
         this.#watchOpenedAt = clock.monotonic();
-        this.#serverFailures = 0;
+        this.#recovery.opened();
         this.#status.opened();
-        this.#say('WATCHING', null);
+        this.#say('WATCHING');
       },
       took: (events) => {
         if (events > 0) {
           this.#freshlyListed = false;
-          this.#storeFailures = 0;
+          this.#recovery.stored();
         }
         this.#status.took(events);
       },
@@ -284,9 +275,9 @@ export class Reflector {
     if (end.next === null) this.#status.lost();
     if (end.lines === 0 && end.lastedMs < shortWatchMs) {
       this.#status.count('short watch');
-      await this.#pause(this.#backoff.next(), 'The API server ends the watch as soon as it is opened.', stop);
+      await this.#recovery.pause('The API server ends the watch as soon as it is opened.', stop);
     }
-    if (end.lastedMs >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    this.#recovery.watched(end.lastedMs);
     this.#doubtful = end.lines === 0 && end.lastedMs >= settings.idleMs;
     return 'watch';
   }
@@ -309,100 +300,25 @@ export class Reflector {
     this.#doubtful = false;
   }
 
-  /** Lets go of a stream that nobody will go on with. */
+  /** Ends a stream that no watch will continue. */
   #release(): void {
     this.#begun?.watch.release();
     this.#begun = null;
   }
 
   async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
-    const { clock, settings } = this.#context;
     this.#release();
-    this.#failures += 1;
     this.#status.lost();
     this.#status.count(failure.reason);
     this.#logFailure(failure);
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
-    if (opened !== null && clock.monotonic() - opened >= settings.backoff.resetMs) this.#protocolFaults = 0;
+    const watchedMs = opened === null ? null : this.#context.clock.monotonic() - opened;
     if (failure.reason === 'idle') this.#doubtful = true;
-    this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
-    const wait = (): Promise<void> => this.#pause(this.#backoff.next(failure.retryAfterSeconds), failure.message, stop);
-    const again: Step = step === 'poll' ? 'list' : step;
-    switch (failure.kind) {
-      case 'expired':
-      case 'too new':
-        if (step !== 'watch' || failure.kind === 'too new') this.#versionUnavailable = true;
-        if (step !== 'watch' || this.#freshlyListed) await wait();
-        return 'list';
-      case 'unauthorized':
-        await this.#park(Math.min(this.#probes.next(), settings.backoff.capMs), failure, stop);
-        return again;
-      case 'refused':
-        if (failure.status === 404) this.#context.missing?.();
-        this.#status.refused();
-        await this.#park(this.#probes.next(failure.retryAfterSeconds), this.#withHint(failure), stop);
-        return again;
-      case 'protocol':
-        return this.#afterNonsense(step, failure, stop);
-      case 'store':
-        this.#storeFailures += 1;
-        // Whoever has no room asks ever more seldom, and what it takes in vain on the way is given back meanwhile.
-        if (this.#storeFailures < persistentFailures) await wait();
-        else await this.#park(this.#probes.next(), failure, stop);
-        return this.#begin();
-      case 'server':
-        this.#serverFailures += 1;
-        await wait();
-        if (step !== 'watch' || this.#serverFailures < settings.serverErrorsBeforeList) return again;
-        this.#serverFailures = 0;
-        return 'list';
-      default:
-        await wait();
-        return again;
-    }
-  }
-
-  /** Nonsense is never skipped: the same is asked once more, then the collection is listed, then it waits for better days. */
-  async #afterNonsense(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
-    this.#protocolFaults += 1;
-    if (this.#protocolFaults < 3) {
-      await this.#pause(this.#backoff.next(), failure.message, stop);
-      return this.#protocolFaults === 1 && step === 'watch' ? 'watch' : 'list';
-    }
-    await this.#park(this.#probes.next(), failure, stop);
-    return 'list';
-  }
-
-  async #pause(ms: number, message: string, stop: AbortSignal): Promise<void> {
-    this.#say('BACKOFF', message);
-    await this.#context.clock.sleep(ms, stop);
-  }
-
-  /** Waits for the next probe; `probe` cuts it short. */
-  async #park(ms: number, failure: Failure, stop: AbortSignal): Promise<void> {
-    const wake = new AbortController();
-    const onStop = (): void => wake.abort();
-    stop.addEventListener('abort', onStop, { once: true });
-    this.#wake = wake;
-    this.#say('PARKED', failure.message);
-    try {
-      await this.#context.clock.sleep(ms, wake.signal).catch(() => {});
-      stop.throwIfAborted();
-    } finally {
-      this.#wake = null;
-      stop.removeEventListener('abort', onStop);
-    }
-  }
-
-  /** Who may not read all namespaces may be allowed some. */
-  #withHint(failure: Failure): Failure {
-    const { handle, resource } = this.#context;
-    if (failure.status !== 403 || !resource.namespaced || handle.namespace !== '') return failure;
-    return {
-      ...failure,
-      message: `${failure.message} (where only some namespaces may be read, name them with --namespaces)`,
-    };
+    if (failure.kind === 'too new' || (failure.kind === 'expired' && step !== 'watch')) this.#versionUnavailable = true;
+    const freshlyListed = this.#freshlyListed;
+    const next = await this.#recovery.after({ step, failure, watchedMs, freshlyListed }, stop);
+    return next === 'begin' ? this.#begin() : next;
   }
 
   /** The first failure of a row is worth a line; an outage of a thousand reflectors is not worth a thousand a second. */
@@ -413,8 +329,9 @@ export class Reflector {
     else log.debug(fields, 'ingest of a resource is interrupted');
   }
 
-  #say(phase: IngestStatus['phase'], error: string | null): void {
-    if (error === null) this.#failures = 0;
-    this.#status.say(phase, error);
+  /** Says that all is well. */
+  #say(phase: IngestStatus['phase']): void {
+    this.#recovery.wentWell();
+    this.#status.say(phase, null);
   }
 }
