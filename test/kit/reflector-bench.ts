@@ -10,8 +10,8 @@ import {
   type ReflectorSettings,
 } from '../../src/ingest/context/reflector-context.ts';
 import { StreamingLists } from '../../src/ingest/context/streaming-lists.ts';
-import { Gate } from '../../src/ingest/flow/gate.ts';
 import { RequestBudget } from '../../src/ingest/flow/request-budget.ts';
+import { Semaphore } from '../../src/ingest/flow/semaphore.ts';
 import { Reflector } from '../../src/ingest/reflector/reflector.ts';
 import { apiErrorFromAnswer } from '../../src/kube/http/api-error.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
@@ -194,8 +194,8 @@ export function reflectorBench(
         random: () => 0.5,
         log: silentLogger,
         settings,
-        lists: new Gate(4),
-        openings: new Gate(16),
+        lists: new Semaphore(4),
+        openings: new Semaphore(16),
         budget,
         streaming,
         resume: true,

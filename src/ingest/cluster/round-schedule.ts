@@ -3,7 +3,7 @@
  * served brings a round after about a second, and a few more behind it.
  */
 import type { Clock, Random } from '../../base/clock.ts';
-import { Alarm } from '../flow/alarm.ts';
+import { WakeTimer } from '../flow/wake-timer.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
 /** Milliseconds between rounds that are made because a collection was not found. */
@@ -13,7 +13,7 @@ export class RoundSchedule {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #settings: SupervisorSettings;
-  readonly #alarm: Alarm;
+  readonly #timer: WakeTimer;
   /** Milliseconds to rounds that are to follow, because servers take their time to serve what was defined. */
   #settling: number[] = [];
 
@@ -21,28 +21,28 @@ export class RoundSchedule {
     this.#clock = clock;
     this.#random = random;
     this.#settings = settings;
-    this.#alarm = new Alarm(clock);
+    this.#timer = new WakeTimer(clock);
   }
 
   /** Resolves when a round is due; rejects with the signal's reason. */
   wait(stop: AbortSignal): Promise<void> {
-    return this.#alarm.wait(stop);
+    return this.#timer.wait(stop);
   }
 
   /** A round is due at once. */
   atOnce(): void {
-    this.#alarm.set(0);
+    this.#timer.set(0);
   }
 
   /** A round went well. */
   afterRound(): void {
     const { rediscoverMs } = this.#settings;
-    this.#alarm.set(this.#settling.shift() ?? rediscoverMs * (0.8 + 0.4 * this.#random()));
+    this.#timer.set(this.#settling.shift() ?? rediscoverMs * (0.8 + 0.4 * this.#random()));
   }
 
   /** A round failed. */
   afterFailure(waitMs: number): void {
-    this.#alarm.set(waitMs);
+    this.#timer.set(waitMs);
   }
 
   /** Something is served in another way: a round soon, and some behind it. */
@@ -52,11 +52,11 @@ export class RoundSchedule {
   }
 
   soon(): void {
-    this.#alarm.sooner(this.#settings.debounceMs);
+    this.#timer.sooner(this.#settings.debounceMs);
   }
 
   /** The server does not know a collection: a round looks at it soon, but not right after the last one. */
   afterMissing(lastRoundAt: number): void {
-    this.#alarm.sooner(Math.max(this.#settings.debounceMs, lastRoundAt + missingMs - this.#clock.monotonic()));
+    this.#timer.sooner(Math.max(this.#settings.debounceMs, lastRoundAt + missingMs - this.#clock.monotonic()));
   }
 }

@@ -7,8 +7,8 @@ import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { type BackoffBounds, defaultBackoff } from '../flow/backoff.ts';
-import type { Gate } from '../flow/gate.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
+import type { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import type { StreamingLists } from './streaming-lists.ts';
 
@@ -23,7 +23,7 @@ export interface ReflectorSettings {
   /** Milliseconds beyond those seconds after which the watch is ended from this side. */
   readonly watchGraceMs: number;
   /** Milliseconds before the end of a watch at which the next one is opened. */
-  readonly handoverMs: number;
+  readonly rolloverMs: number;
   /** Milliseconds of silence after which a watch that has had bookmarks is taken for dead. */
   readonly idleMs: number;
   /** Milliseconds of silence in a list. */
@@ -54,7 +54,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   pageSize: 500,
   watchSeconds: { least: 300, most: 600 },
   watchGraceMs: 30_000,
-  handoverMs: 5000,
+  rolloverMs: 5000,
   idleMs: 180_000,
   listSilenceMs: 60_000,
   streamingLists: true,
@@ -87,9 +87,9 @@ export interface ReflectorContext {
   readonly log: Logger;
   readonly settings: ReflectorSettings;
   /** Bounds the lists that run at a time in this cluster. */
-  readonly lists: Gate;
+  readonly lists: Semaphore;
   /** Bounds the watches that are being opened at a time in this cluster. */
-  readonly openings: Gate;
+  readonly openings: Semaphore;
   /** Bounds the lists and watches that are begun in this cluster. */
   readonly budget: RequestBudget;
   /** What is known of streaming lists in this cluster. */

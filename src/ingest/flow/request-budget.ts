@@ -1,7 +1,7 @@
 /**
  * How many lists and watches may be begun in one cluster: at most `burst` at once and `perSecond` in the long run, in the order of
  * asking. Backoff spreads the tries of one reflector; this holds the sum of them all, however many have lost the same server, and
- * spreads the start. Later pages of a list are not counted: the lists that run at a time are bounded (gate.ts).
+ * spreads the start. Later pages of a list are not counted: the lists that run at a time are bounded (semaphore.ts).
  */
 import type { Clock } from '../../base/clock.ts';
 

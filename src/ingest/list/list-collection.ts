@@ -22,11 +22,11 @@ import { ProtocolError } from '../bytes/protocol-error.ts';
 import { collectionPath } from '../context/collection-path.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { Backoff } from '../flow/backoff.ts';
+import { BatchYield } from '../flow/batch-yield.ts';
 import { failureOf, inStore, StoreFailure, storeError } from '../flow/failure.ts';
-import { Turns } from '../flow/turns.ts';
 import { ParseThreadLost } from '../parse/parse-thread.ts';
-import { AskedPage } from './asked-page.ts';
-import { BesidePage } from './beside-page.ts';
+import { ParsedListPage } from './parsed-list-page.ts';
+import { RequestedPage } from './requested-page.ts';
 
 /** Objects, and bytes of them, that are handed to the store at once: those that it writes together, or fewer. */
 const putObjects = 65;
@@ -69,9 +69,9 @@ export async function listCollection(context: ReflectorContext, request: ListReq
 
 /** A page on its way. */
 interface ComingPage {
-  readonly asked: AskedPage;
+  readonly requested: RequestedPage;
   /** Where its bytes are on their way through the parse thread, too. */
-  beside: BesidePage | null;
+  parsed: ParsedListPage | null;
   /** The token of the page behind it; null as long as it is not known. */
   token: string | null;
 }
@@ -82,7 +82,7 @@ class ListAttempt {
   readonly #context: ReflectorContext;
   readonly #request: ListRequest;
   readonly #paged: boolean;
-  readonly #turns: Turns;
+  readonly #yield: BatchYield;
   /** The page behind the one that is being read. */
   #next: ComingPage | null = null;
   #over = false;
@@ -91,7 +91,7 @@ class ListAttempt {
     this.#context = context;
     this.#request = request;
     this.#paged = paged;
-    this.#turns = new Turns(context.clock);
+    this.#yield = new BatchYield(context.clock);
   }
 
   async run(): Promise<ListResult> {
@@ -124,7 +124,7 @@ class ListAttempt {
     const first = await this.#readPage(page, replace);
     for (let head = first; head.continueToken !== ''; head = await this.#readPage(page, replace)) {
       this.pages += 1;
-      if (head.continueToken === page.asked.token) {
+      if (head.continueToken === page.requested.token) {
         throw new ProtocolError('endless list', 'The API server gives the same page of a list again and again.');
       }
       page = this.#take(head.continueToken);
@@ -132,12 +132,12 @@ class ListAttempt {
     return first.resourceVersion;
   }
 
-  #ask(token: string, from: Query): AskedPage {
+  #ask(token: string, from: Query): RequestedPage {
     const { budget, client, handle, settings, resource } = this.#context;
     const path = collectionPath(resource, handle);
     const query = { limit: this.#paged ? settings.pageSize : undefined, ...from };
     const isFirst = token === '';
-    return new AskedPage(token, this.#request.signal, async (signal) => {
+    return new RequestedPage(token, this.#request.signal, async (signal) => {
       if (isFirst) await budget.take(handle.id, signal);
       const options = { signal, bodyTimeoutMs: settings.listSilenceMs };
       const answer = await this.#patiently(isFirst, signal, () => client.stream(path, query, options));
@@ -151,8 +151,8 @@ class ListAttempt {
   }
 
   /** Asks for the page behind this one, once its token is known: one page ahead of the one that is being read. */
-  #lookAhead({ asked, token }: ComingPage): void {
-    if (this.#over || token === null || token === '' || token === asked.token || this.#next !== null) return;
+  #lookAhead({ requested, token }: ComingPage): void {
+    if (this.#over || token === null || token === '' || token === requested.token || this.#next !== null) return;
     this.#next = this.#askNext(token);
   }
 
@@ -160,7 +160,7 @@ class ListAttempt {
   #take(token: string): ComingPage {
     const next = this.#next;
     this.#next = null;
-    if (next?.asked.token === token) return next;
+    if (next?.requested.token === token) return next;
     if (next !== null) leave(next);
     return this.#askNext(token);
   }
@@ -170,14 +170,14 @@ class ListAttempt {
     try {
       if (this.pages > 0) this.#sendBeside(page, replace);
       this.#lookAhead(page);
-      if (page.beside === null) return await this.#readHere(page, replace);
-      page.beside.sent
+      if (page.parsed === null) return await this.#readHere(page, replace);
+      page.parsed.sent
         .then(() => {
           if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
         })
         // Where it cannot be begun now, it is tried again when its turn has come.
         .catch(() => {});
-      return await this.#readBeside(page.beside, replace);
+      return await this.#readParsed(page.parsed, replace);
     } catch (error) {
       if (this.#request.signal.aborted || isOurs(error)) throw error;
       throw apiErrorFromNetwork(error, `GET ${collectionPath(resource, handle)}`);
@@ -191,7 +191,7 @@ class ListAttempt {
     const { parser, seen, settings } = this.#context;
     const { bare, signal } = this.#request;
     const { recipe } = replace;
-    if (coming.beside !== null || parser === undefined || seen !== undefined || recipe === null || bare) return;
+    if (coming.parsed !== null || parser === undefined || seen !== undefined || recipe === null || bare) return;
     void parser.warm();
     const page = parser.page(recipe, settings.maxItemBytes);
     if (page === null) return;
@@ -202,7 +202,7 @@ class ListAttempt {
       coming.token = tokenIn(chunk);
       this.#lookAhead(coming);
     };
-    coming.beside = new BesidePage(page, recipe, coming.asked.body(), look, signal);
+    coming.parsed = new ParsedListPage(page, recipe, coming.requested.body(), look, signal);
   }
 
   /** Slices and parses in this thread. */
@@ -211,7 +211,7 @@ class ListAttempt {
     const slicer = new ListSlicer(this.#context.settings.maxItemBytes);
     let batch: IncomingObject[] = [];
     let bytes = 0;
-    for await (const chunk of await page.asked.body()) {
+    for await (const chunk of await page.requested.body()) {
       for (const item of slicer.push(chunk)) {
         page.token ??= slicer.nextToken;
         this.#lookAhead(page);
@@ -219,7 +219,7 @@ class ListAttempt {
         bytes += item.bytes.length;
         if (batch.length < putObjects && bytes < putBytes) continue;
         this.#put(replace, batch);
-        await this.#turns.after(batch.length, signal);
+        await this.#yield.after(batch.length, signal);
         await replace.room();
         batch = [];
         bytes = 0;
@@ -231,7 +231,7 @@ class ListAttempt {
   }
 
   /** Puts what comes back from the parse thread. */
-  async #readBeside(page: BesidePage, replace: Replace): Promise<ListHead> {
+  async #readParsed(page: ParsedListPage, replace: Replace): Promise<ListHead> {
     const { signal } = this.#request;
     let waiting: readonly SentObject[] = [];
     for (;;) {
@@ -241,7 +241,7 @@ class ListAttempt {
         const some = waiting.slice(0, putObjects);
         waiting = waiting.slice(putObjects);
         inStore(() => replace.putPrepared(some, page.recipe));
-        await this.#turns.after(some.length, signal);
+        await this.#yield.after(some.length, signal);
         await replace.room();
       }
       if (head !== null) return head;
@@ -270,13 +270,13 @@ class ListAttempt {
   }
 }
 
-function comingPage(asked: AskedPage): ComingPage {
-  return { asked, beside: null, token: null };
+function comingPage(requested: RequestedPage): ComingPage {
+  return { requested, parsed: null, token: null };
 }
 
-function leave({ asked, beside }: ComingPage): void {
-  beside?.leave();
-  asked.leave();
+function leave({ requested, parsed }: ComingPage): void {
+  parsed?.leave();
+  requested.leave();
 }
 
 /** The token of the next page, where a body's first chunk has it. */

@@ -17,8 +17,8 @@ import type { ApplySummary, Replace } from '../../store/types/writer.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { readWatchLine } from '../bytes/watch-events.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
+import { BatchYield } from '../flow/batch-yield.ts';
 import { failureOf, inStore, storeError } from '../flow/failure.ts';
-import { Turns } from '../flow/turns.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch/opened-watch.ts';
 
 /** Objects, and characters of them, that are handed to the store at once. */
@@ -88,7 +88,7 @@ class InitialEvents {
   readonly #context: ReflectorContext;
   readonly #watch: OpenedWatch;
   readonly #stop: AbortSignal;
-  readonly #turns: Turns;
+  readonly #yield: BatchYield;
   readonly #over = new AbortController();
   #batch: IncomingObject[] = [];
   #characters = 0;
@@ -98,7 +98,7 @@ class InitialEvents {
     this.#context = context;
     this.#watch = watch;
     this.#stop = stop;
-    this.#turns = new Turns(context.clock);
+    this.#yield = new BatchYield(context.clock);
     this.#lastObjectAt = watch.openedAt;
   }
 
@@ -139,7 +139,7 @@ class InitialEvents {
       this.#stage(message.event, replace);
       if (this.#batch.length < putObjects && this.#characters < putCharacters) continue;
       this.#put(replace);
-      await this.#turns.after(putObjects);
+      await this.#yield.after(putObjects);
       await replace.room();
       this.#watch.cut.signal.throwIfAborted();
     }

@@ -19,8 +19,8 @@ import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/
 import { collectionsOf } from '../context/selection.ts';
 import { StreamingLists } from '../context/streaming-lists.ts';
 import { fairShares } from '../flow/fair-shares.ts';
-import { Gate } from '../flow/gate.ts';
 import { RequestBudget } from '../flow/request-budget.ts';
+import { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
 import { Reflector } from './reflector.ts';
@@ -66,8 +66,8 @@ export class ReflectorSet {
   readonly #context: ReflectorSetContext;
   /** By resourceKey. */
   readonly #running = new Map<string, Running>();
-  readonly #lists = new Gate(listsAtOnce);
-  readonly #openings = new Gate(openingsAtOnce);
+  readonly #lists = new Semaphore(listsAtOnce);
+  readonly #openings = new Semaphore(openingsAtOnce);
   readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
   readonly #auditor: Auditor | null;

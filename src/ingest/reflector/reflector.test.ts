@@ -177,9 +177,9 @@ test('objects without uid and resourceVersion are stored by their name, and chan
 });
 
 test('R13: no more than four lists at a time', async () => {
-  const { Gate } = await import('../flow/gate.ts');
+  const { Semaphore } = await import('../flow/semaphore.ts');
   const bench = reflectorBench();
-  const lists = new Gate(4);
+  const lists = new Semaphore(4);
   for (let index = 0; index < 6; index += 1) bench.reflector({ lists }).start();
   await settle();
   expect(bench.client.asked).toHaveLength(4);

@@ -30,8 +30,8 @@ import { type Failure, failureOf } from '../flow/failure.ts';
 import { auditCollection } from '../list/audit-collection.ts';
 import { type ListResult, listCollection } from '../list/list-collection.ts';
 import { streamCollection } from '../list/stream-collection.ts';
-import type { BegunWatch } from '../watch/handover.ts';
 import { type WatchHooks, type WatchPosition, watchCollection } from '../watch/watch-collection.ts';
+import type { BegunWatch } from '../watch/watch-rollover.ts';
 import { Recovery, type Step } from './recovery.ts';
 import { ReflectorStatus } from './reflector-status.ts';
 

@@ -35,7 +35,7 @@ const progressMs = 100;
 /** Milliseconds without a commit after which the writer is taken for idle. */
 const idleMs = 30;
 /** Milliseconds between two looks for housekeeping when there is none; busy writers are made to do a step as often. */
-const restMs = 1000;
+const housekeepingMs = 1000;
 const defaultRetainMs = 10_000;
 /** Milliseconds that a close waits for reflectors. */
 const graceMs = 500;
@@ -209,9 +209,9 @@ export class IngestHost {
         const idle = now - this.#committedAt >= idleMs;
         let wait = idleMs;
         // Where room is short, whoever fills it must not keep housekeeping from its turn.
-        if (idle || now - restedAt >= (writer.disk().tight ? idleMs : restMs)) {
+        if (idle || now - restedAt >= (writer.disk().tight ? idleMs : housekeepingMs)) {
           const committed = this.#committedAt;
-          wait = writer.maintain() ? 1 : Math.min(restMs, retainMs);
+          wait = writer.maintain() ? 1 : Math.min(housekeepingMs, retainMs);
           restedAt = now;
           // Its own commits are no sign of work.
           this.#committedAt = committed;
@@ -220,7 +220,7 @@ export class IngestHost {
       } catch (error) {
         if (stop.aborted) return;
         log.error({ error: messageOf(error) }, 'housekeeping failed; it is tried again');
-        await clock.sleep(restMs, stop).catch(() => {});
+        await clock.sleep(housekeepingMs, stop).catch(() => {});
       }
     }
   }

@@ -6,7 +6,7 @@
  * The resourceVersion moves only with a commit (or a bookmark), in stream order. Events before a line that cannot be understood, or
  * before an ERROR, are kept. While a batch is applied nothing is read, so the socket fills and TCP slows the server down: there is
  * no queue. The stream ends by the server, by its own end of time, by silence, by a stop, or by being handed over to the next
- * (handover.ts).
+ * (watch-rollover.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../../base/errors.ts';
@@ -17,9 +17,9 @@ import { ProtocolError } from '../bytes/protocol-error.ts';
 import { readWatchLine } from '../bytes/watch-events.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { storeError } from '../flow/failure.ts';
-import { type BegunWatch, Handover } from './handover.ts';
 import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';
-import { Overlap } from './overlap.ts';
+import { ReplayedEvents } from './replayed-events.ts';
+import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 
 /** How far a reflector's watches have come; survives them. */
 export interface WatchPosition {
@@ -61,7 +61,7 @@ export async function watchCollection(
 
 /** Why this side ends a watch without an error of the server. */
 const timeIsUp = new Error('the time of the watch is up');
-const handedOver = new Error('the watch was handed over to the next');
+const rolledOver = new Error('the watch was handed over to the next');
 
 class Watch {
   readonly #context: ReflectorContext;
@@ -69,8 +69,8 @@ class Watch {
   readonly #stop: AbortSignal;
   readonly #hooks: WatchHooks;
   readonly #opened: BegunWatch['watch'];
-  readonly #overlap: Overlap;
-  readonly #handover = new Handover();
+  readonly #replayed: ReplayedEvents;
+  readonly #rollover = new WatchRollover();
   #lastBytesAt: number;
   #lines = 0;
 
@@ -86,7 +86,7 @@ class Watch {
     this.#stop = stop;
     this.#hooks = hooks;
     this.#opened = watch;
-    this.#overlap = new Overlap(applied);
+    this.#replayed = new ReplayedEvents(applied);
     this.#lastBytesAt = context.clock.monotonic();
   }
 
@@ -98,9 +98,9 @@ class Watch {
       this.#hooks.opened();
       await this.#read();
       const lastedMs = this.#context.clock.monotonic() - openedAt;
-      return { lines: this.#lines, lastedMs, next: await this.#handover.next() };
+      return { lines: this.#lines, lastedMs, next: await this.#rollover.next() };
     } catch (error) {
-      this.#handover.giveUp();
+      this.#rollover.giveUp();
       throw error;
     } finally {
       this.#opened.release();
@@ -117,10 +117,10 @@ class Watch {
       }
     } catch (error) {
       const { reason } = cut.signal;
-      if (!this.#stop.aborted && (reason === timeIsUp || reason === handedOver)) return;
+      if (!this.#stop.aborted && (reason === timeIsUp || reason === rolledOver)) return;
       throw readFailure(error, this.#opened, this.#stop);
     }
-    if (cut.signal.reason !== handedOver && framer.pending > 0)
+    if (cut.signal.reason !== rolledOver && framer.pending > 0)
       throw new ProtocolError('truncated', `${what} ended in the middle of a line.`);
   }
 
@@ -141,7 +141,7 @@ class Watch {
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
         if (message.type === 'bookmark') this.#position.sawBookmark = true;
-        if (this.#overlap.has(message)) continue;
+        if (this.#replayed.has(message)) continue;
         // A replay behind a newer event does not take it back.
         reached = laterResourceVersion(reached, message.resourceVersion);
         if (message.type === 'event') {
@@ -171,7 +171,7 @@ class Watch {
     if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
       this.#position.resourceVersion = reached;
     }
-    this.#handover.note(versions);
+    this.#rollover.note(versions);
     if (events.length > 0) seen?.(events.map(({ type, object }) => ({ object, deleted: type === 'DELETED' })));
     this.#hooks.took(events.length);
   }
@@ -180,13 +180,13 @@ class Watch {
   async #handOver(): Promise<void> {
     const { clock, settings } = this.#context;
     const { cut, endsAt, openedAt } = this.#opened;
-    if (endsAt - openedAt <= 2 * settings.handoverMs) return;
-    await clock.sleep(endsAt - settings.handoverMs - clock.monotonic(), cut.signal).catch(() => {});
+    if (endsAt - openedAt <= 2 * settings.rolloverMs) return;
+    await clock.sleep(endsAt - settings.rolloverMs - clock.monotonic(), cut.signal).catch(() => {});
     // A watch that has brought nothing is doubted first: nothing is known to be new at its version.
     if (cut.signal.aborted || this.#lines === 0) return;
     const { resourceVersion } = this.#position;
     const open = (signal: AbortSignal) => openWatch(this.#context, { resourceVersion }, signal);
-    if (await this.#handover.begin(open, this.#stop)) cut.abort(handedOver);
+    if (await this.#rollover.begin(open, this.#stop)) cut.abort(rolledOver);
   }
 
   /** Ends the watch at its end of time, or when it has fallen silent. Monotonic time only: wall clocks jump. */

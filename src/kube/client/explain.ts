@@ -1,4 +1,4 @@
-/** Turns a connection that failed into one sentence for the person who set it up. */
+/** BatchYield a connection that failed into one sentence for the person who set it up. */
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError, systemCodeOf } from '../http/api-error.ts';
 import type { Connection } from './connection.ts';

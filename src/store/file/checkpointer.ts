@@ -18,7 +18,7 @@ export interface CheckpointerData {
   /** Size of the log above which all of it is written back, so that it begins anew; the reader's gate stands at the same size. */
   readonly gateBytes: number;
   /** The file is written without syncs until the flag says that its first fill is over. */
-  readonly firstFill: boolean;
+  readonly unsyncedFill: boolean;
 }
 
 /** Why checkpoints have begun to fail, null when one has gone well again; or why the end of a first fill could not be synced. */
@@ -28,7 +28,7 @@ export interface Checkpointer {
   /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
   stop(): void;
   /** Syncs the file and its log in the thread, and has it synced from then on. */
-  endFirstFill(): void;
+  endUnsyncedFill(): void;
 }
 
 const stopMs = 1000;
@@ -60,7 +60,7 @@ export function startCheckpointer(
     onDeath();
   });
   return {
-    endFirstFill: () => {
+    endUnsyncedFill: () => {
       Atomics.store(flags, checkpointFlags.firstFillOver, 1);
     },
     stop: () => {

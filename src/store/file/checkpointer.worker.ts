@@ -13,9 +13,9 @@ import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
-import { endFirstFill, setSynchronous } from './first-fill.ts';
+import { endUnsyncedFill, setSynchronous } from './unsynced-fill.ts';
 
-const { file, flags, passiveBytes, gateBytes, firstFill } = workerData as CheckpointerData;
+const { file, flags, passiveBytes, gateBytes, unsyncedFill } = workerData as CheckpointerData;
 const port = must(parentPort, 'a parent thread');
 const say = (message: CheckpointerMessage): void => port.postMessage(message);
 
@@ -49,7 +49,7 @@ function work(): void {
   const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
   try {
     database.pragma('wal_autocheckpoint = 0');
-    setSynchronous(database, !firstFill);
+    setSynchronous(database, !unsyncedFill);
     const look = looker(database);
     let failingMs = 0;
     do {
@@ -76,7 +76,7 @@ function work(): void {
 function syncAll(database: Database): void {
   setSynchronous(database, true);
   try {
-    endFirstFill(file);
+    endUnsyncedFill(file);
   } catch (error) {
     say({ unsynced: messageOf(error) });
   }

@@ -8,7 +8,7 @@
  * under another name, for whoever goes back to that version.
  *
  * A writer that meets a damaged page while it runs leaves a note beside the file, since a check does not find every damage: the
- * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (first-fill.ts).
+ * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (unsynced-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -28,7 +28,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
-import { beginFirstFill, firstFillOf, thisBoot } from './first-fill.ts';
+import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
 
 /** See sqlite.org/fileformat2.html: the application id stands at 68. */
 const headerBytes = 100;
@@ -48,8 +48,8 @@ export interface OpenedStore {
   readonly database: Database;
   readonly epoch: string;
   readonly outcome: 'created' | 'resumed' | 'rebuilt';
-  /** It is being filled for the first time (first-fill.ts). */
-  readonly firstFill: boolean;
+  /** It is being filled for the first time (unsynced-fill.ts). */
+  readonly unsyncedFill: boolean;
   /** Marks the file as closed in order, and lets go of it. */
   close(): void;
   /** Lets go of a damaged file, and notes that it is to be rebuilt. Never throws. */
@@ -64,14 +64,14 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
   try {
     let outcome: OpenedStore['outcome'] = 'created';
     const boot = options.boot === undefined ? thisBoot() : options.boot;
-    const filled = firstFillOf(file, boot);
+    const filled = unsyncedFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
       const fault = noted(file) ?? (filled === 'lost' ? lostInFill(file) : inspect(file, options.log));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
     }
     rmSync(noteOf(file), { force: true });
-    const firstFill = outcome === 'resumed' ? filled === 'goes on' : beginFirstFill(file, boot);
+    const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
@@ -87,7 +87,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
       database,
       epoch,
       outcome,
-      firstFill,
+      unsyncedFill,
       close: () => close(opened, file, lock),
       abandon: (reason) => abandon(opened, file, lock, reason, options.log),
     };

@@ -12,7 +12,7 @@ import type { Checkpointer } from './checkpointer.ts';
 import { WalBound } from './wal-bound.ts';
 
 /** A thread that never gets its turn. */
-const stalled = (): Checkpointer => ({ stop: () => {}, endFirstFill: () => {} });
+const stalled = (): Checkpointer => ({ stop: () => {}, endUnsyncedFill: () => {} });
 const walGateBytes = 1024 * 1024;
 const walOf = (file: string): number => statSync(`${file}-wal`).size;
 

@@ -21,7 +21,7 @@ export interface WalBoundOptions {
   readonly patienceMs?: number;
   /** Commits what is open. */
   readonly settle: () => void;
-  /** Does nobody wait for the disk (first-fill.ts)? Default never. */
+  /** Does nobody wait for the disk (unsynced-fill.ts)? Default never. */
   readonly unsynced?: () => boolean;
   readonly log: Logger;
 }

@@ -15,7 +15,7 @@ export interface WalGateOptions {
 }
 
 /** How long a look at the log's size is taken for the present. */
-const freshMs = 2;
+const sizeValidMs = 2;
 
 export class WalGate {
   readonly #look: () => number;
@@ -33,7 +33,7 @@ export class WalGate {
   /** Bytes of the write-ahead log; 0 once all of it is written back. */
   size(): number {
     const now = this.#options.clock.monotonic();
-    if (now - this.#lookedAt >= freshMs) {
+    if (now - this.#lookedAt >= sizeValidMs) {
       this.#lookedAt = now;
       this.#size = this.#look();
     }

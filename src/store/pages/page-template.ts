@@ -1,6 +1,6 @@
 /**
  * What a page that is written as text looks like: which columns, which values of the body and which constant texts stand one behind
- * the other. Plain data, which knows no query language and travels to the reader threads; page-text.ts writes by it.
+ * the other. Plain data, which knows no query language and travels to the reader threads; page-writer.ts writes by it.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 

@@ -3,7 +3,7 @@
  * that what crosses threads is one text for a page and nobody makes objects of it. What of a value is shown is said by
  * src/catalog/values/displayed-value.ts alone.
  *
- *   lines -> all of them plain? written in one go (plain-page.ts) -> else row by row
+ *   lines -> all of them plain? written in one go (row-pattern.ts) -> else row by row
  *
  * Invariant: the text is what JSON.stringify would give of the same values.
  */

@@ -2,7 +2,7 @@
  * Pages of plain rows, written in one go: a pattern takes the lines of all rows apart, and what it finds is put between the constant
  * texts. Several times as fast as a row and a value at a time, and most pages are plain.
  *
- * Invariant: the text is what the writers of page-text.ts give. Where that is not plain to see, there is none: for a value of
+ * Invariant: the text is what the writers of page-writer.ts give. Where that is not plain to see, there is none: for a value of
  * another type than its leaf's, a number that may be written in several ways, an escape that JSON.stringify may write otherwise, an
  * object of which no value is there.
  */

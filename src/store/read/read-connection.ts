@@ -3,7 +3,7 @@
  *
  *   begin: BEGIN, and the first read is the state row, so the snapshot is fixed before anything is answered
  *   all, fill: statements in that snapshot
- *   pages: all of that at once: begin, statements, pages written as text (page-text.ts), end; while nothing is committed, what was
+ *   pages: all of that at once: begin, statements, pages written as text (page-writer.ts), end; while nothing is committed, what was
  *     known at the last begin holds, and is not read again
  *   end: ROLLBACK, at once, so that the WAL is not held
  *
@@ -50,9 +50,9 @@ interface Known {
 }
 
 /** Milliseconds that the file is taken to stand in its place without another look. */
-const freshMs = 10;
+const stateValidMs = 10;
 /** Milliseconds without a commit after which none is expected; so of all pages few are read for nothing, whatever the rate of commits. */
-const calmMs = 100;
+const sinceCommitMs = 100;
 /** Templates made ready that a connection keeps. */
 const keptWriters = 500;
 
@@ -166,7 +166,7 @@ export class ReadConnection {
     const known = this.#known;
     if (this.#open === null || known === null) return null;
     const now = this.#clock.monotonic();
-    if (now - known.since < calmMs || now - this.#lookedAt > freshMs) return null;
+    if (now - known.since < sinceCommitMs || now - this.#lookedAt > stateValidMs) return null;
     const read = this.pagesIn(known.snapshot, statements, pages);
     return dataVersion(this.#open.database) === known.version ? read : null;
   }

@@ -16,8 +16,8 @@ import { searchPaths } from '../../catalog/paths/search-text.ts';
 import { type Checkpointer, startCheckpointer } from '../file/checkpointer.ts';
 import { DiskBudget } from '../file/disk-budget.ts';
 import { FaultWatch } from '../file/fault-watch.ts';
-import { endFirstFill, FirstFill } from '../file/first-fill.ts';
 import type { OpenedStore } from '../file/open-store.ts';
+import { endUnsyncedFill, UnsyncedFill } from '../file/unsynced-fill.ts';
 import { WalBound } from '../file/wal-bound.ts';
 import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
 import { EventApplier } from '../rows/event-applier.ts';
@@ -41,7 +41,7 @@ export interface WriterParts {
   readonly progress: PendingProgress;
   readonly events: EventBatches;
   readonly declarations: Declarations;
-  readonly firstFill: FirstFill;
+  readonly unsyncedFill: UnsyncedFill;
   readonly closing: DisposableStack;
 }
 
@@ -73,7 +73,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const opening: Opening = { store, options, log, clock, gateBytes, closed: () => closing.disposed };
 
   const session = openSession(opening);
-  const guards = openGuards(opening, session, { unsynced: () => firstFill.running });
+  const guards = openGuards(opening, session, { unsynced: () => unsyncedFill.running });
   const context = openContext(opening, session, guards);
   const { faults } = guards;
 
@@ -82,9 +82,9 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const events = new EventBatches(context);
   const declarations = new Declarations(context, progress, housekeeping);
 
-  const firstFill = openFirstFill(opening, context, { end: () => checkpointer.endFirstFill() });
+  const unsyncedFill = openFirstFill(opening, context, { end: () => checkpointer.endUnsyncedFill() });
   closing.defer(() => {
-    if (faults.damage === null) firstFill.close(() => store.close());
+    if (faults.damage === null) unsyncedFill.close(() => store.close());
     else store.abandon(faults.damage);
   });
   const checkpointer = openCheckpointer(opening);
@@ -92,7 +92,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   closing.defer(() => {
     if (faults.damage === null) progress.saveAll();
   });
-  return { context, faults, housekeeping, progress, events, declarations, firstFill, closing };
+  return { context, faults, housekeeping, progress, events, declarations, unsyncedFill, closing };
 }
 
 function openSession({ store: { database }, log }: Opening): WriteSession {
@@ -157,20 +157,20 @@ function openFirstFill(
   { store, clock }: Opening,
   { filling, resources }: WriteContext,
   { end }: { readonly end: () => void },
-): FirstFill {
+): UnsyncedFill {
   const atRest = (): boolean => filling.size === 0 && resources.all().some(({ synced }) => synced);
-  return new FirstFill(store.firstFill, { database: store.database, clock, atRest, end });
+  return new UnsyncedFill(store.unsyncedFill, { database: store.database, clock, atRest, end });
 }
 
 /** Checkpoints in a thread, and SQLite's own by the writer from the moment that the thread dies. */
 function openCheckpointer({ store, options, log, gateBytes, closed }: Opening): Checkpointer {
-  const { database, firstFill } = store;
+  const { database, unsyncedFill } = store;
   const { file } = database;
-  if (options.checkpoints === 'inline') return { stop: () => {}, endFirstFill: () => endFirstFill(file) };
+  if (options.checkpoints === 'inline') return { stop: () => {}, endUnsyncedFill: () => endUnsyncedFill(file) };
   database.pragma('wal_autocheckpoint = 0');
   const onDeath = (): void => {
     if (!closed()) database.pragma('wal_autocheckpoint = 1000');
   };
   const start = options.startCheckpointer ?? startCheckpointer;
-  return start({ file, passiveBytes, gateBytes, firstFill, log, onDeath });
+  return start({ file, passiveBytes, gateBytes, unsyncedFill, log, onDeath });
 }

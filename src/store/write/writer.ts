@@ -161,10 +161,10 @@ class SqliteWriter implements StoreWriter {
   }
 
   maintain(): boolean {
-    const { context, firstFill, housekeeping, progress } = this.#parts;
+    const { context, unsyncedFill, housekeeping, progress } = this.#parts;
     context.session.settle();
     progress.saveWhenDue();
-    firstFill.look();
+    unsyncedFill.look();
     return housekeeping.step();
   }
 

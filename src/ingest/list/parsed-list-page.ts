@@ -6,7 +6,7 @@
 import type { Recipe } from '../../store/types/prepared-object.ts';
 import type { ParsedPage, ParsedPart } from '../parse/parse-thread.ts';
 
-export class BesidePage {
+export class ParsedListPage {
   /** What its objects were prepared by. */
   readonly recipe: Recipe;
   /** Resolves when all bytes are sent, or no more of them will be; never rejects. */

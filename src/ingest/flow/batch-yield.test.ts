@@ -10,12 +10,12 @@ import {
   reflectorBench,
   whole,
 } from '../../../test/kit/reflector-bench.ts';
-import { Turns } from './turns.ts';
+import { BatchYield } from './batch-yield.ts';
 
 /** Slices of bulk work, each of so many milliseconds and objects, and how many turns others get meanwhile. */
 async function turnsOfOthers(slices: number, ms: number, objects: number): Promise<number> {
   const clock = new ManualClock();
-  const turns = new Turns(clock);
+  const turns = new BatchYield(clock);
   let others = 0;
   const count = (): void => {
     others += 1;
@@ -43,7 +43,7 @@ test('quick work goes on without one', async () => {
 });
 
 test('it rejects when the signal is aborted', async () => {
-  const turns = new Turns(new ManualClock());
+  const turns = new BatchYield(new ManualClock());
   await expect(turns.after(100, AbortSignal.abort(new Error('stopped')))).rejects.toThrow();
 });
 

@@ -8,8 +8,8 @@ import { Database } from '../sqlite/database.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { WriterOptions } from '../write/writer-options.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
-import { beginFirstFill, FirstFill, firstFillOf } from './first-fill.ts';
 import { openStore } from './open-store.ts';
+import { beginUnsyncedFill, UnsyncedFill, unsyncedFillOf } from './unsynced-fill.ts';
 
 const boot = 'this-boot';
 const inline = { checkpoints: 'inline', boot } as const;
@@ -62,12 +62,12 @@ test('the checkpoint thread syncs it where there is one', async () => {
   const started: boolean[] = [];
   const start = (options: Parameters<typeof startCheckpointer>[0]): Checkpointer => {
     const checkpointer = startCheckpointer(options);
-    started.push(options.firstFill);
-    const endFirstFill = (): void => {
+    started.push(options.unsyncedFill);
+    const endUnsyncedFill = (): void => {
       ended.push('asked');
-      checkpointer.endFirstFill();
+      checkpointer.endUnsyncedFill();
     };
-    return { ...checkpointer, endFirstFill };
+    return { ...checkpointer, endUnsyncedFill };
   };
   const writer = openWriter(file, { boot, clock, startCheckpointer: start });
   onTestFinished(() => writer.close());
@@ -85,9 +85,9 @@ test('a connection writes without syncs only in the first fill', () => {
   const { clock, pass } = clockAt();
   const synchronous = (): unknown => database.pragma('synchronous');
   const parts = { database, clock, atRest: () => true, end: () => {} };
-  expect(new FirstFill(false, parts).running).toBe(false);
+  expect(new UnsyncedFill(false, parts).running).toBe(false);
   expect(synchronous()).toBe(1);
-  const fill = new FirstFill(true, parts);
+  const fill = new UnsyncedFill(true, parts);
   expect(synchronous()).toBe(0);
   fill.look();
   expect(synchronous()).toBe(0);
@@ -105,17 +105,17 @@ test('closed at rest it is synced; closed before, it goes on under the same boot
 
   const half = storeFile();
   openWriter(half, inline).close();
-  expect(firstFillOf(half, boot)).toBe('goes on');
+  expect(unsyncedFillOf(half, boot)).toBe('goes on');
   const again = openWriter(half, inline);
   expect(again.outcome).toBe('resumed');
   again.replace(again.declare(describedResource())).put([pod({ name: 'a', rv: 1 })]);
   again.close();
-  expect(firstFillOf(half, boot)).toBe('goes on');
+  expect(unsyncedFillOf(half, boot)).toBe('goes on');
 
   const said: unknown[] = [];
   const warn = (fields: object, message: string): void => void said.push([message, fields]);
   const later = openStore(half, { log: { ...silentLogger, warn }, boot: 'another' });
-  expect([later.outcome, later.firstFill]).toEqual(['rebuilt', true]);
+  expect([later.outcome, later.unsyncedFill]).toEqual(['rebuilt', true]);
   expect(said).toEqual([
     [
       'the store is rebuilt; everything is listed anew and cursors lose their place',
@@ -151,28 +151,28 @@ test('a file of which nothing has reached the disk is rebuilt', () => {
   writeFileSync(file, Buffer.alloc(8192));
   writeFileSync(noteOf(file), 'another');
   const store = openStore(file, { log: silentLogger, boot });
-  expect([store.outcome, store.firstFill]).toEqual(['rebuilt', true]);
+  expect([store.outcome, store.unsyncedFill]).toEqual(['rebuilt', true]);
   store.close();
 });
 
 test('where a boot has no name, files are synced from the start, and a note is not trusted', () => {
   const file = storeFile();
   const store = openStore(file, { log: silentLogger, boot: null });
-  expect([store.firstFill, existsSync(noteOf(file))]).toEqual([false, false]);
+  expect([store.unsyncedFill, existsSync(noteOf(file))]).toEqual([false, false]);
   store.close();
   writeFileSync(noteOf(file), boot);
-  expect(firstFillOf(file, null)).toBe('lost');
+  expect(unsyncedFillOf(file, null)).toBe('lost');
 });
 
 test('a note without a file is of no file', () => {
   const file = storeFile();
-  expect(beginFirstFill(file, 'another')).toBe(true);
+  expect(beginUnsyncedFill(file, 'another')).toBe(true);
   const store = openStore(file, { log: silentLogger, boot });
-  expect([store.outcome, store.firstFill]).toEqual(['created', true]);
+  expect([store.outcome, store.unsyncedFill]).toEqual(['created', true]);
   store.close();
   expect(readFileSync(noteOf(file), 'utf8')).toBe(boot);
 });
 
 test('a place that takes no note has its file synced', () => {
-  expect(beginFirstFill('/proc/none/store.db', boot)).toBe(false);
+  expect(beginUnsyncedFill('/proc/none/store.db', boot)).toBe(false);
 });

@@ -1,7 +1,7 @@
 /** A point in time that can be brought forward while somebody waits for it. */
 import type { Clock } from '../../base/clock.ts';
 
-export class Alarm {
+export class WakeTimer {
   readonly #clock: Clock;
   #due: number;
   #waiting: AbortController | null = null;

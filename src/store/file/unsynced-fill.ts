@@ -19,7 +19,7 @@ import type { Database } from '../sqlite/database.ts';
 /** See proc(5). */
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 /** Milliseconds without a first sync after which the file is at rest. */
-const restMs = 2000;
+const idleBeforeSyncMs = 2000;
 
 /** The name of this boot of the machine; null where there is none. */
 export function thisBoot(): string | null {
@@ -31,14 +31,14 @@ export function thisBoot(): string | null {
 }
 
 /** Of a file that is to be opened: is it being filled, and can what is there be trusted? */
-export function firstFillOf(file: string, boot: string | null): 'none' | 'goes on' | 'lost' {
+export function unsyncedFillOf(file: string, boot: string | null): 'none' | 'goes on' | 'lost' {
   const note = noteOf(file);
   if (!existsSync(note)) return 'none';
   return boot !== null && readFileSync(note, 'utf8') === boot ? 'goes on' : 'lost';
 }
 
 /** Before a new file is made. False where it must be synced as any other. */
-export function beginFirstFill(file: string, boot: string | null): boolean {
+export function beginUnsyncedFill(file: string, boot: string | null): boolean {
   const note = noteOf(file);
   rmSync(note, { force: true });
   if (boot === null) return false;
@@ -54,13 +54,13 @@ export function beginFirstFill(file: string, boot: string | null): boolean {
 }
 
 /** Syncs a file that nobody writes to without syncs any more. Takes as long as the disk does. Throws what the disk fails with: then the note stays. */
-export function endFirstFill(file: string): void {
+export function endUnsyncedFill(file: string): void {
   for (const each of [`${file}-wal`, file]) if (existsSync(each)) sync(each);
   rmSync(noteOf(file), { force: true });
 }
 
 /** The writer's side. */
-export class FirstFill {
+export class UnsyncedFill {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #atRest: () => boolean;
@@ -68,7 +68,7 @@ export class FirstFill {
   #running: boolean;
   #restsSince: number | null = null;
 
-  /** `atRest`: something is published, and nothing is being filled; `end`: has `endFirstFill` called, off this thread where there is another. */
+  /** `atRest`: something is published, and nothing is being filled; `end`: has `endUnsyncedFill` called, off this thread where there is another. */
   constructor(
     running: boolean,
     parts: {
@@ -96,7 +96,7 @@ export class FirstFill {
     if (!this.#running) return;
     const now = this.#clock.monotonic();
     this.#restsSince = this.#atRest() ? (this.#restsSince ?? now) : null;
-    if (this.#restsSince === null || now - this.#restsSince < restMs) return;
+    if (this.#restsSince === null || now - this.#restsSince < idleBeforeSyncMs) return;
     this.#synced();
     this.#end();
   }
@@ -106,7 +106,7 @@ export class FirstFill {
     const ends = this.#running && this.#atRest();
     if (ends) this.#synced();
     closeStore();
-    if (ends) endFirstFill(this.#database.file);
+    if (ends) endUnsyncedFill(this.#database.file);
   }
 
   #synced(): void {

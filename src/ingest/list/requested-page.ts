@@ -6,7 +6,7 @@
  */
 import type { Readable } from 'node:stream';
 
-export class AskedPage {
+export class RequestedPage {
   /** What it was asked for by; empty for the first page. */
   readonly token: string;
   readonly #body: Promise<Readable>;

@@ -3,7 +3,7 @@
 /** Gives the place back; a second call does nothing. */
 export type Leave = () => void;
 
-export class Gate {
+export class Semaphore {
   readonly #places: number;
   #inside = 0;
   readonly #waiting: (() => void)[] = [];

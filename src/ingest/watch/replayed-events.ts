@@ -1,5 +1,5 @@
 /**
- * What the beginning of a watch has in common with the watch before it, which it took over from (handover.ts): events that were applied,
+ * What the beginning of a watch has in common with the watch before it, which it took over from (watch-rollover.ts): events that were applied,
  * told by their resourceVersions, in the order of the first.
  *
  * Lines may come twice there too, so an event is left out however often it comes, until one comes that is new; from then on all count.
@@ -7,7 +7,7 @@
  */
 import type { WatchMessage } from '../bytes/watch-events.ts';
 
-export class Overlap {
+export class ReplayedEvents {
   /** Empty once the watch is past it. */
   #applied: ReadonlySet<string>;
   /** Of those, the ones that have not come again. */

@@ -20,7 +20,7 @@ export interface BegunWatch {
   readonly applied: ReadonlySet<string>;
 }
 
-export class Handover {
+export class WatchRollover {
   readonly #applied = new Set<string>();
   readonly #givenUp = new AbortController();
   #opening: Promise<OpenedWatch> | null = null;

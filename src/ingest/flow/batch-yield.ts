@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 const workMs = 6;
 const workObjects = 64;
 
-export class Turns {
+export class BatchYield {
   readonly #clock: Clock;
   #since: number;
   #objects = 0;

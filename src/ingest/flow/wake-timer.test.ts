@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
-import { Alarm } from './alarm.ts';
+import { WakeTimer } from './wake-timer.ts';
 
 test('can be brought forward while somebody waits, and put off only by set', async () => {
   const clock = new ManualClock();
-  const alarm = new Alarm(clock);
+  const alarm = new WakeTimer(clock);
   const stop = new AbortController();
   await alarm.wait(stop.signal);
   alarm.set(60_000);
