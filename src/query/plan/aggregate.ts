@@ -1,10 +1,15 @@
 /**
- * Aggregates as data: what is counted and added up of the objects that match, as a whole or in groups. Frozen, comparable; two
- * interpreters (sql-aggregate.ts, evaluate-aggregate.ts) that must agree.
+ * Aggregates as data: counts, sums and extremes of the matching objects, over all of them or by group. Plans are frozen and
+ * comparable. Two interpreters, sql-aggregate.ts and evaluate-aggregate.ts, must agree on every plan.
  *
- * A group is a set of objects: those that have its key under each of the paths it is grouped by. A path through lists gives an object
- * several keys, and the object stands in a group of each, once; one without any key stands in the group of null. What is measured
- * in a group is measured over its objects: every value that they have under the measured path, one for each element of lists.
+ * A group is the set of objects that have its key at every path of `by`.
+ *   - A path through lists gives an object several keys. The object belongs once to the group of each key.
+ *   - An object without a key belongs to the group of null.
+ * A measure covers all objects of a group. It takes every value at the measured path, one for each list element.
+ *
+ * Example: Pods a (containers of nginx, nginx and redis) and b (no container), by `spec.containers[].image`:
+ *
+ *   nginx 1    redis 1    null 1
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
@@ -20,34 +25,34 @@ export interface Leaf {
 }
 
 export interface Measured extends Leaf {
-  /** Is the sum wanted? Only of types that have one (isSummable). */
+  /** Compute the sum? Only for summable types (isSummable). */
   readonly sum: boolean;
-  /** Are the least and the greatest value wanted? */
+  /** Compute the least and the greatest value? */
   readonly ends: boolean;
 }
 
 export interface AggregatePlan {
   readonly kinds: readonly PlannedKind[];
   readonly filter: Filter;
-  /** No path: one group of all. */
+  /** Without a path, all objects form one group. */
   readonly by: readonly Leaf[];
-  /** No two of one path. */
+  /** The paths are distinct. */
   readonly measured: readonly Measured[];
 }
 
 export interface GroupResult {
-  /** One for each path of `by`; null for objects that have none. */
+  /** One key for each path of `by`; null in the group of objects without a key. */
   readonly keys: readonly (OrderKey | null)[];
-  /** Objects. */
+  /** Number of objects. */
   readonly count: number;
-  /** One for each of `measured`. What was not wanted is not there: a zero sum, null for the ends. */
+  /** One for each of `measured`. A sum that was not requested is zero; extremes that were not requested are null. */
   readonly tallies: readonly Tally[];
 }
 
-/** More groups than this are not computed. */
+/** The most groups of one aggregate; more are refused. */
 export const mostGroups = 10_000;
 
-/** A text that is the same for equal keys and differs for others, of one leaf type each. */
+/** A map key for group keys: equal texts for equal keys, different texts otherwise. Each key has one leaf type in all groups. */
 export function groupText(keys: readonly (OrderKey | null)[]): string {
   return JSON.stringify(keys.map((key) => (key === null ? null : String(key))));
 }

@@ -2,10 +2,10 @@
 import { type Decimal, divideDecimal } from '../../catalog/values/decimal.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 
-/** An average that does not end has so many digits that say something; the last is rounded half away from zero. */
+/** Significant digits of a non-terminating mean. The last digit is rounded half away from zero. */
 export const averageDigits = 20;
 
-/** The tally has at least one value. */
+/** The mean. The tally must have at least one value. */
 export function average({ sum, count }: Tally): Decimal {
   return divideDecimal(sum, BigInt(count), averageDigits);
 }

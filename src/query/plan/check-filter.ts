@@ -1,18 +1,18 @@
 /**
- * How large a filter may be. Each condition becomes a piece of SQL, whose length, depth and number of parameters SQLite bounds, and is
- * looked at for every row.
+ * Size limits of a filter. Each condition becomes SQL text that SQLite evaluates for every row. SQLite limits the length of a
+ * statement, its depth and its number of parameters.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Filter } from './filter.ts';
 
-/** Nodes of the tree, each requirement of a label selector being one. */
+/** Nodes of the filter tree. Each requirement of a label selector counts as one. */
 export const mostConditions = 500;
-/** Filters within filters. */
+/** Levels of nested filters. */
 export const deepestFilter = 50;
-/** Values of all `in` lists, names and ids together. */
+/** Values of the whole filter: all `in` lists, names and ids together. */
 export const mostValues = 10_000;
 
-/** @throws PortolanError QUERY_TOO_COSTLY saying which limit and by how much. */
+/** @throws PortolanError QUERY_TOO_COSTLY naming the limit, the size of the filter and the allowed size. */
 export function checkFilter(filter: Filter): void {
   const size = { conditions: 0, depth: 0, values: 0 };
   measure(filter, 1, size);

@@ -1,4 +1,4 @@
-/** Relay's arguments, checked: one direction, a bounded size. */
+/** Validates Relay's page arguments: one direction and a bounded size. */
 import { PortolanError } from '../../base/errors.ts';
 import type { Page } from './plan.ts';
 
@@ -9,16 +9,16 @@ export interface PageArguments {
   readonly before?: string | null;
 }
 
-/** Objects on a page when the caller does not say. */
+/** Page size when the caller gives none. */
 export const defaultPageSize = 50;
 
 export interface PageLimits {
-  /** Largest size that a caller may ask for; default 500. */
+  /** The largest page size that a caller may request; default 500. */
   readonly maximum?: number;
 }
 
 /**
- * The page that the arguments ask for. `first: 0` is allowed: it reads no rows, but tells whether there are any.
+ * The page that the arguments describe. `first: 0` is allowed: the page is empty, and `hasNextPage` says whether rows exist.
  * @throws PortolanError BAD_USER_INPUT naming the argument.
  */
 export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {

@@ -1,14 +1,17 @@
 /**
- * Single conditions as filters, written in the one form that the store answers best: the same question has the same tree, however
- * it was asked.
+ * Builds filters of one condition in canonical form: equivalent conditions give equal trees. The store answers this form
+ * fastest.
+ *
+ *   spec.containers[].image eq nginx   ->   some (spec.containers, compare (image eq nginx))
+ *   metadata.labels["app"] eq web      ->   labels (app In [web])
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { type CompareOperator, everything, type Filter, isTextOperator } from './filter.ts';
 
 /**
- * A comparison of what stands at `path`; through `each` steps one value is enough. Text operators look at strings, whatever the
- * leaf. The values are checked against the type before.
+ * Compares the value at `path` with `values`. Through `each` steps, one matching element suffices. Text operators compare as
+ * String, whatever the leaf's type. The caller has already checked the values against the type.
  */
 export function comparison(
   path: Path,
@@ -18,46 +21,46 @@ export function comparison(
   ignoreCase: boolean,
 ): Filter {
   const compared = isTextOperator(operator) ? 'String' : type;
-  return throughLists(path, (place) => {
-    const label = labelOf(place);
+  return throughLists(path, (below) => {
+    const label = labelOf(below);
     if (label !== null && !ignoreCase && (operator === 'eq' || operator === 'in')) {
       return { kind: 'labels', requirements: [{ key: label, operator: 'In', values: values.map(String) }] };
     }
-    return { kind: 'compare', path: place, type: compared, operator, values, ignoreCase };
+    return { kind: 'compare', path: below, type: compared, operator, values, ignoreCase };
   });
 }
 
-/** Is there a value that is not null? */
+/** Matches objects with a value at `path` that is not null. */
 export function existence(path: Path): Filter {
-  return throughLists(path, (place) => {
-    const label = labelOf(place);
+  return throughLists(path, (below) => {
+    const label = labelOf(below);
     return label === null
-      ? { kind: 'exists', path: place }
+      ? { kind: 'exists', path: below }
       : { kind: 'labels', requirements: [{ key: label, operator: 'Exists', values: [] }] };
   });
 }
 
-/** What `make` says of the last part of the path holds for some element of each list on the way. */
-function throughLists(path: Path, make: (place: Path) => Filter): Filter {
+/** Wraps `make`'s condition on the path below the last list: some element of every list on the path must match. */
+function throughLists(path: Path, make: (below: Path) => Filter): Filter {
   const each = path.steps.findIndex((step) => step.kind === 'each');
   if (each < 0) return make(path);
   const list = pathOf(path.steps.slice(0, each));
   return { kind: 'some', path: list, of: throughLists(pathOf(path.steps.slice(each + 1)), make) };
 }
 
-/** The key of the label that stands at a path of a whole object. */
+/** The label key of a path `metadata.labels["key"]` of a whole object; null for any other path. */
 function labelOf({ steps }: Path): string | null {
   const [metadata, labels, key] = steps as readonly (PathStep | undefined)[];
   if (steps.length !== 3 || metadata?.kind !== 'field' || labels?.kind !== 'field' || key?.kind !== 'key') return null;
   return metadata.name === 'metadata' && labels.name === 'labels' ? key.key : null;
 }
 
-/** It does not hold. */
+/** Matches what `of` does not match. */
 export function negation(of: Filter): Filter {
   return { kind: 'not', of };
 }
 
-/** All of them hold; everything, where there are none. */
+/** Matches what all filters match; without filters, everything. */
 export function conjunction(of: readonly Filter[]): Filter {
   const [only] = of;
   if (only === undefined) return everything;

@@ -1,10 +1,14 @@
 /**
- * Cursors of lists: a place in an order, as an opaque text. Not a row: the object it was made of may change or go, and the place
- * stays where it was.
+ * Cursors of lists. A cursor is a position in an order, as opaque text. It does not refer to a row: when the object changes or is
+ * deleted, the position stays the same.
  *
- *   base64url( JSON [ version, fingerprint, [key, …], cluster, key, namespace, name ] )    a 64-bit integer key is { "i": digits }
+ *   base64url( JSON [ version, fingerprint, [order key, …], cluster, resourceKey, namespace, name ] )
  *
- * The fingerprint ties it to kinds, filter and order. Nothing in it is secret, and nothing in it is trusted.
+ * A 64-bit integer order key is written as { "i": digits }. Example, for the Pod shop/web of cluster east ordered by one integer:
+ *
+ *   [1,"Xb3kQ1",[{"i":"5"}],"east","pods","shop","web"]
+ *
+ * The fingerprint binds a cursor to kinds, filter and order. A cursor contains no secret. Its content is not trusted.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
@@ -13,7 +17,7 @@ import type { RowPart } from '../../store/pages/page-template.ts';
 import type { Position } from './plan.ts';
 
 const version = 1;
-/** Of the identity, in the order in which a cursor has them. */
+/** The members of the identity, in the order of a cursor. */
 const members = ['cluster', 'key', 'namespace', 'name'] as const;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
@@ -22,17 +26,17 @@ export function encodeCursor({ keys, identity }: Position, fingerprint: string):
   return encodeContent([version, fingerprint, keys.map(plainKey), ...members.map((member) => identity[member])]);
 }
 
-/** Any JSON list as an opaque text. */
+/** A JSON list as opaque text. */
 export function encodeContent(content: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** A key as JSON has it. */
+/** An order key as a JSON value. */
 export function plainKey(key: OrderKey | null): string | number | { readonly i: string } | null {
   return typeof key === 'bigint' ? { i: key.toString() } : key;
 }
 
-/** The parts that write the cursor of a row, for a page that is written as text; `keys` write its order keys. */
+/** The parts that write the cursor of a row into a page template. `keys` write the row's order keys. */
 export function cursorParts(key: string, keys: readonly RowPart[], fingerprint: string): readonly RowPart[] {
   const text = (value: unknown): RowPart => ({ is: 'text', text: JSON.stringify(value) });
   const identity = members.map(
@@ -45,17 +49,17 @@ export function cursorParts(key: string, keys: readonly RowPart[], fingerprint: 
 }
 
 /**
- * The place that a cursor names.
- * @throws PortolanError BAD_USER_INPUT when it is no cursor, or one of another list.
+ * The position in a cursor.
+ * @throws PortolanError BAD_USER_INPUT for malformed text, or for a cursor of another list.
  */
 export function decodeCursor(text: string, fingerprint: string): Position {
   const content = decodeContent(text);
   if (content.length !== 7 || typeof content[0] !== 'number') throw malformed(text);
-  const [made, of, keys, cluster, key, namespace, name] = content;
-  if (made !== version || of !== fingerprint) {
+  const [madeBy, madeFor, keys, cluster, key, namespace, name] = content;
+  if (madeBy !== version || madeFor !== fingerprint) {
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `The cursor ${shown(text)} belongs to another list; use a cursor with the kinds, filter and order it was given for.`,
+      `The cursor ${abbreviated(text)} belongs to another list; use a cursor with the kinds, filter and order it was given for.`,
     );
   }
   if (
@@ -71,8 +75,8 @@ export function decodeCursor(text: string, fingerprint: string): Position {
 }
 
 /**
- * What encodeContent made this text of.
- * @throws PortolanError BAD_USER_INPUT when it made none.
+ * The JSON list that encodeContent encoded.
+ * @throws PortolanError BAD_USER_INPUT for any other text.
  */
 export function decodeContent(text: string): readonly unknown[] {
   let content: unknown;
@@ -85,7 +89,7 @@ export function decodeContent(text: string): readonly unknown[] {
   return content as unknown[];
 }
 
-/** The key of plainKey; `text` is the whole cursor, for the error. */
+/** The inverse of plainKey. `text` is the whole cursor, for the error. @throws PortolanError BAD_USER_INPUT */
 export function readPlainKey(item: unknown, text: string): OrderKey | null {
   if (item === null || typeof item === 'string' || typeof item === 'number') return item;
   const digits = typeof item === 'object' && 'i' in item ? item.i : null;
@@ -95,13 +99,14 @@ export function readPlainKey(item: unknown, text: string): OrderKey | null {
   return key;
 }
 
+/** The error for text that is not a cursor. */
 export function malformed(text: string): PortolanError {
   return new PortolanError(
     'BAD_USER_INPUT',
-    `${shown(text)} is not a cursor; use one from pageInfo or an edge, just as it was given.`,
+    `${abbreviated(text)} is not a cursor; use one from pageInfo or an edge, just as it was given.`,
   );
 }
 
-function shown(text: string): string {
+function abbreviated(text: string): string {
   return JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}…` : text);
 }

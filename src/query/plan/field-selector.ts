@@ -4,21 +4,23 @@
  *   selector    = [ requirement *( "," requirement ) ]
  *   requirement = path ( "=" | "==" | "!=" ) value
  *
- * In a value, a backslash stands before a comma, an equals sign or a backslash that belongs to it.
+ * Inside a value, a backslash escapes a comma, an equals sign or a backslash:
+ *
+ *   status.phase!=Failed,spec.x=a\,b   ->   status.phase is not "Failed", and spec.x is "a,b"
  */
 import { PortolanError } from '../../base/errors.ts';
 
 export interface FieldRequirement {
-  /** As it was written: a path of the object. */
+  /** A path of the object, as the caller wrote it. */
   readonly path: string;
   readonly value: string;
   readonly negated: boolean;
 }
 
-/** No real selector comes near; a caller's might. */
+/** Far above real use; bounds what a caller can send. */
 const mostRequirements = 100;
 
-/** Reads a selector; an empty one has no requirements. @throws PortolanError BAD_USER_INPUT naming the part that cannot be read. */
+/** Parses a selector. An empty one has no requirements. @throws PortolanError BAD_USER_INPUT naming the malformed part. */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   if (text.trim() === '') return [];
   const parts = splitOutsideEscapes(text);

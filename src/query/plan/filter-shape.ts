@@ -1,8 +1,8 @@
-/** Filters and orders in words, without the values that they compare with: for people, in logs and explanations. */
+/** Filters and orders as text for people, in logs and explanations. The text never contains the compared values. */
 import type { Filter } from './filter.ts';
 import type { OrderTerm } from './plan.ts';
 
-/** `spec.nodeName eq and not (status.phase in)`; empty for a filter that matches everything. */
+/** For example `spec.nodeName eq and not (status.phase in)`; empty for a filter that matches everything. */
 export function shapeOfFilter(filter: Filter): string {
   switch (filter.kind) {
     case 'and':
@@ -31,7 +31,7 @@ export function shapeOfFilter(filter: Filter): string {
   }
 }
 
-/** `status.phase ASC, metadata.name DESC`; empty for the order of identities. */
+/** For example `status.phase ASC, metadata.name DESC`; empty for the identity order. */
 export function shapeOfOrder(orderBy: readonly OrderTerm[]): string {
   return orderBy
     .map(({ path, direction, natural, rank }) =>

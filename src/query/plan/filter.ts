@@ -1,14 +1,16 @@
 /**
- * Filters as data: frozen trees, one meaning, two interpreters (src/query/sql/sql-filter.ts for SQLite, src/query/evaluate/matches.ts for
- * JavaScript) that must agree on every object; docs/values.md is the law between them.
+ * Filters as data: frozen trees with two interpreters, src/query/sql/sql-filter.ts for SQLite and src/query/evaluate/matches.ts
+ * for JavaScript. The two must agree on every object. docs/values.md specifies the semantics.
  *
- * Logic is two-valued: a comparison with an absent leaf is false, and `ne`, `notIn` are the negations of `eq`, `in`, so they match
- * an absent leaf, as label selectors do.
+ * Logic is two-valued: a comparison with an absent leaf is false. `ne` and `notIn` are the negations of `eq` and `in`. So they
+ * match an absent leaf, as in label selectors.
+ *
+ * Example: `spec.nodeName: {ne: "a"}` is { not, of: { compare, path: spec.nodeName, operator: eq, values: ["a"] } }.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 
-/** Operators on the text of a value; they look at strings only, so their comparisons have the type String whatever the leaf is. */
+/** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
 export type TextOperator = (typeof textOperators)[number];
 
@@ -24,7 +26,7 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** Names one object for good: what an object id stands for. */
+/** The name of one object across all clusters and versions. An object id (object-id.ts) encodes it. */
 export interface Identity {
   readonly cluster: string;
   /** resourceKey of the kind. */
@@ -38,22 +40,22 @@ export type Filter =
   | { readonly kind: 'and'; readonly of: readonly Filter[] }
   | { readonly kind: 'or'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
-  /** Paths are relative to the object, or to the element inside `list`. An empty path is the element itself. They have no `each` step. */
+  /** The path is relative to the object, or to the element inside `some`. It may be empty; it has no `each` step. */
   | {
       readonly kind: 'compare';
       readonly path: Path;
       readonly type: LeafType;
       readonly operator: CompareOperator;
-      /** JSON values as the caller gave them; one, or several for `in`. Already checked against the type, patterns by checkPattern. */
+      /** JSON values: several for `in`, otherwise one. Already checked against the type, or by checkPattern. */
       readonly values: readonly unknown[];
       readonly ignoreCase: boolean;
     }
-  /** Is there a value, null counting as none? */
+  /** There is a value, and it is not null. */
   | { readonly kind: 'exists'; readonly path: Path }
-  /** Some element of the list at `path` matches. `every` and `none` are written with `not`. An absent list has no elements. */
+  /** At least one element of the list at `path` matches. `every` and `none` use `not`. An absent list has no elements. */
   | { readonly kind: 'some'; readonly path: Path; readonly of: Filter }
   | { readonly kind: 'labels'; readonly requirements: readonly LabelRequirement[] }
-  /** All terms (src/catalog/paths/search-text.ts) occur in the object's search text, which has what stands at `paths`. */
+  /** All terms (src/catalog/paths/search-text.ts) occur in the object's search text, made from the values at `paths`. */
   | { readonly kind: 'search'; readonly terms: readonly string[]; readonly paths: readonly Path[] }
   | { readonly kind: 'namespaces'; readonly in: readonly string[] }
   | { readonly kind: 'clusters'; readonly in: readonly string[] }
@@ -62,12 +64,12 @@ export type Filter =
 /** Matches everything. */
 export const everything: Filter = Object.freeze({ kind: 'and', of: Object.freeze([]) });
 
-/** The conditions that all hold for every match. */
+/** The top-level conjuncts: conditions that hold for every match. */
 export function conjuncts(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 }
 
-/** The clusters that a filter restricts itself to; null when it names none. */
+/** The clusters of the filter's first top-level `clusters` condition; null without one. */
 export function clustersIn(filter: Filter): readonly string[] | null {
   for (const part of conjuncts(filter)) if (part.kind === 'clusters') return part.in;
   return null;

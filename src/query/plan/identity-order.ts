@@ -1,6 +1,6 @@
 /**
- * The order of identities, which breaks every tie: cluster, group, plural, namespace, name, by code point. A cluster-scoped
- * object's namespace counts as the empty string.
+ * The identity order, which breaks every tie: cluster, group, plural, namespace, name, compared by code point. A cluster-scoped
+ * object has the empty string as its namespace.
  */
 import { compareText } from '../../catalog/values/values.ts';
 import type { Identity } from './filter.ts';
@@ -22,7 +22,7 @@ export function compareKinds(a: string, b: string): -1 | 0 | 1 {
   return compareText(groupA, groupB) || compareText(pluralA, pluralB);
 }
 
-/** A plural has no dots, so the first one ends it. */
+/** `deployments.apps` -> [deployments, apps]. A plural has no dots, so the first dot ends it. */
 function splitKey(key: string): readonly [plural: string, group: string] {
   const dot = key.indexOf('.');
   return dot === -1 ? [key, ''] : [key.slice(0, dot), key.slice(dot + 1)];

@@ -4,13 +4,16 @@
  *   selector    = [ requirement *( "," requirement ) ]
  *   requirement = [ "!" ] key | key ( "=" | "==" | "!=" ) [ value ] | key ( "in" | "notin" ) "(" [ value ] *( "," [ value ] ) ")"
  *
- * Spaces may stand between tokens. `in` and `notin` are words only behind a key. `a!=b` and `a notin (b)` match objects without
- * the label. The API server's `>` and `<` are not taken: they compare labels as integers, which no selector of an object can.
+ * Spaces are allowed between tokens. `in` and `notin` are operators only after a key. `a!=b` and `a notin (b)` match objects
+ * without the label. The API server's `>` and `<` are refused: they compare labels as integers, which the selector of an object
+ * cannot do.
+ *
+ *   app=web,tier notin (a, b),!old   ->   app In [web], tier NotIn [a, b], old DoesNotExist
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { LabelRequirement } from './filter.ts';
 
-/** No real selector comes near; a caller's might. */
+/** Far above real use; bounds what a caller can send. */
 const mostRequirements = 100;
 
 const token = /\s*(?:(==|=|!=|!|,|\(|\)|>|<)|([^\s=!,()<>]+)|$)/y;
@@ -22,7 +25,7 @@ interface Token {
 }
 
 /**
- * Reads a selector; an empty one has no requirements.
+ * Parses a selector. An empty one has no requirements.
  * @throws PortolanError BAD_USER_INPUT with the position (counted from 0).
  */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
@@ -86,7 +89,7 @@ class Parser {
     return word.text;
   }
 
-  /** A value; the empty one is written as nothing. */
+  /** A value, possibly empty: `app=` compares with the empty string. */
   #value(): string {
     const word = this.#peek();
     if (word.kind !== 'word') return '';

@@ -1,9 +1,11 @@
 /**
- * Object ids: an identity as an opaque text, the same in every answer and for every store, for as long as the identity lives.
+ * Object ids: an identity as opaque text. The id is the same in every answer and in every store.
  *
- *   base64url( version byte, JSON [ cluster, key, namespace or "", name ] )
+ *   base64url( version byte, JSON [ cluster, resourceKey, namespace or "", name ] )
  *
- * Invariant: one identity has one id; any other spelling of it is refused.
+ * Example: the Pod shop/web of cluster east is the byte 1 and ["east","pods","shop","web"].
+ *
+ * Invariant: an identity has exactly one id. Other encodings of the same identity are refused.
  */
 import { PortolanError } from '../../base/errors.ts';
 import { jsonListParts, pageColumns } from '../../store/pages/page-columns.ts';
@@ -18,7 +20,7 @@ export function encodeObjectId(identity: Identity): string {
   return Buffer.concat([Buffer.from([version]), Buffer.from(json)]).toString('base64url');
 }
 
-/** The parts that write the id of a row, for a page that is written as text. */
+/** The parts that write the id of a row into a page template. */
 export function objectIdParts(key: string): readonly RowPart[] {
   const items = members.map(
     (member): RowPart =>
@@ -30,17 +32,17 @@ export function objectIdParts(key: string): readonly RowPart[] {
 }
 
 /**
- * The identity that an id stands for; nothing says that there is such an object.
- * @throws PortolanError BAD_USER_INPUT when it is no id.
+ * The identity in an id. The object need not exist.
+ * @throws PortolanError BAD_USER_INPUT for text that is not an id.
  */
 export function decodeObjectId(id: string): Identity {
   const bytes = Buffer.from(id, 'base64url');
   const identity = bytes[0] === version ? read(bytes.subarray(1).toString()) : null;
   if (identity === null || encodeObjectId(identity) !== id) {
-    const shown = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+    const abbreviated = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `${shown} is not an object id; use the \`id\` of an object, just as it was given.`,
+      `${abbreviated} is not an object id; use the \`id\` of an object, just as it was given.`,
     );
   }
   return identity;

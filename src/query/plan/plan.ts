@@ -1,5 +1,5 @@
 /**
- * A list, as data: what GraphQL arguments become before any SQL is written. Frozen, comparable, cacheable by shape.
+ * List plans: the arguments of a list as data, before SQL is compiled. Plans are frozen, comparable, and cacheable by shape.
  */
 
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
@@ -8,25 +8,27 @@ import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter, Identity } from './filter.ts';
 
 export interface OrderTerm {
-  /** A path to a leaf. Through `each` steps it means the least of the values for ASC, the greatest for DESC. */
+  /** A path to a leaf. Through `each` steps, ASC orders by the least of the values and DESC by the greatest. */
   readonly path: Path;
   readonly type: LeafType;
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
-  /** Runs of digits count by their value (src/catalog/values/natural.ts); for the type String. */
+  /** Compare runs of digits as numbers (src/catalog/values/natural.ts). Only for the type String. */
   readonly natural?: true;
-  /** Instead of what stands at the path: how well the name answers these terms (src/catalog/paths/search-text.ts); with the type Int. */
+  /** Order by how well the name matches these search terms (searchRank), and ignore `path`. Only with the type Int. */
   readonly rank?: readonly string[];
 }
 
-/** Relay's arguments after validation: exactly one direction. Cursors are opaque texts of src/query/plan/cursor.ts. */
+/** Relay's arguments after validation: exactly one direction. Cursors are opaque texts (cursor.ts). */
 export type Page =
   | { readonly direction: 'forward'; readonly limit: number; readonly after: string | null }
   | { readonly direction: 'backward'; readonly limit: number; readonly before: string | null };
 
 /**
- * What of the body is read: 'whole', or a tree of fields. A node that is `true` is taken with everything below it.
- * The answer has the shape of the object itself, only thinner, so whatever reads a whole body reads a projected one too.
+ * The part of the body that is read: 'whole', or a tree of fields. The node `true` takes a field with everything below it.
+ * A projected body has the shape of the whole body with fewer fields. So code that reads a whole body also reads a projected one.
+ *
+ *   { metadata: { name: true } } of { metadata: { name: "a", uid: "u" }, spec: … }   ->   { metadata: { name: "a" } }
  */
 export type Projection = 'whole' | ProjectionTree;
 export interface ProjectionTree {
@@ -43,18 +45,18 @@ export interface ListPlan {
   /** One kind, or several for `objects(kinds:)`: one list, one order. */
   readonly kinds: readonly PlannedKind[];
   readonly filter: Filter;
-  /** Ties are always broken by identity: cluster, group, plural, namespace, name, in the direction of the last term. */
+  /** The identity order (identity-order.ts) breaks ties, in the direction of the last term. */
   readonly orderBy: readonly OrderTerm[];
   readonly page: Page;
   readonly projection: Projection;
 }
 
-/** One object as an answer: its identity and as much of its body as was asked. */
+/** One object of an answer: its identity and the projected body. */
 export interface ObjectRow extends Identity {
   readonly objectId: number;
   readonly uid: string | null;
   readonly resourceVersion: string;
-  /** Sequence number of the object's newest change. */
+  /** The sequence number of the object's newest change. */
   readonly seq: number;
   /** Parsed by `parseExact` of src/catalog/values/values.ts. */
   readonly body: unknown;
@@ -65,8 +67,8 @@ export interface ListRow extends ObjectRow {
 }
 
 /**
- * What a page of which `found` rows were read says of its neighbours. One row beyond the page is looked for, so the direction of travel
- * is exact. On the other side there is a page exactly when a cursor was given.
+ * Whether there are pages before and after this one. `found` counts the rows read, at most one more than the page holds, so the
+ * answer is exact in the direction of travel. In the other direction, there is a page exactly when a cursor was given.
  */
 export function neighboursOf(page: Page, found: number): Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'> {
   const more = found > page.limit;
@@ -81,10 +83,10 @@ export interface ListResult {
   readonly hasPreviousPage: boolean;
 }
 
-/** What an object is ordered by, beside its identity: one key for each term, null where the leaf has none. */
+/** The order keys of an object: one for each term, null for an absent leaf. The identity breaks ties. */
 export type OrderKeys = readonly (OrderKey | null)[];
 
-/** A place in a list. */
+/** A position in a list. */
 export interface Position {
   readonly keys: OrderKeys;
   readonly identity: Identity;

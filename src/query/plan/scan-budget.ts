@@ -1,22 +1,27 @@
 /**
- * How many rows the counts and aggregates of one operation may look at. They share its lease, so they share this: what does not fit
- * is not begun, instead of costing the whole operation its time.
+ * The scan budget: how many rows the counts and aggregates of one operation may scan. They share the operation's lease, so they
+ * share one budget. A scan over budget does not start; otherwise it could use up the time of the whole operation.
+ *
+ * Example: `new ScanBudget(100)` allows 100 rows with bodies. After a scan of 60 such rows, 40 remain, or 800 index entries.
  */
 
 /**
- * What it costs to look at a row, in units of an index entry, as measured by `npm run bench -- aggregate`: when one index says all,
- * when columns of tables are read, when the body is read, and for each path through lists of the body besides.
+ * The cost of scanning one row, in units of an index entry, measured by `npm run bench -- aggregate`.
+ *   - `index`: one index has all columns.
+ *   - `columns`: columns of tables are read.
+ *   - `body`: the body is read.
+ *   - `list`: added for each path through lists of the body.
  */
 export const rowCost = { index: 1, columns: 4, body: 20, list: 40 } as const;
 
 export interface Scan {
-  /** Rows to look at, at most. */
+  /** Upper bound of the rows that are scanned. */
   readonly estimate: number;
-  /** Of one row, in the units of rowCost. */
+  /** Cost of one row, in units of rowCost. */
   readonly cost: number;
 }
 
-/** Why there is no answer: it would look at so many rows, of which so many were allowed. */
+/** The result of a scan over budget: the rows it would scan, and the rows that were still allowed. */
 export class OverBudget {
   readonly rows: number;
   readonly allowed: number;
@@ -30,17 +35,17 @@ export class OverBudget {
 export class ScanBudget {
   #left: number;
 
-  /** @param bodies rows whose bodies may be looked at in all. */
+  /** @param bodies the number of rows whose bodies the operation may read. */
   constructor(bodies: number) {
     this.#left = bodies * rowCost.body;
   }
 
-  /** Rows of this cost that may still be looked at. */
+  /** The number of rows of this cost that may still be scanned. */
   left(cost: number): number {
     return Math.floor(this.#left / cost);
   }
 
-  /** Takes what these scans cost; or nothing when they do not fit, and says so. */
+  /** Takes the cost of these scans from the budget and returns null. Over budget, takes nothing and returns why. */
   take(...scans: readonly Scan[]): OverBudget | null {
     const rows = scans.reduce((sum, { estimate }) => sum + estimate, 0);
     const units = scans.reduce((sum, { estimate, cost }) => sum + estimate * cost, 0);
