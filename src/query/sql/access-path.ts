@@ -1,10 +1,16 @@
 /**
- * Ways into a kind's rows by a condition of the filter: which index serves it, and how many rows stand behind it.
+ * Access paths: conditions of a filter that an index serves, and the number of rows that satisfy each.
  *
- *   filter -> accessPaths -> survey (one statement: rows behind each, up to a bound) -> the caller drives by one, or by the order
+ *   filter -> accessPaths -> survey (one statement: rows of each path, up to a bound) -> the caller chooses a path or the order
  *
- * Only conditions that hold for every match (the top-level conjunction) can be driven by. A path never changes what matches: `rest`
- * is the filter without the condition that the path itself answers.
+ * Example: `status.phase eq Running AND labels["app"] In [web]` of a kind with a slot for status.phase has two paths:
+ *
+ *   status.phase eq    FROM p7 AS p WHERE p.c3 = 'Running'
+ *   labels["app"] In   FROM object_by_label AS d CROSS JOIN object AS o ON o.id = d.id
+ *                      WHERE d.kind = 7 AND d.key = 'app' AND d.value = 'web'
+ *
+ * Only a top-level conjunct can be an access path, because it holds for every match. A path never changes which rows match:
+ * `rest` is the filter without the condition that the path itself guarantees.
  */
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -22,21 +28,23 @@ import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts
 import type { KindView } from './view.ts';
 
 export interface AccessPath {
-  /** The condition in words, without its values. */
+  /** The condition as text, without its values. */
   readonly on: string;
   readonly tables: () => KindTables;
-  /** FROM up to the base table, and the path's own condition. */
+  /** The FROM clause up to the base table. */
   readonly from: (tables: KindTables) => Fragment;
+  /** The path's own condition. */
   readonly where: (tables: KindTables) => Fragment;
-  /** What stands in FROM to count the rows behind the condition, where that is less than `from`. */
+  /** A smaller FROM clause that suffices to count the rows; absent where counting needs `from`. */
   readonly counted?: Fragment;
+  /** The conditions of the filter that remain to be checked. */
   readonly rest: Filter;
 }
 
-/** Rows that a survey counts at most behind one path. */
+/** The most rows that a survey counts for one path. */
 export const surveyBound = 2000;
 
-/** The ways into a kind's rows that a filter offers. */
+/** The access paths that a filter offers for a kind. */
 export function accessPaths(kind: KindView, filter: Filter): readonly AccessPath[] {
   const parts = conjuncts(filter);
   return parts.flatMap((part, index): readonly AccessPath[] => {
@@ -47,7 +55,7 @@ export function accessPaths(kind: KindView, filter: Filter): readonly AccessPath
       case 'labels':
         return part.requirements.flatMap((requirement, at) => {
           if (requirement.operator !== 'In' && requirement.operator !== 'Exists') return [];
-          const others = part.requirements.filter((_, place) => place !== at);
+          const others = part.requirements.filter((_, other) => other !== at);
           const rest = restWith(...(others.length === 0 ? [] : [{ kind: 'labels' as const, requirements: others }]));
           return [labelPath(kind, requirement, object, rest)];
         });
@@ -103,7 +111,7 @@ function labelPath(kind: KindView, requirement: LabelRequirement, tables: () => 
   };
 }
 
-/** Terms of three characters and more are found by the index; whether an object has them is looked up in the rest. */
+/** The index finds terms of three characters and more. `rest` keeps the search: it checks whether an object has the terms. */
 function searchPath(kind: KindView, search: Search, rest: Filter): readonly AccessPath[] {
   const candidates = searchCandidates(search);
   if (candidates === null) return [];
@@ -118,14 +126,14 @@ function searchPath(kind: KindView, search: Search, rest: Filter): readonly Acce
   ];
 }
 
-/** Is what matches a range of keys, or a few of them, so that an index of the leaf finds it? */
+/** Are the matching keys a range, or a short list? Then an index of the leaf finds them. */
 export function isRange({ type, operator, ignoreCase }: Comparison): boolean {
   if (operator === 'endsWith' || operator === 'contains' || operator === 'matches') return false;
   if (operator === 'startsWith' && type !== 'String') return false;
   return !(ignoreCase && foldable(type, operator));
 }
 
-/** A comparison is a way in where an index has the leaf's keys as they are. */
+/** The access path of a comparison: by a slot, by uid or by creation time. Empty without an index on the leaf's keys. */
 function comparisonPath(kind: KindView, filter: Comparison, rest: Filter): readonly AccessPath[] {
   const { path, type, operator } = filter;
   if (!isRange(filter)) return [];
@@ -173,22 +181,22 @@ function comparisonPath(kind: KindView, filter: Comparison, rest: Filter): reado
 }
 
 export interface Survey {
-  /** Rows behind each path; `surveyBound + 1` means more than the bound. */
+  /** Rows of each path; `surveyBound + 1` means more than the bound. */
   readonly rows: readonly number[];
   /** Rows of the kind. */
   readonly total: number;
-  /** Clusters in which the kind is synced, by code point. */
+  /** Clusters in which the kind is synced, sorted by code point. */
   readonly clusters: readonly string[];
 }
 
 const syncedClusters = raw('json_group_array(DISTINCT cluster ORDER BY cluster)');
 
-/** A statement whose one value is the JSON list of the clusters in which something of the kind is synced. */
+/** A statement with one value: the JSON list of the clusters in which a resource of the kind is synced. */
 export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>): Statement {
   return sql`SELECT ${syncedClusters} FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1`;
 }
 
-/** Looks how many rows stand behind each path; `paths` is not empty. */
+/** Counts the rows of each path. `paths` must not be empty. */
 export async function survey(lease: Lease, kind: KindView, paths: readonly AccessPath[]): Promise<Survey> {
   const counts = paths.map((path) => {
     const tables = path.tables();
@@ -207,7 +215,7 @@ export async function survey(lease: Lease, kind: KindView, paths: readonly Acces
   };
 }
 
-/** The path with the fewest rows behind it. */
+/** The path with the fewest rows; null without paths. */
 export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { path: AccessPath; rows: number } | null {
   let best: { path: AccessPath; rows: number } | null = null;
   for (const [index, path] of paths.entries()) {
@@ -217,6 +225,7 @@ export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { pat
   return best;
 }
 
+/** How a list goes through a kind's rows (src/query/route/route.ts). */
 export type Route =
   | { readonly kind: 'order' }
   | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }

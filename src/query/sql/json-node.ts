@@ -1,34 +1,42 @@
 /**
- * Where values stand inside bodies, as SQL. The counterpart of valueAt (src/catalog/paths/value-at.ts): both find the same value.
+ * Paths into bodies as SQL. The counterpart of valueAt (src/catalog/paths/value-at.ts): both find the same value.
  *
- * Invariants: names of fields are bound, as quoted labels inside a JSON path, so no name can be taken for syntax; `->>` is never
- * asked of a text that is not JSON (SQLite would fail, not answer null), which is why elements are guarded by their type.
+ *   spec.nodeName                   json_type(b.body, '$."spec"."nodeName"'), (b.body ->> '$."spec"."nodeName"'), …
+ *   conditions[type=Ready].status   (SELECT … FROM jsonb_each(b.body, '$."conditions"') AS e0
+ *                                    WHERE typeof(e0.key) = 'integer' AND <its type is Ready> LIMIT 1)
+ *   some element of list            EXISTS (SELECT 1 FROM jsonb_each(b.body, '$."list"') AS e0
+ *                                    WHERE typeof(e0.key) = 'integer' AND …)
+ *
+ * Invariants:
+ *   - Field names are bound parameters, as quoted labels inside a JSON path. So a name is never parsed as syntax.
+ *   - `->>` never applies to text that is not JSON, because SQLite would raise an error. So element expressions check the type
+ *     first.
  */
 import type { PathStep } from '../../catalog/tree/path.ts';
 import { isRawJson } from '../../catalog/values/raw-json.ts';
 import { orderKey, parseExact } from '../../catalog/values/values.ts';
 import { any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 
-/** One value of a document. All three are null where there is none. */
+/** SQL expressions for one value of a document. `type`, `json` and `value` are null for an absent value. */
 export interface Place {
-  /** SQLite's word for its JSON type: text, integer, real, true, false, null, object, array. */
+  /** The JSON type in SQLite's terms: text, integer, real, true, false, null, object, array. */
   readonly type: Fragment;
-  /** The value as JSON text, integers of any size intact. */
+  /** The value as JSON text. Integers of any size are exact. */
   readonly json: Fragment;
-  /** The value as SQL has it: a text itself, not its JSON. */
+  /** The value as an SQL value: a string without quotes. */
   readonly value: Fragment;
-  /** A table-valued expression with its elements or members; nothing when it is no container. */
+  /** A table-valued expression with its elements or members; empty for a scalar. */
   readonly members: Fragment;
 }
 
-/** What paths are relative to: a body, or an element of a list in it. */
+/** The start of a path: a body, or a list element in it. */
 export interface JsonNode {
   /** JSON or null. */
   readonly document: Fragment;
   readonly self: Place;
 }
 
-/** Makes table aliases that differ within one statement. */
+/** Makes table aliases that are distinct within one statement. */
 export type Aliases = () => Fragment;
 
 export function countedAliases(prefix = 'e'): Aliases {
@@ -51,8 +59,8 @@ function placeAt(document: Fragment, path: string): Place {
 }
 
 /**
- * What `use` makes of the value at `steps`. A `where` step becomes a scalar subquery around the rest: it takes the first element
- * of the list that fits.
+ * The expression that `use` makes of the value at `steps`. A `where` step becomes a scalar subquery around the remaining steps.
+ * It selects the first matching element of the list.
  */
 export function withPlace(
   node: JsonNode,
@@ -87,7 +95,7 @@ export function withPlace(
   return use(placeAt(node.document, path));
 }
 
-/** The same through `each` steps: the least or greatest of what `use` makes of the values; null when there are none. */
+/** Like withPlace, through `each` steps: the least or greatest of the expressions that `use` makes; null without values. */
 export function withExtreme(
   node: JsonNode,
   steps: readonly PathStep[],
@@ -104,21 +112,21 @@ export function withExtreme(
   });
 }
 
-/** Is there an element of the list at `place` for which `condition` holds? */
+/** The condition that some element of the list at `place` satisfies `condition`. */
 export function someElement(place: Place, aliases: Aliases, condition: (element: JsonNode) => Fragment): Fragment {
   const alias = aliases();
   const holds = condition(elementNode(place, alias));
   return sql`EXISTS (SELECT 1 FROM ${place.members} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
 }
 
-/** The element of the list at `place` on which `alias` stands. */
+/** The current row of `alias`, as an element of the list at `place`. */
 function elementNode(place: Place, alias: Fragment): JsonNode {
   const container = sql`CASE WHEN ${alias}.type IN ('object', 'array') THEN ${alias}.value END`;
   return {
     document: container,
     self: {
       type: sql`${alias}.type`,
-      // The alias has no JSON text for a scalar, and its value has lost what does not fit SQLite's numbers.
+      // `jsonb_each` has no JSON text for a scalar, and its value loses the digits that SQLite's numbers cannot hold.
       json: sql`(${place.json} -> ('$[' || ${alias}.key || ']'))`,
       value: sql`${alias}.value`,
       members: sql`jsonb_each(${container})`,
@@ -126,28 +134,30 @@ function elementNode(place: Place, alias: Fragment): JsonNode {
   };
 }
 
-/** Elements of lists have numbers for keys, members of objects have texts, and a scalar has none. */
+/** The row is a list element: elements have integer keys, object members have text keys, and a scalar has a null key. */
 function isElement(alias: Fragment): Fragment {
   return sql`typeof(${alias}.key) = 'integer'`;
 }
 
-/** Is there a value that is not null? */
+/** The condition that there is a value, and it is not null. */
 export function isThere(place: Place): Fragment {
   return sql`coalesce(${place.type} <> 'null', 0)`;
 }
 
-/** Has the value this text, as scalarText (src/catalog/paths/value-at.ts) gives it? Possibly null where it has not. */
+/** The condition that scalarText (src/catalog/paths/value-at.ts) of the value is `text`. It may be null instead of false. */
 function hasText(place: Place, text: string): Fragment {
-  const ways = [sql`CASE ${place.type} WHEN 'text' THEN ${place.value} END = ${text}`];
-  if (text === 'true' || text === 'false') ways.push(sql`${place.type} = ${text}`);
+  const alternatives = [sql`CASE ${place.type} WHEN 'text' THEN ${place.value} END = ${text}`];
+  if (text === 'true' || text === 'false') alternatives.push(sql`${place.type} = ${text}`);
   const key = numberKeyOf(text);
   if (key !== null) {
-    ways.push(sql`CASE WHEN ${place.type} IN ('integer', 'real') THEN order_key('JSON', ${place.json}) END = ${key}`);
+    alternatives.push(
+      sql`CASE WHEN ${place.type} IN ('integer', 'real') THEN order_key('JSON', ${place.json}) END = ${key}`,
+    );
   }
-  return any(ways);
+  return any(alternatives);
 }
 
-/** The key of the number that JavaScript writes as this text; null when it writes none so. */
+/** The key of the number whose JavaScript text is `text`; null when no number has this text. */
 function numberKeyOf(text: string): string | null {
   if (!/^-?[0-9]/.test(text)) return null;
   let number: unknown;

@@ -1,8 +1,16 @@
 /**
- * The tables of one kind in one SELECT: which are read, under which alias, and where a leaf's key stands in them.
+ * The tables of one kind in one SELECT: which tables are read, their aliases, and the column of each leaf's key.
  *
- * `base` gives identity and rowset: `o` (object) or `p` (the kind's promoted table). The others are joined only when something
- * asked for them, always by CROSS JOIN behind the base, since SQLite takes that order as it stands.
+ * `base` provides identity and rowset: `o` (object) or `p` (the kind's promoted table). Another table is joined only after a
+ * column of it was requested. Joins are CROSS JOINs after the base, because SQLite keeps the order of a CROSS JOIN.
+ *
+ *   new KindTables(pods, 'o') -> column('name')           o.name
+ *                             -> keyColumn(status.phase)  p.c3
+ *                             -> body()                   b.body
+ *                             -> from()                   object AS o
+ *                             -> joins()                  CROSS JOIN p7 AS p ON p.id = o.id CROSS JOIN body AS b ON b.id = o.id
+ *
+ * Protocol: call `joins()` last, and `counts()` after the filter is compiled.
  */
 
 import { must } from '../../base/must.ts';
@@ -21,7 +29,7 @@ type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
 type Table = 'o' | 'p';
 type ObjectColumn = SharedColumn | 'uid' | 'rv' | 'created' | 'deleting' | 'seq';
 
-/** Leaves that are columns of `object`, by path; the type must be this one. */
+/** Leaves that are columns of `object`, by path. A leaf of another type is not this column. */
 const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map([
   ['metadata.name', { type: 'String', column: 'name' }],
   ['metadata.namespace', { type: 'String', column: 'namespace' }],
@@ -34,34 +42,34 @@ const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly colu
 export class KindTables {
   readonly kind: KindView;
   readonly base: Table;
-  /** Makes aliases for elements of lists. */
+  /** Makes aliases for list elements. */
   readonly aliases: Aliases;
-  readonly #at: string;
+  readonly #suffix: string;
   readonly #joined = new Set<Table | 'b'>();
   readonly #slots = new Set<string>();
 
-  /** @param at stands behind every alias, so that the tables of several kinds can be in one statement: `o1`, `p1`, `b1`. */
-  constructor(kind: KindView, base: Table, at = '') {
+  /** @param suffix is appended to every alias, so that one statement can read several kinds: `o1`, `p1`, `b1`. */
+  constructor(kind: KindView, base: Table, suffix = '') {
     this.kind = kind;
     this.base = base;
-    this.#at = at;
-    this.aliases = countedAliases(at === '' ? 'e' : `e${at}_`);
+    this.#suffix = suffix;
+    this.aliases = countedAliases(suffix === '' ? 'e' : `e${suffix}_`);
   }
 
   /** The alias of one of the tables. */
   alias(table: Table | 'b'): Fragment {
-    return raw(`${table}${this.#at}`);
+    return raw(`${table}${this.#suffix}`);
   }
 
   column(name: ObjectColumn): Fragment {
     if (name === 'uid' || name === 'rv' || name === 'created' || name === 'deleting' || name === 'seq') {
       this.#joined.add('o');
-      return raw(`o${this.#at}.${name}`);
+      return raw(`o${this.#suffix}.${name}`);
     }
-    return raw(`${this.base}${this.#at}.${name}`);
+    return raw(`${this.base}${this.#suffix}.${name}`);
   }
 
-  /** The column with the keys of this leaf, null when it is found in the body only. */
+  /** The column with the keys of this leaf; null when only the body has them. */
   keyColumn(path: Path, type: LeafType): Fragment | null {
     const leaf = objectLeaves.get(path.text);
     if (leaf !== undefined && leaf.type === type) {
@@ -77,39 +85,41 @@ export class KindTables {
 
   /** The column of a slot, for a statement that reads the promoted table. */
   slotColumn({ column }: PromotedSlot): Fragment {
-    return raw(`p${this.#at}.${column}`);
+    return raw(`p${this.#suffix}.${column}`);
   }
 
   body(): JsonNode {
     this.#joined.add('b');
-    return documentNode(raw(`b${this.#at}.body`));
+    return documentNode(raw(`b${this.#suffix}.body`));
   }
 
-  /** The rows of `object` that are of this kind; only where `object` is the base, or joined. */
+  /** The condition that a row of `object` is of this kind. Requires `object` as base or joined. */
   isOfKind(): Fragment {
-    return sql`o${raw(this.#at)}.kind = ${BigInt(this.kind.kindId)}`;
+    return sql`o${raw(this.#suffix)}.kind = ${BigInt(this.kind.kindId)}`;
   }
 
   /**
-   * The condition under which a row counts (counts.ts). Call it after the filter: when the filter reads the promoted table, the
-   * rowset is read there too, and the row of `object` is not needed.
+   * The condition under which a row counts (counts.ts). Call it after the filter is compiled. If the filter reads the promoted
+   * table, the rowset comes from there too, and `object` is not read.
    */
   counts(): Fragment {
-    const rowset = this.#joined.has('p') ? raw(`p${this.#at}.rowset`) : this.column('rowset');
+    const rowset = this.#joined.has('p') ? raw(`p${this.#suffix}.rowset`) : this.column('rowset');
     return all([isPublished(sql`+${rowset}`, this.kind), isVisibleSql(this.kind)]);
   }
 
-  /** Lets a scan be cancelled; for the scan's outer loop. `often` is at one of eight rows, so that they can be counted by it. */
+  /**
+   * The tick guard of the scan's outer loop (tick.ts). With `often`, it ticks at one of 8 rows, so that ticks measure the scan.
+   */
   tick(often = false): Fragment {
     return tickAt(this.column('id').sql, often ? 8 : 256);
   }
 
-  /** Has anything asked for a column of this table? `b` is the body, `p` the promoted table's slots. */
+  /** Was a column of this table requested? `b` is the body, `p` the promoted table's slots. */
   reads(table: Table | 'b'): boolean {
     return this.#joined.has(table);
   }
 
-  /** How many of the promoted table's slots were asked for. */
+  /** The number of slots of the promoted table that were requested. */
   get slotsRead(): number {
     return this.#slots.size;
   }
@@ -117,10 +127,10 @@ export class KindTables {
   /** The base table, for scans. */
   from(): Fragment {
     const table = this.base === 'o' ? 'object' : must(this.kind.promotedTable, 'a promoted table');
-    return raw(`${table} AS ${this.base}${this.#at}`);
+    return raw(`${table} AS ${this.base}${this.#suffix}`);
   }
 
-  /** What is joined behind the base. To be asked for last. */
+  /** The joins after the base. Call it last. */
   joins(): Fragment {
     let text = '';
     for (const [alias, table] of [
@@ -129,8 +139,8 @@ export class KindTables {
       ['b', 'body'],
     ] as const) {
       if (alias === this.base || !this.#joined.has(alias)) continue;
-      const name = `${alias}${this.#at}`;
-      text += ` CROSS JOIN ${must(table, 'a promoted table')} AS ${name} ON ${name}.id = ${this.base}${this.#at}.id`;
+      const name = `${alias}${this.#suffix}`;
+      text += ` CROSS JOIN ${must(table, 'a promoted table')} AS ${name} ON ${name}.id = ${this.base}${this.#suffix}.id`;
     }
     return raw(text);
   }
@@ -141,13 +151,13 @@ export function isObjectLeaf(path: Path, type: LeafType): boolean {
   return objectLeaves.get(path.text)?.type === type;
 }
 
-/** The slot in which every row of the kind has this leaf's key; null when there is none yet. */
+/** The slot that has this leaf's key for every row of the kind; null while no slot has all keys. */
 export function readySlot(layout: KindLayout, path: Path, type: LeafType): PromotedSlot | null {
   if (layout.promotedTable === null) return null;
   return layout.slots.find((slot) => slot.ready && slot.type === type && slot.path === path.text) ?? null;
 }
 
-/** The leaf that `object` has an index for, beside identity. */
+/** Is this metadata.creationTimestamp, the only leaf that `object` has an index for besides the identity? */
 export function isCreated(path: Path, type: LeafType): boolean {
   return type === 'DateTime' && path.text === 'metadata.creationTimestamp';
 }

@@ -1,9 +1,12 @@
 /**
- * The key of a leaf as SQL: what orderKey (src/catalog/values/values.ts) says of the value in the body.
+ * The key of a leaf as SQL. The counterpart of orderKey (src/catalog/values/values.ts): both give the same key for a value.
  *
- * Texts, integers and booleans are taken natively where SQLite says the same as JavaScript; everything else, and every case in
- * which it does not, goes through order_key: real numbers (SQLite's reading of decimals may differ in the last bit), and texts
- * with \u escapes (a lone surrogate counts as U+FFFD).
+ * SQLite reads texts, integers and booleans natively where its result equals JavaScript's. All other values go through the SQL
+ * function `order_key`, among them:
+ *   - real numbers, because SQLite's parsing of decimals may differ in the last bit
+ *   - texts with \u escapes, because a lone surrogate counts as U+FFFD
+ *
+ *   keyOf(place, 'Boolean')   CASE json_type(b.body, '$."spec"."n"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
@@ -11,7 +14,7 @@ import { type Fragment, sql } from '../../store/types/sql.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
 import type { Place } from './json-node.ts';
 
-/** The key of the value at this place, null where it has none. */
+/** The key of the value at this place; null where the value has no key of this type. */
 export function keyOf(place: Place, type: LeafType): Fragment {
   const slow = sql`order_key(${type}, ${place.json})`;
   const whole = sql`CASE typeof(${place.value}) WHEN 'integer' THEN ${place.value} END`;
@@ -40,20 +43,20 @@ export function keyOf(place: Place, type: LeafType): Fragment {
 }
 
 /**
- * The text at this place for comparison with `needles`, possibly with lone surrogates in SQLite's spelling, which is equal to no
- * needle and part of none unless the needle has U+FFFD itself. Null where there is no text.
+ * The text at this place, for comparison with `needles`; null for a value that is not a string. Lone surrogates may appear in
+ * SQLite's encoding, which equals no needle. Only a needle with U+FFFD could match one, so then the text goes through keyOf.
  */
 export function textOf(place: Place, needles: readonly string[]): Fragment {
   if (needles.some((needle) => needle.includes('\ufffd'))) return keyOf(place, 'String');
   return sql`CASE ${place.type} WHEN 'text' THEN ${place.value} END`;
 }
 
-/** A key as a parameter: whole numbers as integers, as which they are stored. */
+/** A key as a parameter. Whole numbers are bound as integers, because columns store them as integers. */
 export function bindKey(type: LeafType, key: OrderKey): string | number | bigint {
   return typeof key === 'number' && type !== 'Float' ? BigInt(key) : key;
 }
 
-/** Keys of these types leave SQL as text: they reach beyond what a JavaScript number holds. */
+/** Do keys of this type leave SQL as text? They can exceed what a JavaScript number holds exactly. */
 export function isWide(type: LeafType): boolean {
   return type === 'Int' || type === 'Int64' || type === 'DateTime' || type === 'Duration';
 }
@@ -63,13 +66,13 @@ export function keyColumn(type: LeafType, expression: Fragment): Fragment {
   return isWide(type) ? sql`CAST(${expression} AS TEXT)` : expression;
 }
 
-/** A key as an item of a JSON list: a wide one as a text of digits, a number as JavaScript writes it. */
+/** A key as an item of a JSON list: a wide key as a string of digits, a number in JavaScript's notation. */
 export function jsonKey(type: LeafType, expression: Fragment): Fragment {
   if (isWide(type) || type === 'String' || type === 'Boolean') return keyColumn(type, expression);
   return sql`CASE typeof(${expression}) WHEN 'real' THEN json(number_text(${expression})) ELSE ${expression} END`;
 }
 
-/** A key as it came out of SQL. */
+/** The key in a result column made by keyColumn. */
 export function readKey(type: LeafType, value: SqlValue | undefined): OrderKey | null {
   if (value === null || value === undefined) return null;
   if (isWide(type)) return BigInt(String(value));

@@ -1,20 +1,26 @@
 /**
- * How much of a body is read, as SQL: a thinner object of the same shape, with every value as it was stored (int64 included).
+ * Projections as SQL: the projected body has the same shape as the body with fewer fields. Values are exact, int64 included.
  *
- * A field that is absent comes as null, which readers take for the same. A place where the projection expects an object and
- * something else stands is given whole, so lists may be projected through. A body that SQLite refused comes whole.
+ *   { metadata: { name: true }, status: true }   ->
+ *     CASE WHEN b.text IS NULL THEN json_object(
+ *       'metadata', CASE json_type(b.body, '$."metadata"')
+ *         WHEN 'object' THEN json_object('name', b.body -> '$."metadata"."name"') ELSE b.body -> '$."metadata"' END,
+ *       'status', b.body -> '$."status"') ELSE b.text END
+ *
+ * An absent field becomes null; readers treat the two alike. A value that is not an object is returned whole, although the
+ * projection expects an object, so projections may pass through lists. A body that SQLite refused is returned whole.
  */
 
 import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Projection, ProjectionTree } from '../plan/plan.ts';
 
-/** Above this many fields, picking them costs more than reading all. */
+/** With more fields, selecting them costs more than reading the whole body. */
 const mostFields = 100;
 
-/** SQLite refuses deeper expressions; no type in use is nearly as deep. */
+/** SQLite refuses deeper expressions. The types in use are far from this depth. */
 const mostDepth = 50;
 
-/** An expression over the alias `b` of `body`, or null when nothing of the body is asked for. It gives JSON text. */
+/** An expression for the projected body as JSON text, over the alias `b` of `body`; null for an empty projection. */
 export function projectionSql(projection: Projection): Fragment | null {
   if (projection === 'whole') return raw('coalesce(b.text, json(b.body))');
   if (Object.keys(projection).length === 0) return null;
@@ -33,7 +39,7 @@ function object(tree: ProjectionTree, path: string): Fragment {
   const members = Object.entries(tree).map(([name, below]) => {
     const here = `${path}.${JSON.stringify(name)}`;
     const whole = sql`b.body -> ${here}`;
-    // With nothing below, all that is asked is whether there is an object.
+    // An empty subtree only asks whether the object is present.
     return below === true || Object.keys(below).length === 0
       ? sql`${name}, ${whole}`
       : sql`${name}, CASE json_type(b.body, ${here}) WHEN 'object' THEN ${object(below, here)} ELSE ${whole} END`;

@@ -1,4 +1,4 @@
-/** Searches: SQL against the evaluator, however far the index has come. */
+/** Compares searches in SQL with the evaluator, before, during and after indexing. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';

@@ -1,8 +1,12 @@
 /**
  * Searches as SQL. The counterpart of searchText and searchRank (src/catalog/paths/search-text.ts).
  *
- * Whether an object has the terms is looked up in its stored search text, or in its body where that is not true any more, so an
- * answer does not depend on how far the index (src/store/rows/search-index.ts) has come; the index only says where to look.
+ * The index (src/store/rows/search-index.ts) only provides candidates, and it may lag. Whether an object has the terms is read
+ * from its stored search text, or from its body where that text is out of date. So an answer does not depend on the state of the
+ * index.
+ *
+ *   search "web1" -> candidates   search_index MATCH '"web" AND "eb1"', UNION the objects that are not indexed yet
+ *                 -> condition    instr(<search text>, 'web1') > 0
  */
 import { PortolanError } from '../../base/errors.ts';
 import { trigrams, writtenPaths } from '../../catalog/paths/search-text.ts';
@@ -13,12 +17,12 @@ import type { KindTables } from './kind-tables.ts';
 
 export type Search = Extract<Filter, { kind: 'search' }>;
 
-/** The searches that every match of a filter answers. */
+/** The searches among the filter's top-level conjuncts. */
 export function searchesIn(filter: Filter): readonly Search[] {
   return conjuncts(filter).filter((part) => part.kind === 'search');
 }
 
-/** The object has all terms. */
+/** The condition that the search text of an object contains all terms. */
 export function searchCondition(tables: KindTables, { terms, paths }: Search): Fragment {
   const id = tables.column('id');
   const text = sql`coalesce(
@@ -27,7 +31,7 @@ export function searchCondition(tables: KindTables, { terms, paths }: Search): F
   return all(terms.map((term) => sql`instr(${text}, ${term}) > 0`));
 }
 
-/** How well the name answers the terms: searchRank. */
+/** The rank of the name (searchRank): the sum over all terms of 0 equal, 1 prefix, 2 contained, 3 not contained. */
 export function rankSql(tables: KindTables, terms: readonly string[]): Fragment {
   const name = tables.column('name');
   const ranks = terms.map(
@@ -37,12 +41,12 @@ export function rankSql(tables: KindTables, terms: readonly string[]): Fragment 
   return sql`(${join([raw('0'), ...ranks], ' + ')})`;
 }
 
-/** Enough to tell rare terms from common ones; the rest is looked up in the texts. */
+/** Trigrams of one term in an index query. They suffice to select few candidates; the condition checks the whole term. */
 const mostTrigrams = 16;
 
-/** Ids of all objects that may have the terms: a SELECT of `id`; null when no term is long enough for the index. */
+/** A SELECT of the ids of all objects that may have the terms; null when no term is long enough for the index. */
 export function searchCandidates({ terms }: Search): Fragment | null {
-  // A query of the index ends at NUL.
+  // A NUL would end the query of the index.
   const runs = terms.flatMap((term) => trigrams(term).slice(0, mostTrigrams)).filter((run) => !run.includes('\0'));
   if (runs.length === 0) return null;
   const query = [...new Set(runs)].map((run) => `"${run.replaceAll('"', '""')}"`).join(' AND ');
@@ -51,12 +55,13 @@ export function searchCandidates({ terms }: Search): Fragment | null {
     UNION SELECT id FROM object WHERE id > (SELECT watermark FROM search_state)`;
 }
 
-/** Objects whose bodies one search may have to read because the index has not come to them. */
+/** The most objects without an index entry that one search may have to read. */
 const mostUnindexed = 5000;
 
 /**
- * Asserts that the index has come far enough to search these kinds, and that it has the paths that are searched.
- * @param kindIds the kinds; none means all.
+ * Asserts that the index can serve the filter's search: it covers the searched paths and nearly all objects of these kinds. Does
+ * nothing for a filter without a search.
+ * @param kindIds the searched kinds. Without kinds, only the paths are checked.
  * @throws PortolanError CACHE_NOT_READY
  */
 export async function requireSearchable(lease: Lease, kindIds: readonly number[], filter: Filter): Promise<void> {
@@ -72,7 +77,7 @@ export async function requireSearchable(lease: Lease, kindIds: readonly number[]
   throw new PortolanError('CACHE_NOT_READY', 'The search index is still being built; try again in a moment.');
 }
 
-/** The first search that stands anywhere in the filter. */
+/** The first search anywhere in the filter; null without one. */
 export function findSearch(filter: Filter): Search | null {
   switch (filter.kind) {
     case 'search':

@@ -55,7 +55,7 @@ interface Asked {
   readonly count: number;
 }
 
-/** The last statement of an aggregate, and how SQLite runs it. */
+/** The last statement of an aggregate with SQLite's query plan. */
 async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<Asked> {
   return store.read(async (lease, view) => {
     const asked = recording(lease);

@@ -1,13 +1,19 @@
 /**
- * Aggregates as statements: the compiler from a plan and one kind's tables to SQL. The counterpart of evaluate-aggregate.ts.
+ * The compiler from an aggregate plan and one kind's tables to SQL statements. The counterpart of evaluate-aggregate.ts.
  *
- *   SELECT keys, count, tallies FROM ( SELECT key and value expressions of each row that matches ) GROUP BY keys LIMIT …
+ *   SELECT keys, count, tallies FROM ( SELECT key and value expressions of each matching row ) GROUP BY keys LIMIT …
  *
- * Where bodies are read, the inner SELECT stands for itself (LIMIT -1 keeps SQLite from merging the two), so that the sorter behind
- * GROUP BY holds keys and values and no bodies. Where only columns are read they are merged, and an index may give the order.
+ * Example: groups by status.phase, whose slot is the column c3 of p7, with a limit of 11:
  *
- * Sums are exact: 64-bit integers are added in two halves, which cannot overflow below 2^31 rows, other numbers by exact_sum. Paths
- * through lists go through the store's functions: keys by distinct_keys, a row for each; values by tally_at.
+ *   SELECT k0, n FROM (SELECT k0, count(*) AS n FROM (SELECT p.c3 AS k0 FROM p7 AS p
+ *     WHERE <tick guard> AND +p.rowset IN (<published rowsets>)) GROUP BY k0 LIMIT 11)
+ *
+ * A scan that reads bodies ends with LIMIT -1, which keeps SQLite from merging it into the outer SELECT. So the sorter of GROUP
+ * BY holds keys and values, and no bodies. A scan of columns alone is merged, so an index may provide the order.
+ *
+ * Sums are exact. 64-bit integers are added in two halves of 32 bits, which cannot overflow below 2^31 rows. The SQL function
+ * exact_sum adds other numbers. Paths through lists use SQL functions of the store. distinct_keys lists the distinct keys of
+ * an object. tally_at adds up the values of a group.
  */
 
 import { pathOf } from '../../catalog/tree/path.ts';
@@ -24,34 +30,34 @@ import { keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
 import type { KindView } from './view.ts';
 
-/** The rows of one kind that an aggregate goes through. */
+/** The rows of one kind that an aggregate scans. */
 export interface AggregatedRows {
   readonly kind: KindView;
   readonly filter: Filter;
-  /** Null for all rows of the kind. */
+  /** The access path of the scan; null for all rows of the kind. */
   readonly path: AccessPath | null;
-  /** True when each row of the kind counts, so that none has to be looked up to see whether it does. */
+  /** Does every row in the kind's tables count (counts.ts)? Then the scan omits the condition. */
   readonly allCount: boolean;
-  /** Where the rows are several sets, grouped each by itself: the number of the set. Null where they are one. */
+  /** An expression for the number of the set that a row belongs to. Each set is grouped by itself. Null for one set. */
   readonly set: Fragment | null;
 }
 
 export interface AggregateStatement {
   readonly statement: Fragment;
-  /** Of each row that is looked at (scan-budget.ts). */
+  /** Cost of each scanned row (scan-budget.ts). */
   readonly cost: number;
 }
 
 export interface StatementOptions {
-  /** Groups that the statement may give. */
+  /** The most groups that the statement returns. */
   readonly limit: number;
-  /** The most frequent groups first, then by key; only for one path. Otherwise in no order. */
+  /** Order by descending count, then by key; only with one path. By default the order is undefined. */
   readonly frequent?: boolean;
-  /** Only groups whose only key, a text, contains this text; ASCII letters are folded. */
+  /** Only groups whose key contains this text. Only with one path of type String. ASCII letters are folded. */
   readonly contains?: string;
 }
 
-/** The statement for one kind. Its rows are read by `readGroups`. */
+/** The statement for one kind. `readGroups` parses its rows. */
 export function aggregateStatement(
   rows: AggregatedRows,
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
@@ -62,7 +68,7 @@ export function aggregateStatement(
   const lists = plan.by.concat(plan.measured).filter(isThroughLists).length;
   const inner = [...(set === null ? [] : [sql`${set} AS s`]), ...columns];
   const conditions = [
-    ...way(rows, tables),
+    ...scanConditions(rows, tables),
     filter,
     ...unnested.map((_, index) => raw(`((g${index}.key & 255) <> 0 OR tick() = 0)`)),
   ];
@@ -83,20 +89,20 @@ export function aggregateStatement(
   const having = contains === undefined ? raw('') : sql` WHERE instr(lower(k0), ${contains}) > 0`;
   const groups = sql`SELECT ${grouped} FROM (${scan})${having}${raw(keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`)}
     ${raw(frequent ? 'ORDER BY n DESC, k0 IS NULL, k0' : '')} LIMIT ${BigInt(limit)}`;
-  const shown = names.map((name, index) => {
+  const resultColumns = names.map((name, index) => {
     const leaf = plan.by[index - (set === null ? 0 : 1)];
     return leaf === undefined ? raw(name) : keyColumn(leaf.type, raw(name));
   });
   return {
-    statement: sql`SELECT ${join(shown, ', ')} FROM (${groups})`,
+    statement: sql`SELECT ${join(resultColumns, ', ')} FROM (${groups})`,
     cost: costOf(rows, tables) + lists * rowCost.list,
   };
 }
 
 export interface CountOptions {
-  /** Where counting stops; null for nowhere. */
+  /** The count at which the scan stops; null for no limit. */
   readonly limit: number | null;
-  /** Rows to look at; null for all. */
+  /** The most rows to scan; null for all. */
   readonly within: number | null;
 }
 
@@ -105,7 +111,7 @@ export function countStatement(rows: AggregatedRows, { limit, within }: CountOpt
   const { path } = rows;
   const { tables, filter } = scanOf(rows, { by: [], measured: [] });
   const cost = costOf(rows, tables);
-  const conditions = way(rows, tables);
+  const conditions = scanConditions(rows, tables);
   const stop = limit === null ? raw('') : sql` LIMIT ${BigInt(limit)}`;
   const from = path === null ? tables.from() : path.from(tables);
   if (within === null) {
@@ -118,15 +124,15 @@ export function countStatement(rows: AggregatedRows, { limit, within }: CountOpt
   return { statement: sql`SELECT count(*) FROM (${scan})`, cost };
 }
 
-/** The index of a slot says the slot and the identity of each row, and that it is there; not whether it counts. */
+/** The cost of a row. A slot's index has the slot and the identity of each row, but not whether the row counts. */
 function costOf({ path, allCount }: AggregatedRows, tables: KindTables): number {
   if (tables.reads('b')) return rowCost.body;
   const inIndex = allCount && tables.base === 'p' && !tables.reads('o') && tables.slotsRead <= (path === null ? 1 : 0);
   return inIndex ? rowCost.index : rowCost.columns;
 }
 
-/** The conditions under which a row is looked at. */
-function way({ path, allCount }: AggregatedRows, tables: KindTables): readonly Fragment[] {
+/** The conditions of the scan, before the filter. */
+function scanConditions({ path, allCount }: AggregatedRows, tables: KindTables): readonly Fragment[] {
   const ofKind = tables.base === 'o' ? tables.isOfKind() : raw('1');
   return [path === null ? ofKind : path.where(tables), tables.tick(), ...(allCount ? [] : [tables.counts()])];
 }
@@ -135,14 +141,14 @@ interface Scan {
   readonly tables: KindTables;
   /** Keys as k0, k1, …, values as v0, v1, … */
   readonly columns: readonly Fragment[];
-  /** What is added up of the values of a group. */
+  /** Aggregate expressions over the values of a group. */
   readonly tallies: readonly Fragment[];
-  /** Lists of keys, to be joined as g0, g1, … */
+  /** Lists of keys, joined as g0, g1, … */
   readonly unnested: readonly Fragment[];
   readonly filter: Fragment;
 }
 
-/** From the narrowest table that has all that is needed: a promoted table alone where it will do. */
+/** Scans the access path, or else the promoted table alone if it has all needed columns, or else `object`. */
 function scanOf(rows: AggregatedRows, plan: Pick<AggregatePlan, 'by' | 'measured'>): Scan {
   const { kind, path } = rows;
   if (path !== null) return compile(path.tables(), path.rest, plan);
@@ -178,13 +184,13 @@ function isThroughLists({ path }: Leaf): boolean {
 }
 
 interface Values {
-  /** JSON in which the values stand. */
+  /** The JSON document that contains the values. */
   readonly json: Fragment;
-  /** The text of the path at which they stand in it. */
+  /** Text of the path of the values in `json`. */
   readonly below: string;
 }
 
-/** Where a leaf through lists has its values; null when its path goes through none. */
+/** The values of a leaf through lists; null when its path goes through no list. */
 function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | null {
   const first = steps.findIndex(({ kind }) => kind === 'each');
   if (first < 0) return null;
@@ -196,17 +202,17 @@ function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | n
       below: pathOf(steps.slice(first)).text,
     };
   }
-  // One value of each element: SQLite picks them out, so that not whole lists are read as JSON.
+  // Each element has one value. SQLite extracts these values, which avoids passing whole elements as JSON.
   const element = tables.aliases();
   const json = withPlace(tables.body(), toList, tables.aliases, (list) => {
     const value = withPlace(documentNode(sql`${element}.value`), below, tables.aliases, (place) => place.json);
-    const fits = next.kind === 'index' ? sql`${element}.type = 'array'` : sql`${element}.type = 'object'`;
-    return sql`(SELECT json_group_array(${value}) FROM ${list.members} AS ${element} WHERE typeof(${element}.key) = 'integer' AND ${fits})`;
+    const isContainer = next.kind === 'index' ? sql`${element}.type = 'array'` : sql`${element}.type = 'object'`;
+    return sql`(SELECT json_group_array(${value}) FROM ${list.members} AS ${element} WHERE typeof(${element}.key) = 'integer' AND ${isContainer})`;
   });
   return { json, below: '[]' };
 }
 
-/** Where one key of an object stands: a column, the labels, the body. */
+/** The expression for an object's key at a path without lists: from a column, the labels or the body. */
 function singleKey(tables: KindTables, { path, type }: Leaf): Fragment {
   const column = tables.keyColumn(path, type);
   if (column !== null) return column;
@@ -224,23 +230,27 @@ function singleKey(tables: KindTables, { path, type }: Leaf): Fragment {
   return withPlace(tables.body(), path.steps, tables.aliases, (place) => sql`(${keyOf(place, type)})`);
 }
 
-function halves(type: Leaf['type']): boolean {
+/** Are the keys 64-bit integers, which are summed in two halves? */
+function isSummedInHalves(type: Leaf['type']): boolean {
   return type === 'Int' || type === 'Int64' || type === 'Duration';
 }
 
-/** What is added up of single values under this name. The counterpart of readTally. */
+/** The aggregate expressions over a column with one value for each object. The counterpart of readTally. */
 function tallyColumns(measured: Measured, value: Fragment): readonly Fragment[] {
   const { type } = measured;
   const sums = !measured.sum
     ? []
-    : halves(type)
+    : isSummedInHalves(type)
       ? [sql`CAST(sum(${value} >> 32) AS TEXT)`, sql`CAST(sum(${value} & 4294967295) AS TEXT)`]
       : [sql`exact_sum(${type}, ${value})`];
   const ends = measured.ends ? [keyColumn(type, sql`min(${value})`), keyColumn(type, sql`max(${value})`)] : [];
   return [sql`count(${value})`, ...sums, ...ends];
 }
 
-/** The groups in the rows of a statement; `set` is what each stands for where there are several sets. */
+/**
+ * The groups in the rows of a statement.
+ * @param sets whether the rows begin with the number of a set; otherwise all groups are of set 0.
+ */
 export function readGroups(
   rows: readonly Row[],
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
@@ -268,8 +278,8 @@ function readTally(measured: Measured, row: Row, from: number): { readonly tally
   const tally = new Tally();
   let at = from + 1;
   const next = (): SqlValue | undefined => row[at++];
-  if (measured.sum && halves(type)) {
-    const [high, low] = [wholeOf(next()), wholeOf(next())];
+  if (measured.sum && isSummedInHalves(type)) {
+    const [high, low] = [integerSum(next()), integerSum(next())];
     tally.sum = { coefficient: high * 2n ** 32n + low, exponent: type === 'Duration' ? -9 : 0 };
   } else if (measured.sum) {
     tally.sum = Tally.fromText(String(next())).sum;
@@ -282,7 +292,7 @@ function readTally(measured: Measured, row: Row, from: number): { readonly tally
   return { tally, columns: at - from };
 }
 
-/** The sum over no value is null. */
-function wholeOf(value: SqlValue | undefined): bigint {
+/** The sum as an integer. SQL's sum over no values is null. */
+function integerSum(value: SqlValue | undefined): bigint {
   return value === null || value === undefined ? 0n : BigInt(String(value));
 }

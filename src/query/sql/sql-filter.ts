@@ -1,12 +1,20 @@
 /**
  * Filters as SQL conditions. The counterpart of matches.ts; the two agree on every object (oracle.test.ts).
  *
- * Invariants: a condition is true exactly when the filter matches; where it does not, it may be null instead of 0, so `not` takes
- * null as 0. Columns carry a unary plus, so that no condition of a filter can tempt SQLite away from the index that the plan has
- * chosen; the plan's own conditions stand in access-path.ts and sql-order.ts. Text operators work on bytes: LIKE, GLOB and substr
- * of texts end at NUL.
+ *   status.phase eq Running (slot c3)   +p.c3 = 'Running'
+ *   not (status.phase eq Running)       NOT ifnull(+p.c3 = 'Running', 0)
+ *   spec.name eq x (no slot)            CASE json_type(b.body, '$."spec"."name"') WHEN 'text'
+ *                                         THEN (b.body ->> '$."spec"."name"') END = 'x'
+ *   label app notin (a, b)              NOT EXISTS (SELECT 1 FROM object AS l WHERE l.id = o.id
+ *                                         AND (l.marks ->> '$[0]."app"') IN ('a', 'b'))
  *
- * A body that SQLite refuses (`body.text` is not null) has only its metadata where these conditions look, and its promoted leaves.
+ * Invariants:
+ *   - A condition is true exactly when the filter matches. Otherwise it is 0 or null, so `not` treats null as 0.
+ *   - Columns have a unary plus. So SQLite keeps the index that the plan has chosen, and uses no filter condition for an index.
+ *     The plan's own conditions are in access-path.ts and sql-order.ts.
+ *   - Text operators compare bytes, because LIKE, GLOB and substr of texts end at NUL.
+ *
+ * A body that SQLite refuses (`body.text` is not null) matches by its metadata and its promoted leaves only.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
@@ -25,7 +33,7 @@ export function filterSql(tables: KindTables, filter: Filter): Fragment {
   return condition(tables, filter, null);
 }
 
-/** `element` is what paths are relative to inside a `some`; null for the object itself. */
+/** Inside a `some`, paths are relative to `element`; it is null for the object itself. */
 function condition(tables: KindTables, filter: Filter, element: JsonNode | null): Fragment {
   switch (filter.kind) {
     case 'and':
@@ -94,7 +102,7 @@ function pattern(tables: KindTables, { path, values, ignoreCase }: Comparison, e
   );
 }
 
-/** The keys of the values that a comparison names; values that have none match nothing. */
+/** The keys of a comparison's values. A value without a key is left out, because it matches nothing. */
 export function wantedKeys(filter: Comparison): readonly OrderKey[] {
   const values = filter.operator === 'in' ? filter.values : filter.values.slice(0, 1);
   return values.map((value) => orderKey(filter.type, value)).filter((key) => key !== null);
@@ -110,7 +118,10 @@ function foldKey(key: OrderKey): OrderKey {
 
 const rangeOperators = { lt: raw('<'), lte: raw('<='), gt: raw('>'), gte: raw('>=') };
 
-/** `exact` says that the subject is a key, well-formed, and not SQLite's own reading of a text. */
+/**
+ * The condition that `subject` compares with `keys` by `operator`.
+ * @param exact whether the subject is a well-formed key. Otherwise it is a text as SQLite decodes it (textOf).
+ */
 export function test(
   operator: CompareOperator,
   type: LeafType,
@@ -153,13 +164,13 @@ function prefix(subject: Fragment, needle: string): Fragment {
   return sql`substr(CAST(${subject} AS BLOB), 1, ${BigInt(Buffer.byteLength(needle))}) = CAST(${needle} AS BLOB)`;
 }
 
-/** Texts with a prefix are a range, which an index serves: from the prefix up to the next text that has it not. */
+/** Texts with a prefix as a range that an index can serve: `startsWith Run` is `>= 'Run' AND < 'Ruo'`. */
 function prefixRange(subject: Fragment, needle: string): Fragment {
   const end = afterPrefix(needle);
   return end === null ? sql`${subject} >= ${needle}` : sql`(${subject} >= ${needle} AND ${subject} < ${end})`;
 }
 
-/** The first text behind all that start with `needle`; null when there is none. */
+/** The least text greater than all texts that start with `needle`; null when no text is. */
 export function afterPrefix(needle: string): string | null {
   const points = [...needle];
   for (;;) {
@@ -170,14 +181,14 @@ export function afterPrefix(needle: string): string | null {
   }
 }
 
-/** The value of a label of the object `l`; null when it has none. */
+/** The value of this label of the object `l`; null without the label. */
 export function labelOf(key: string): Fragment {
   return sql`(l.marks ->> ${`$[0].${JSON.stringify(key)}`})`;
 }
 
 function labelCondition(tables: KindTables, { key, operator, values }: LabelRequirement): Fragment {
   const value = labelOf(key);
-  const fits = operator === 'In' || operator === 'NotIn' ? isIn(value, values) : sql`${value} IS NOT NULL`;
-  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${tables.column('id')} AND ${fits})`;
+  const matching = operator === 'In' || operator === 'NotIn' ? isIn(value, values) : sql`${value} IS NOT NULL`;
+  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${tables.column('id')} AND ${matching})`;
   return operator === 'In' || operator === 'Exists' ? label : sql`NOT ${label}`;
 }

@@ -20,7 +20,7 @@ import { listPage } from '../read/list.ts';
 import type { View } from './view.ts';
 
 const projection = { spec: { size: true } } as const;
-/** What every page statement selects and joins around its keys. */
+/** Matches the outer SELECT of a page statement; its group is the inner SELECT. */
 const outer = (keys: string): RegExp =>
   new RegExp(
     `^SELECT k\\.id, k\\.cluster, k\\.namespace, k\\.name, o\\.uid, o\\.rv, o\\.seq, CASE WHEN b\\.text IS NULL THEN json_object\\(.*\\) ELSE b\\.text END${keys} FROM \\((.*)\\) AS k CROSS JOIN object AS o ON o\\.id = k\\.id CROSS JOIN body AS b ON b\\.id = k\\.id$`,
@@ -55,7 +55,7 @@ async function openStore(count = 60): Promise<TestStore> {
 interface Asked {
   readonly result: ListResult;
   readonly statements: readonly Statement[];
-  /** The key statements of the page, without what stands around them. */
+  /** The inner SELECTs of the page's statements, which find the keys. */
   readonly inner: readonly string[];
   readonly plans: readonly string[];
 }

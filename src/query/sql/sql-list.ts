@@ -1,9 +1,17 @@
 /**
- * Lists as statements: the one compiler from a plan and a kind's tables to SQL.
+ * The compiler from a list plan and one kind's tables to SQL statements.
  *
- * A statement finds keys first (id, identity, order keys; sorted and cut), then reads the rest of the page's objects, so no body is
- * touched that is neither filtered on nor shown. All statements of a page stand in the order of travel; `lease.fill` runs them
- * until the page is full. Every scan loop can be cancelled by its tick.
+ * The inner SELECT of a statement finds the keys of the page: id, identity and order keys, sorted and limited. The outer SELECT
+ * reads the remaining columns. So a body is read only if the filter needs it or the page shows it. For the first page of 3:
+ *
+ *   SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, '{}'
+ *   FROM (SELECT o.id AS id, o.cluster AS cluster, o.namespace AS namespace, o.name AS name FROM object AS o
+ *         WHERE o.kind = 7 AND <tick guard> AND +o.rowset IN (<published rowsets>)
+ *         ORDER BY o.cluster ASC, o.namespace ASC, o.name ASC LIMIT 3) AS k
+ *   CROSS JOIN object AS o ON o.id = k.id
+ *
+ * A page may need several statements. They are in the order of travel: the list's order for a forward page, its reverse for a
+ * backward page. `lease.fill` runs them until the page is full. Every scan loop has a tick guard, so it can be cancelled.
  */
 
 import type { PageProjection } from '../../store/pages/page-select.ts';
@@ -37,16 +45,16 @@ export interface KindList {
   readonly backward: boolean;
   readonly position: Position | null;
   readonly limit: number;
-  /** Are the rows counted that are looked at along the order? */
+  /** Does the scan tick often enough to count the rows that it looks at? */
   readonly counted?: boolean;
 }
 
-/** The columns of a page with bodies; order keys follow. */
+/** Columns of a page with bodies, before the order keys. */
 const bodyColumns = 8;
-/** The columns of a page of keys alone; order keys follow. */
+/** Columns of a page of keys, before the order keys. */
 const plainColumns = 4;
 
-/** Statements whose rows are: id, cluster, namespace, name, uid, rv, seq, body, order keys. */
+/** Statements with the columns id, cluster, namespace, name, uid, rv, seq, body, order keys. */
 export function pageStatements(list: KindList, projection: Projection): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
     const body = projectionSql(projection);
@@ -58,7 +66,7 @@ export function pageStatements(list: KindList, projection: Projection): readonly
   });
 }
 
-/** Statements that give lines (src/store/pages/page-select.ts). */
+/** Statements that return lines (src/store/pages/page-select.ts). */
 export function linePageStatements(list: KindList, projection: PageProjection, full: boolean): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
     const keys = order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`)));
@@ -66,7 +74,7 @@ export function linePageStatements(list: KindList, projection: PageProjection, f
   });
 }
 
-/** Statements whose rows are: id, cluster, namespace, name, order keys. */
+/** Statements with the columns id, cluster, namespace, name, order keys. */
 export function keyPageStatements(list: KindList): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
     const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
@@ -108,7 +116,7 @@ function keyStatements(list: KindList): readonly KeyStatement[] {
   }
 }
 
-/** One statement for each segment. */
+/** One statement for each segment of an index. */
 function ranges(
   list: KindList,
   base: 'o' | 'p',
@@ -133,10 +141,11 @@ function ranges(
   }));
 }
 
+/** One statement that sorts all rows of an access path or of the kind. */
 function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragment, filter: Filter): KeyStatement {
   const order = travelOrder(tables, list.orderBy, list.backward);
-  const rest = filterSql(tables, filter);
-  const conditions = [where, tables.tick(), tables.counts(), rest];
+  const matching = filterSql(tables, filter);
+  const conditions = [where, tables.tick(), tables.counts(), matching];
   if (list.position !== null) conditions.push(behind(tables, order, list.position));
   return {
     order,
@@ -163,7 +172,7 @@ function select(
   return sql`SELECT ${join(columns, ', ')} FROM ${from}${tables.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;
 }
 
-/** What the filter says of the first term, for the ends of its range in the index. */
+/** The bounds that the filter sets on the first order term. They narrow its range of the index. */
 function firstTermBounds(list: KindList, order: TravelOrder): FirstTermBounds {
   const [first] = list.orderBy;
   const [term] = order.terms;
@@ -186,7 +195,7 @@ function firstTermBounds(list: KindList, order: TravelOrder): FirstTermBounds {
   return { lower, upper };
 }
 
-/** Statements whose rows are: id, cluster, namespace, name, seq. */
+/** Statements with the columns id, cluster, namespace, name, seq. */
 export function seqPageStatements(list: KindList): readonly Fragment[] {
   return keyStatements(list).map(
     ({ inner }) => sql`SELECT k.id, k.cluster, k.namespace, k.name, o.seq

@@ -1,12 +1,17 @@
 /**
- * Orders and places in them as SQL. The counterpart of compare-rows.ts.
+ * Orders and positions as SQL. The counterpart of compare-rows.ts.
  *
- * A page that goes on behind a cursor is read as range segments, one statement each, in the order of travel: rows with equal first
- * key and a later rest, rows with a later first key, rows without one. Each is one range of one index, where a single condition
- * with OR would be none. The segment of the rows without a key stands apart because SQLite's nulls stand where they stand in the
- * index, not where the order wants them.
+ * A page after a cursor is read as segments, one statement each, in the order of travel. Each segment is one range of one index;
+ * a single condition with OR would not be. After the position { keys: ['Failed'], identity: east, a, x }, ordered by
+ * status.phase:
  *
- * Travelling backward is travelling forward in the reverse of the order: directions and nulls both turn round.
+ *   p.c3 = 'Failed' AND (p.cluster, p.namespace, p.name) > ('east', 'a', 'x')    equal first key, later in the remaining order
+ *   p.c3 > 'Failed'                                                              later first key
+ *   p.c3 IS NULL                                                                 no first key
+ *
+ * Rows without a key are a segment of their own, because SQLite's index sorts nulls first, whatever the order requires.
+ *
+ * A backward page is a forward page of the reversed order: directions and the position of nulls are both inverted.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { compareText, type OrderKey } from '../../catalog/values/values.ts';
@@ -19,10 +24,10 @@ import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
 
-/** An order as it is travelled, in the columns of one tables. */
+/** An order in the direction of travel, with expressions over one KindTables. */
 export interface TravelOrder {
   readonly terms: readonly TravelTerm[];
-  /** Direction of the identity, which ends every order. */
+  /** Direction of the identity, the last term of every order. */
   readonly descending: boolean;
 }
 
@@ -51,7 +56,10 @@ export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], b
   return { terms, descending: (orderBy.at(-1)?.direction === 'DESC') !== backward };
 }
 
-/** `ORDER BY …`; `leading: 'one side'` says that the rows either all have a first key or all have none. */
+/**
+ * The ORDER BY clause.
+ * @param leading 'one side': either all rows have a first key or none has, so the clause needs no NULLS FIRST or LAST for it.
+ */
 export function orderClause(tables: KindTables, order: TravelOrder, leading: 'one side' | 'mixed'): Fragment {
   const terms = order.terms.map(({ descending, nullsFirst }, index) => {
     const direction = descending ? 'DESC' : 'ASC';
@@ -64,23 +72,23 @@ export function orderClause(tables: KindTables, order: TravelOrder, leading: 'on
   return raw(`ORDER BY ${[...terms, ...identity].join(', ')}`);
 }
 
-/** The key columns, as `orderClause` names them. */
+/** The key columns k0, k1, … that `orderClause` refers to. */
 export function keyColumns(order: TravelOrder): readonly Fragment[] {
   return order.terms.map(({ expression }, index) => sql`${expression} AS ${raw(`k${index}`)}`);
 }
 
-/** Every value that is not null is at least this: numbers stand before texts, and no number before it. */
+/** Minus infinity: the least SQL value besides null, because numbers sort before texts. */
 const least = raw('-9e999');
 
-/** Bounds that the filter sets on the first term, both given as conditions on its column. */
+/** Bounds that the filter sets on the first term, as conditions on its column. */
 export interface FirstTermBounds {
   readonly lower: Fragment | null;
   readonly upper: Fragment | null;
 }
 
 /**
- * The segments of what comes behind `position` (or of everything), in the order of travel. For orders whose first term is a
- * column with an index that goes on with the identity. A segment is a condition.
+ * The segments after `position` (or of all rows), in the order of travel. A segment is a condition. Requires a first term that
+ * is a column with an index on it and the identity.
  */
 export function segments(
   tables: KindTables,
@@ -106,49 +114,49 @@ export function segments(
     return first.nullsFirst ? [without, range(null)] : [range(null), without];
   }
   const key = position.keys[0] ?? null;
-  const rest = behindTerms(tables, order, position, 1);
+  const laterTerms = behindTerms(tables, order, position, 1);
   if (key === null) {
     return [
-      ...(rest === null || bounded ? [] : [sql`${without} AND ${rest}`]),
+      ...(laterTerms === null || bounded ? [] : [sql`${without} AND ${laterTerms}`]),
       ...(first.nullsFirst ? [range(null)] : []),
     ];
   }
   return [
-    ...(rest === null ? [] : [sql`${expression} = ${bindKey(first.type, key)} AND ${rest}`]),
+    ...(laterTerms === null ? [] : [sql`${expression} = ${bindKey(first.type, key)} AND ${laterTerms}`]),
     range(later(first, key)),
     ...(first.nullsFirst || bounded ? [] : [without]),
   ];
 }
 
-/** Everything behind a position, as one condition: for orders that no index serves. */
+/** All rows after a position as one condition, for orders that no index serves. */
 export function behind(tables: KindTables, order: TravelOrder, position: Position): Fragment {
   return behindTerms(tables, order, position, 0) ?? raw('0');
 }
 
-/** Rows whose terms from `index` on stand behind the position's; null when there can be none. */
+/** Rows after the position in the terms from `index` on and the identity; null when no row can be. */
 function behindTerms(tables: KindTables, order: TravelOrder, position: Position, index: number): Fragment | null {
   const term = order.terms[index];
   if (term === undefined) return behindIdentity(tables, order, position.identity);
   const key = position.keys[index] ?? null;
-  const rest = behindTerms(tables, order, position, index + 1);
+  const laterTerms = behindTerms(tables, order, position, index + 1);
   const { expression } = term;
-  const ways: Fragment[] = [];
+  const alternatives: Fragment[] = [];
   if (key === null) {
-    if (rest !== null) ways.push(sql`(${expression} IS NULL AND ${rest})`);
-    if (term.nullsFirst) ways.push(sql`${expression} IS NOT NULL`);
+    if (laterTerms !== null) alternatives.push(sql`(${expression} IS NULL AND ${laterTerms})`);
+    if (term.nullsFirst) alternatives.push(sql`${expression} IS NOT NULL`);
   } else {
-    if (rest !== null) ways.push(sql`(${expression} = ${bindKey(term.type, key)} AND ${rest})`);
-    ways.push(later(term, key));
-    if (!term.nullsFirst) ways.push(sql`${expression} IS NULL`);
+    if (laterTerms !== null) alternatives.push(sql`(${expression} = ${bindKey(term.type, key)} AND ${laterTerms})`);
+    alternatives.push(later(term, key));
+    if (!term.nullsFirst) alternatives.push(sql`${expression} IS NULL`);
   }
-  return ways.length === 0 ? null : any(ways);
+  return alternatives.length === 0 ? null : any(alternatives);
 }
 
 function later({ expression, descending, type }: TravelTerm, key: OrderKey): Fragment {
   return sql`${expression} ${raw(descending ? '<' : '>')} ${bindKey(type, key)}`;
 }
 
-/** Rows whose identity stands behind this one. The kind is between cluster and namespace, and the same for all rows. */
+/** Rows whose identity comes after this one. The kind sorts between cluster and namespace; all rows have the same kind. */
 function behindIdentity(tables: KindTables, order: TravelOrder, { cluster, key, namespace, name }: Identity): Fragment {
   const sense = raw(order.descending ? '<' : '>');
   const kinds = compareKinds(tables.kind.key, key) * (order.descending ? -1 : 1);
@@ -159,8 +167,9 @@ function behindIdentity(tables: KindTables, order: TravelOrder, { cluster, key, 
 }
 
 /**
- * Segments of the identity order, for lists of some clusters or namespaces only: a range for each of them, in the order of travel,
- * instead of a walk past all the others. `namespaces` null means all.
+ * Segments of the identity order for a list of some clusters or namespaces: one range for each, in the order of travel. So the
+ * scan skips all other clusters and namespaces.
+ * @param namespaces null for all.
  */
 export function identitySegments(
   tables: KindTables,
@@ -172,19 +181,19 @@ export function identitySegments(
   const sign = order.descending ? -1 : 1;
   const travel = (names: readonly string[]): string[] => [...new Set(names)].sort((a, b) => compareText(a, b) * sign);
   const sense = raw(order.descending ? '<' : '>');
-  const found: Fragment[] = [];
+  const ranges: Fragment[] = [];
   for (const cluster of travel(clusters)) {
     const inCluster = sql`${tables.column('cluster')} = ${cluster}`;
-    // -1: before the position, 0: it is in here, 1: behind it.
-    let place = 1;
+    // Where the cluster is: negative before the position, 0 at it, positive after it.
+    let side = 1;
     if (position !== null) {
       const { identity } = position;
-      place = sign * (compareText(cluster, identity.cluster) || compareKinds(tables.kind.key, identity.key));
+      side = sign * (compareText(cluster, identity.cluster) || compareKinds(tables.kind.key, identity.key));
     }
-    if (place < 0) continue;
+    if (side < 0) continue;
     if (namespaces === null) {
-      found.push(
-        place > 0 || position === null
+      ranges.push(
+        side > 0 || position === null
           ? inCluster
           : sql`${inCluster} AND (${tables.column('namespace')}, ${tables.column('name')}) ${sense} (${position.identity.namespace ?? ''}, ${position.identity.name})`,
       );
@@ -192,15 +201,15 @@ export function identitySegments(
     }
     for (const namespace of travel(namespaces)) {
       const inNamespace = sql`${inCluster} AND ${tables.column('namespace')} = ${namespace}`;
-      if (place > 0 || position === null) {
-        found.push(inNamespace);
+      if (side > 0 || position === null) {
+        ranges.push(inNamespace);
         continue;
       }
       const compared = sign * compareText(namespace, position.identity.namespace ?? '');
-      if (compared > 0) found.push(inNamespace);
+      if (compared > 0) ranges.push(inNamespace);
       if (compared === 0)
-        found.push(sql`${inNamespace} AND ${tables.column('name')} ${sense} ${position.identity.name}`);
+        ranges.push(sql`${inNamespace} AND ${tables.column('name')} ${sense} ${position.identity.name}`);
     }
   }
-  return found;
+  return ranges;
 }

@@ -1,12 +1,14 @@
 /**
- * The guard of a scan's loop, which lets it be cancelled or given up (src/store/sqlite/sql-functions.ts).
+ * The tick guard of a scan loop. It calls `tick()`, which throws when the scan must end (src/store/sqlite/sql-functions.ts).
  *
- * Asked at one of so many rows. Which ones, follows from the object's id times a number: along an index, the ids of all rows may
- * leave the same rest (every seventh Pod is of one namespace, say), and by their rest alone none of them might ever ask.
+ *   tickAt('o.id', 256)   (((o.id * 40503 >> 16) & 255) <> 0 OR tick() = 0)
+ *
+ * The guard calls `tick()` at about one of `rows` rows, chosen by a hash of the object's id. The id modulo `rows` is not enough:
+ * along an index, all ids may have the same remainder, for instance when every eighth Pod is in one namespace. Then no row ticks.
  */
 import { type Fragment, raw } from '../../store/types/sql.ts';
 
-/** True; calls `tick()` at about one of `rows` rows, a power of two. @param id of the row, an SQL expression of this house. */
+/** The guard, which is always true. `rows` is a power of two. @param id SQL text of the row's id; never a caller's text. */
 export function tickAt(id: string, rows: 8 | 256): Fragment {
   return raw(`(((${id} * 40503 >> 16) & ${rows - 1}) <> 0 OR tick() = 0)`);
 }

@@ -35,7 +35,7 @@ test('a view records the kinds that were asked for, also those that the store do
 });
 
 test('only a view makes a KindView', () => {
-  // @ts-expect-error: a layout with a key and a scope is no KindView.
+  // @ts-expect-error: a layout with a key and a scope is not a KindView.
   const made: KindView = { ...layout, key: 'pods', visible: noRows, isWhole: true };
   expect(made.key).toBe('pods');
 });

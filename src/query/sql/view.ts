@@ -1,24 +1,25 @@
 /**
- * The View: what one operation reads through. For each kind it gives the tables together with the rows that the caller may see.
+ * The View of one operation: for each kind, its tables together with the rows that the caller may see.
  *
  *   lease -> readView(lease, scopes) -> view.get('pods') -> KindView -> KindTables -> SQL with `counts()`
  *
- * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's scope
- * does not compile. `dependencies` tells which kinds the operation has asked for: its answer can change only when one of them does.
+ * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's
+ * scope does not compile. `dependencies` records the kinds that the operation requested: its answer changes only when one of
+ * them does.
  */
 import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
-/** The tables of one kind, and which of its rows are visible. */
+/** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
   /** resourceKey */
   readonly key: string;
   readonly kindId: number;
   readonly promotedTable: string | null;
   readonly slots: readonly PromotedSlot[];
-  /** Private, so that the type is nominal: an object with the same members is no KindView. */
+  /** Private, so that the type is nominal: an object with the same members is not a KindView. */
   readonly #visible: Scope;
 
   constructor(key: string, { kindId, promotedTable, slots }: KindLayout, visible: Scope) {
@@ -34,7 +35,7 @@ export class KindView implements KindLayout {
     return this.#visible;
   }
 
-  /** Is every row of the kind visible? Then numbers that the store keeps for the whole kind are true for the caller. */
+  /** Is every row of the kind visible? Then the store's numbers for the whole kind hold for the caller. */
   get isWhole(): boolean {
     return this.#visible.rows === 'all';
   }
@@ -46,7 +47,7 @@ export class View {
   readonly #kinds = new Map<string, KindView>();
   readonly #dependencies: Set<string>;
 
-  /** @param dependencies gathers the resourceKeys of the kinds that are asked for. */
+  /** @param dependencies collects the resourceKeys of the requested kinds. */
   constructor(layouts: Layouts, scopes: Scopes = unrestricted, dependencies: Set<string> = new Set()) {
     this.#layouts = layouts;
     this.#scopes = scopes;
@@ -65,7 +66,7 @@ export class View {
     return kind;
   }
 
-  /** All kinds of the store, for reads that find rows of any kind. */
+  /** All kinds of the store, for reads that return rows of any kind. */
   all(): readonly KindView[] {
     return [...this.#layouts.keys()].flatMap((key) => this.get(key) ?? []);
   }
@@ -80,7 +81,7 @@ export async function readView(
   return (await readViewAndVersion(lease, scopes, dependencies)).view;
 }
 
-/** The same, with the number of the layouts in this life of the store. */
+/** The view of a caller with the version of the layouts. The version counts within one epoch of the store. */
 export async function readViewAndVersion(
   lease: Lease,
   scopes: Scopes = unrestricted,
