@@ -89,14 +89,14 @@ export class OperationTrace {
 
 /** What is told of a plan of the field at `field`. */
 export function planShape(field: string, note: PlanNote): PlanShape {
-  const { kind, filter, orderBy, route, ways } = note;
+  const { kind, filter, orderBy, route, surveyedPaths } = note;
   return {
     field,
     kind: kind.key,
     filter: shapeOfFilter(filter),
     orderBy: shapeOfOrder(orderBy),
     route,
-    ways,
+    ways: surveyedPaths,
     unindexed: missingPaths(note).map(({ path }) => path),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Aggregates in SQL against their evaluator: whatever the objects, filter, groupings and measures, both give the same groups, counts,
- * sums and ends, with promoted columns and without, over one kind and several, and facets are what the evaluator's groups make.
+ * Compares aggregates in SQL with their evaluator. For random objects, filters, groupings and measures, both give the same
+ * groups, counts, sums and extremes, and facets equal the evaluator's groups. The aggregates are over one kind or several, with
+ * and without promoted columns.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -185,7 +186,7 @@ function textOf({ namespace, name, body }: Made, uid: string): string {
   return JSON.stringify({ metadata, spec, status });
 }
 
-/** Forty questions each. */
+/** Each run asks forty questions. */
 const runs = Number(process.env['ORACLE_RUNS'] ?? 8);
 
 test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, async () => {
@@ -207,7 +208,7 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
               held.push({ cluster, key, namespace, name, body: parseExact(texts[index] ?? '') });
             }
           }
-          // Rows that do not count: a list that was never published.
+          // The rows of an unpublished list do not count.
           const [template] = made;
           if (stale && template !== undefined) {
             store.writer.replace(store.handle(key, 'north')).put([{ text: textOf(template, `uid-${uid++}`) }]);
@@ -240,7 +241,7 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
         }
       },
     ),
-    // Shrinking would open a store for each try; the message of the failed question says enough.
+    // Shrinking would open a store for each attempt. The failure message already contains the question.
     { numRuns: runs, endOnFailure: true },
   );
 });

@@ -1,6 +1,6 @@
 /**
- * The order evaluator: how the objects of a list stand to each other. It merges the pages of several kinds, and the SQL of
- * sql-order.ts is measured against it.
+ * The order evaluator: compares the objects of a list in JavaScript. It merges the pages of several kinds. Tests compare the SQL
+ * of sql-order.ts with it.
  */
 
 import { searchRank } from '../../catalog/paths/search-text.ts';
@@ -13,7 +13,7 @@ import type { OrderTerm, Position } from '../plan/plan.ts';
 
 type Ordered = Pick<Identity, 'name'> & { readonly body: unknown };
 
-/** The order keys of an object; `body` is as parseExact gives it. */
+/** The order keys of an object. `body` is a result of parseExact. */
 export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (OrderKey | null)[] {
   return orderBy.map((term) => orderKeyOf(term, object));
 }
@@ -31,7 +31,7 @@ function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, { name,
   );
 }
 
-/** Orders two objects; never 0 for two identities. */
+/** Compares two objects. 0 only for equal identities. */
 export function compareByOrder(
   orderBy: readonly OrderTerm[],
   a: Identity & { readonly body: unknown },
@@ -44,7 +44,7 @@ export function compareByOrder(
   );
 }
 
-/** Orders two places in a list. Ties are broken by identity, in the direction of the last term. */
+/** Compares two positions in a list. The identity breaks ties, in the direction of the last term. */
 export function comparePositions(orderBy: readonly OrderTerm[], a: Position, b: Position): number {
   for (const [index, { direction, nulls }] of orderBy.entries()) {
     const left = a.keys[index] ?? null;

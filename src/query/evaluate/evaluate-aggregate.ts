@@ -1,5 +1,5 @@
 /**
- * The evaluator of aggregates: what sql-aggregate.ts is measured against. Short on purpose.
+ * The aggregate evaluator in JavaScript. Tests compare the SQL of sql-aggregate.ts with it, so it is short and simple.
  */
 
 import { valuesAt } from '../../catalog/paths/value-at.ts';
@@ -8,7 +8,7 @@ import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import { type AggregatePlan, type GroupResult, groupText, type Leaf } from '../plan/aggregate.ts';
 import { type MatchedObjectLike, matches } from './matches.ts';
 
-/** The groups of these objects, in no order. Without `by` there is exactly one. */
+/** The groups of the matching objects, in undefined order. Without `by`, exactly one group. */
 export function evaluateAggregate(plan: AggregatePlan, objects: readonly MatchedObjectLike[]): GroupResult[] {
   const kinds = new Set(plan.kinds.map(({ key }) => key));
   const members = new Map<string, { keys: readonly (OrderKey | null)[]; of: MatchedObjectLike[] }>();

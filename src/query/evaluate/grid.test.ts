@@ -1,6 +1,6 @@
 /**
- * Every operator with every hard value of every type against every other, promoted and not: what chance might leave out of
- * oracle.test.ts.
+ * Compares every hard value of every type with every other, by every operator, promoted and not. The random cases of
+ * oracle.test.ts may miss some of these combinations.
  */
 import { describe, expect, test } from 'vitest';
 import { comparable, pools, types } from '../../../test/kit/leaf-values.ts';

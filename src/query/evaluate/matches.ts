@@ -1,6 +1,6 @@
 /**
- * The evaluator: does an object match a filter? Short on purpose. It is what the SQL of sql-filter.ts is measured against, and
- * what decides for live changes.
+ * The filter evaluator in JavaScript: does an object match a filter? It decides for live changes. Tests compare the SQL of
+ * sql-filter.ts with it, so it is short and simple.
  */
 
 import { searchText } from '../../catalog/paths/search-text.ts';
@@ -14,12 +14,12 @@ export interface MatchedObjectLike extends Identity {
   readonly body: unknown;
 }
 
-/** Does the object match? `body` is as parseExact gives it. */
+/** Does the object match? `body` is a result of parseExact. */
 export function matches(filter: Filter, object: MatchedObjectLike): boolean {
   return holds(filter, object, object.body);
 }
 
-/** `value` is what paths are relative to: the body, or the element of a list. */
+/** Paths are relative to `value`: the body, or a list element inside a `some`. */
 function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boolean {
   switch (filter.kind) {
     case 'and':
@@ -98,7 +98,7 @@ function test(operator: Exclude<CompareOperator, 'matches'>, type: LeafType, lef
   }
 }
 
-/** Where `ignoreCase` means something: equality and text operators, on leaves whose key holds the text itself. */
+/** Does `ignoreCase` apply? It applies to equality and text operators, on leaf types whose key holds the text itself. */
 export function foldable(type: LeafType, operator: CompareOperator): boolean {
   const ranges = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
   return !ranges && (type === 'String' || type === 'IntOrString' || type === 'JSON');
@@ -109,7 +109,7 @@ const labelsPath = {
   steps: ['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
 };
 
-/** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the table of labels. */
+/** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the label table. */
 function meets({ key, operator, values }: LabelRequirement, body: unknown): boolean {
   const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key }] });
   const found = typeof label === 'string' ? label.toWellFormed() : null;

@@ -1,6 +1,6 @@
 /**
- * SQL against the evaluator: whatever the objects, filter, order and page, both give the same objects in the same order, with
- * promoted columns and without, over one kind and several.
+ * Compares SQL with the evaluator. For random objects, filters, orders and pages, both give the same objects in the same order.
+ * The lists are over one kind or several, with and without promoted columns.
  */
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ import { matches } from './matches.ts';
 const anything = [...types.flatMap((type) => pools[type].slice(0, 6)), null, {}, [], { a: null }, [null, 'a']];
 const oddName = 'o"d.n\\a[0]\0';
 
-/** Each leaf type stands at spec.<Type>. */
+/** The leaf of each type is at spec.<Type>. */
 const leaves: readonly { path: Path; type: LeafType }[] = [
   ...types.map((type) => ({ path: parsePath(`spec.${type}`), type })),
   {
@@ -306,12 +306,12 @@ function textOf(made: { namespace: string | null; name: string; cluster: string;
   });
 }
 
-/** Forty questions each. */
+/** Each run asks forty questions. */
 const runs = Number(process.env['ORACLE_RUNS'] ?? 12);
 
 const routes = new Set<string>();
 
-/** Walks all pages; the rows in the order of the list. */
+/** Reads all pages and returns their rows in the order of the list. */
 async function walk(
   store: TestStore,
   plan: Omit<ListPlan, 'page'>,
@@ -355,7 +355,7 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
             held.push({ cluster, key, namespace, name, body: parseExact(texts[index] ?? '') });
           }
         }
-        // Rows that do not count: a list that was never published.
+        // The rows of an unpublished list do not count.
         const [template] = made;
         if (template === undefined) throw new Error('there are objects');
         const unpublished = textOf({ ...template, cluster: 'north' }, `uid-${uid++}`);
@@ -390,7 +390,7 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
         });
       }
     }),
-    // Shrinking would open a store for each try; the message of the failed question says enough.
+    // Shrinking would open a store for each attempt. The failure message already contains the question.
     { numRuns: runs, endOnFailure: true },
   );
 });

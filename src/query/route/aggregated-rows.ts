@@ -1,6 +1,6 @@
 /**
- * Which rows of a kind an aggregate goes through, and how many they are: the way with the fewest rows that the filter offers, as for
- * lists (access-path.ts), or all rows of the kind.
+ * Chooses the rows of a kind that an aggregate scans, and estimates their number. It takes the access path with the fewest rows
+ * (src/query/sql/access-path.ts), or all rows of the kind when the filter offers no path.
  */
 
 import type { Lease } from '../../store/types/lease.ts';
@@ -13,10 +13,11 @@ import { notePlan } from './plan-note.ts';
 
 export interface FoundRows {
   readonly rows: AggregatedRows;
-  /** Rows to look at, at most; exact where there are few. */
+  /** Upper bound of the rows to scan; exact up to surveyBound rows. */
   readonly estimate: number;
 }
 
+/** The rows to scan for this filter. Notes the plan for the lease's observer. */
 export async function findRows(lease: Lease, kind: KindView, filter: Filter): Promise<FoundRows> {
   const id = BigInt(kind.kindId);
   const [row = []] = await lease.all(
@@ -28,13 +29,13 @@ export async function findRows(lease: Lease, kind: KindView, filter: Filter): Pr
   const paths = accessPaths(kind, filter);
   const surveyed = paths.length === 0 ? null : await survey(lease, kind, paths);
   const best = surveyed === null ? null : narrowest(paths, surveyed);
-  const ways = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));
-  notePlan(lease, { kind, filter, orderBy: [], route: best === null ? 'scan' : 'path', ways });
+  const surveyedPaths = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));
+  notePlan(lease, { kind, filter, orderBy: [], route: best === null ? 'scan' : 'path', surveyedPaths });
   if (best === null) return { rows, estimate: total };
   return { rows: { ...rows, path: best.path }, estimate: best.rows > surveyBound ? total : best.rows };
 }
 
-/** The same with the rows counted, where the estimate is not exact; counting stops behind `enough`. */
+/** Replaces an inexact estimate by a count of at most `enough` rows. With more rows, the estimate stays as it is. */
 export async function countRows(lease: Lease, found: FoundRows, enough: number): Promise<FoundRows> {
   const { path } = found.rows;
   if (path === null || found.estimate <= surveyBound) return found;

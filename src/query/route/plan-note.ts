@@ -1,9 +1,9 @@
 /**
- * What is noted of how a list or an aggregate was planned, for explanations, the log of slow queries and the promotion of paths.
+ * Plan notes: how a list or an aggregate was planned. Explanations, the slow query log and the index advisor use them.
  *
- *   observePlans(lease, observer) -> whoever plans in that lease: notePlan -> the observer hears of it
+ *   observePlans(lease, observer) -> a list or an aggregate is planned in the lease -> notePlan -> observer(note)
  *
- * Never: what a query compares with. Values may be secrets, or name them.
+ * Text made from a note (shapeOfFilter) never contains the values that a query compares with. They may be secrets or their names.
  */
 
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
@@ -15,7 +15,7 @@ import { isRange, surveyBound } from '../sql/access-path.ts';
 import { isObjectLeaf } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
 
-/** A condition of the filter that an index serves, and the rows that were counted behind it. */
+/** A condition of the filter that an index serves, and the number of its rows. */
 export interface SurveyedPath {
   readonly on: string;
   /** `surveyBound + 1` means more than the bound. */
@@ -27,35 +27,35 @@ export interface PlanNote {
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly route: 'order' | 'identity' | 'path' | 'scan';
-  readonly ways: readonly SurveyedPath[];
+  readonly surveyedPaths: readonly SurveyedPath[];
 }
 
 export type PlanObserver = (note: PlanNote) => void;
 
 const observers = new WeakMap<Lease, PlanObserver>();
 
-/** Lets the observer hear of everything that is planned in this lease. */
+/** Calls the observer for each plan made in this lease. */
 export function observePlans(lease: Lease, observer: PlanObserver): void {
   observers.set(lease, observer);
 }
 
-/** Tells of a plan where somebody listens. */
+/** Passes a plan to the lease's observer, if it has one. */
 export function notePlan(lease: Lease, note: PlanNote): void {
   observers.get(lease)?.(note);
 }
 
-/** A leaf that a list filters by a range of keys or is ordered by first. */
+/** A leaf that a list filters by a range of keys, or that is its first order term. */
 export interface PathNeed {
   readonly path: string;
   readonly type: LeafType;
-  /** The slot that it has, be it ready or not. */
+  /** The leaf's slot, ready or not; null without one. */
   readonly slot: PromotedSlot | null;
 }
 
-/** So few rows are looked through as fast as an index is. */
+/** A scan of this many rows is as fast as an index. */
 const fewRows = 1000;
 
-/** The leaves of a plan that an index of their own serves, or would. */
+/** The leaves of a plan that an index of their own serves or would serve. */
 export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNeed[] {
   const needs = new Map<string, PathNeed>();
   const add = ({ path, type }: Pick<OrderTerm, 'path' | 'type'>): void => {
@@ -72,7 +72,7 @@ export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNee
   return [...needs.values()];
 }
 
-/** Does the plan look at few rows, whatever else has no index? */
-export function isNarrow({ route, ways }: PlanNote): boolean {
-  return route === 'path' && ways.some(({ rows }) => rows <= Math.min(fewRows, surveyBound));
+/** Does the plan scan few rows? Then an index on its other leaves would not help. */
+export function isNarrow({ route, surveyedPaths }: PlanNote): boolean {
+  return route === 'path' && surveyedPaths.some(({ rows }) => rows <= Math.min(fewRows, surveyBound));
 }

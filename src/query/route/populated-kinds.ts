@@ -1,6 +1,6 @@
 /**
- * Which of many kinds a list has to look at: a question over all kinds of a cluster is asked of those that can have an answer, not
- * of a thousand empty tables.
+ * Narrows a list over many kinds to the kinds that can have matches. A cluster may serve a thousand kinds, most of them without
+ * objects.
  */
 
 import type { Lease } from '../../store/types/lease.ts';
@@ -9,10 +9,10 @@ import type { Filter } from '../plan/filter.ts';
 import { searchCandidates, searchesIn } from '../sql/search.ts';
 import type { View } from '../sql/view.ts';
 
-/** Fewer kinds than this are asked straight away. */
+/** With fewer kinds, the extra statement does not pay. */
 const few = 4;
 
-/** Those of `keys` with objects and, where the filter searches, with objects that the search index names. */
+/** The `keys` of kinds with objects. For a filter with searches, only kinds of the objects that the search index finds. */
 export async function populatedKinds(
   lease: Lease,
   view: View,
