@@ -1,6 +1,6 @@
 /**
  * Compares aggregates in SQL with their evaluator. For random objects, filters, groupings and measures, both give the same
- * groups, counts, sums and extremes, and facets equal the evaluator's groups. The aggregates are over one kind or several, with
+ * groups, counts, sums and extremes. Facets equal the evaluator's groups. The aggregates are over one kind or several, with
  * and without promoted columns.
  */
 import fc from 'fast-check';

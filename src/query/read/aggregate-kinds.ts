@@ -1,7 +1,9 @@
 /**
- * Runs an aggregate over one kind or several, in one lease: a statement for each kind, their groups merged by key.
+ * Runs an aggregate over one kind or several, in one lease: one statement for each kind, whose groups are merged by key.
  *
- *   rows of each kind found and counted -> the budget asked once for all of them -> statements -> merged groups
+ *   choose and count the rows of each kind -> take all costs from the budget at once -> run the statements -> merge the groups
+ *
+ * Example: pods gives { Running: 3, Failed: 1 } and jobs gives { Failed: 2 }; the result is { Running: 3, Failed: 3 }.
  */
 
 import { PortolanError } from '../../base/errors.ts';
@@ -20,8 +22,8 @@ import type { View } from '../sql/view.ts';
 import type { RelatedObjects } from './relations.ts';
 
 /**
- * The groups of what matches, in no order; without `by` there is exactly one.
- * @throws PortolanError QUERY_TOO_COSTLY when there are more groups than are computed.
+ * The groups of the matching objects, in undefined order. Without `by`, exactly one group.
+ * @throws PortolanError QUERY_TOO_COSTLY for more than mostGroups groups.
  */
 export async function aggregateKinds(
   lease: Lease,
@@ -43,7 +45,12 @@ export async function aggregateKinds(
   return sets instanceof OverBudget ? sets : (sets[0] ?? []);
 }
 
-/** The same over objects that are related to others: the groups for each of so many others, which `related` names by place. */
+/**
+ * Aggregates related objects: the groups of each object that they are related to.
+ * @param related refers to these objects by index.
+ * @param places the number of these objects, and the length of the result.
+ * @throws PortolanError QUERY_TOO_COSTLY for more than mostGroups groups.
+ */
 export async function aggregateRelated(
   lease: Lease,
   view: View,
@@ -69,7 +76,7 @@ export async function aggregateRelated(
   return aggregateRows(lease, found, plan, budget, places);
 }
 
-/** Over rows that are known, in so many sets: the groups of each set. */
+/** Aggregates chosen rows in `sets` sets: the groups of each set. */
 async function aggregateRows(
   lease: Lease,
   found: readonly FoundRows[],
@@ -83,11 +90,11 @@ async function aggregateRows(
     rows,
     estimate,
   }));
-  const refused = budget.take(...statements);
-  if (refused !== null) return refused;
+  const overBudget = budget.take(...statements);
+  if (overBudget !== null) return overBudget;
 
   const merged = Array.from({ length: sets }, () => new Map<string, Merged>());
-  if (plan.by.length === 0) for (const groups of merged) groups.set(groupText([]), nothing(plan));
+  if (plan.by.length === 0) for (const groups of merged) groups.set(groupText([]), emptyGroup(plan));
   let count = 0;
   for (const { statement, rows } of statements) {
     for (const { set, group } of readGroups(await lease.all(statement), plan, rows.set !== null)) {
@@ -113,7 +120,7 @@ interface Merged extends GroupResult {
   readonly tallies: Tally[];
 }
 
-function nothing({ measured }: Pick<AggregatePlan, 'measured'>): Merged {
+function emptyGroup({ measured }: Pick<AggregatePlan, 'measured'>): Merged {
   return { keys: [], count: 0, tallies: measured.map(() => new Tally()) };
 }
 

@@ -1,4 +1,4 @@
-/** How many objects a list has in all. */
+/** Counts the objects of a list. */
 
 import { must } from '../../base/must.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -12,9 +12,9 @@ import { countStatement } from '../sql/sql-aggregate.ts';
 import type { KindView, View } from '../sql/view.ts';
 
 /**
- * Objects that match, at most `limit`: an answer equal to the limit means "at least". Null counts them all.
+ * The number of matching objects, at most `limit`. An answer equal to the limit means "at least". A null limit counts all.
  *
- * Where the budget does not allow to look at all rows, half of it is spent on finding at least `limit`.
+ * If the budget does not cover a scan of all rows, half of the remaining budget is spent to find at least `limit` matches.
  */
 export async function countMatches(
   lease: Lease,
@@ -57,16 +57,16 @@ async function countKind(
     const [row] = await lease.all(statement);
     return Number(must(row, 'a count')[0]);
   };
-  const refused = budget.take({ estimate: found.estimate, cost });
-  if (refused === null) return count(whole.statement);
+  const overBudget = budget.take({ estimate: found.estimate, cost });
+  if (overBudget === null) return count(whole.statement);
   const within = Math.floor(budget.left(cost) / 2);
-  if (limit === null || within === 0) return refused;
+  if (limit === null || within === 0) return overBudget;
   budget.take({ estimate: within, cost });
-  const some = await count(countStatement(found.rows, { limit, within }).statement);
-  return some < limit ? refused : some;
+  const partial = await count(countStatement(found.rows, { limit, within }).statement);
+  return partial < limit ? overBudget : partial;
 }
 
-/** The clusters of a filter that says nothing else; null when it says more. */
+/** The clusters of a filter with cluster conditions only; 'all' without conditions; null for any other filter. */
 function clustersOnly(filter: Filter): 'all' | readonly string[] | null {
   let found: 'all' | readonly string[] = 'all';
   for (const part of conjuncts(filter)) {

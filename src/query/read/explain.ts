@@ -1,19 +1,23 @@
 /**
- * Statements with what SQLite says of how it runs them. Values are never shown: they stand in the statements as `?`.
+ * Statements with SQLite's query plans. The text never contains values: parameters are `?`.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 
 export interface ExplainedStatement {
   readonly sql: string;
-  /** SQLite's EXPLAIN QUERY PLAN, a line for each step. */
+  /** Output of SQLite's EXPLAIN QUERY PLAN, one line for each step. */
   readonly plan: readonly string[];
-  /** Null where it did not come to an end. */
+  /** Null when the statement failed. */
   readonly rows: number | null;
   readonly milliseconds: number;
 }
 
-/** The same lease, which explains each statement before it runs and tells when it is over. `now`: milliseconds of a steady clock. */
+/**
+ * The lease's methods, with each statement explained before it runs.
+ * @param now milliseconds of a monotonic clock.
+ * @param note receives each statement when it has ended.
+ */
 export function explaining(
   lease: Lease,
   now: () => number,

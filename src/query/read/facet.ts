@@ -1,6 +1,10 @@
 /**
- * Facets: the values of one path with how many objects have each, for a filter menu. A menu shows the other choices too, so what the
- * filter says of the path itself is left out. Narrowed by a text, they complete what somebody types.
+ * Facets: the values of one path with the number of objects of each, for a filter menu or for completion of typed text.
+ *
+ * The facet ignores the filter's conditions on its own path, because a menu also shows the other choices. Example: a list of Pods
+ * filtered by `status.phase eq Failed` and `spec.size eq 5`. The facet of status.phase counts the Pods with `spec.size eq 5`:
+ *
+ *   Running 40, Failed 2
  */
 
 import { joinPaths, type Path, pathOf } from '../../catalog/tree/path.ts';
@@ -20,14 +24,14 @@ export interface FacetPlan {
   /** The whole filter of the list. */
   readonly filter: Filter;
   readonly leaf: Leaf;
-  /** Values wanted. */
+  /** The most values to return. */
   readonly first: number;
-  /** Only values whose text contains this one, ASCII letters folded; null for all values and for objects that have none. */
+  /** Only values whose text contains this text, with ASCII letters folded. Null for all values, also the absent value. */
   readonly contains: string | null;
 }
 
 export interface FacetResult {
-  /** The most frequent first, then by value, the objects without a value behind all others of their number. */
+  /** By descending count, then by value. The absent value (a null key) comes last among equal counts. */
   readonly values: readonly { readonly key: OrderKey | null; readonly count: number }[];
   /** Are there further values? */
   readonly more: boolean;
@@ -42,18 +46,18 @@ export async function facet(
   const plan = { kinds, filter: filterWithout(filter, leaf.path), by: [leaf], measured: [] };
   const needle = contains === null ? null : foldCase(contains.toWellFormed());
   const inSql = needle !== null && leaf.type === 'String';
-  // Several kinds have to be merged before anything can be cut off.
-  const cut = new Set(kinds.map(({ key }) => key)).size === 1 && (needle === null || inSql);
+  // The groups of several kinds must be merged before the limit applies.
+  const limited = new Set(kinds.map(({ key }) => key)).size === 1 && (needle === null || inSql);
   const groups = await aggregateKinds(lease, view, plan, budget, {
-    limit: cut ? Math.min(first, mostGroups) + 1 : mostGroups + 1,
-    frequent: cut,
+    limit: limited ? Math.min(first, mostGroups) + 1 : mostGroups + 1,
+    frequent: limited,
     ...(inSql ? { contains: needle } : {}),
   });
   if (groups instanceof OverBudget) return groups;
   return facetOf(groups, leaf, first, inSql ? null : needle);
 }
 
-/** The facet that these groups (by the leaf alone) make; `needle` is folded. */
+/** The facet of these groups, which are grouped by the leaf alone. `needle` is folded. */
 export function facetOf(
   groups: readonly GroupResult[],
   { type }: Leaf,
@@ -62,12 +66,15 @@ export function facetOf(
 ): FacetResult {
   const all = groups
     .map(({ keys, count }) => ({ key: keys[0] ?? null, count }))
-    .filter(({ key }) => needle === null || (key !== null && foldCase(shown(valueOfKey(type, key))).includes(needle)))
+    .filter(
+      ({ key }) => needle === null || (key !== null && foldCase(displayText(valueOfKey(type, key))).includes(needle)),
+    )
     .sort((a, b) => b.count - a.count || nullsLast(a.key, b.key));
   return { values: all.slice(0, first), more: all.length > first };
 }
 
-function shown(value: unknown): string {
+/** The text of a value as clients display it. */
+function displayText(value: unknown): string {
   if (typeof value === 'string') return value;
   return isRawJson(value) ? value.rawJSON : String(value);
 }
@@ -77,33 +84,33 @@ function nullsLast(a: OrderKey | null, b: OrderKey | null): number {
   return compareKeys(a, b);
 }
 
-/** The filter without those of its top conjuncts that speak of nothing but this path. */
+/** The filter without the top-level conjuncts that only concern this path. */
 export function filterWithout(filter: Filter, path: Path): Filter {
   const parts = conjuncts(filter);
-  const left = parts.flatMap((part): readonly Filter[] => {
-    if (part.kind !== 'labels') return speaksOnlyOf(part, path, pathOf([])) ? [] : [part];
+  const kept = parts.flatMap((part): readonly Filter[] => {
+    if (part.kind !== 'labels') return concernsOnly(part, path, pathOf([])) ? [] : [part];
     const requirements = part.requirements.filter((requirement) => !isOfLabel(requirement, path));
     if (requirements.length === part.requirements.length) return [part];
     return requirements.length === 0 ? [] : [{ ...part, requirements }];
   });
-  return left.length === parts.length && left.every((part, index) => part === parts[index])
+  return kept.length === parts.length && kept.every((part, index) => part === parts[index])
     ? filter
-    : { kind: 'and', of: left };
+    : { kind: 'and', of: kept };
 }
 
-/** `base` is where the filter's own paths begin. */
-function speaksOnlyOf(filter: Filter, path: Path, base: Path): boolean {
+/** Do all conditions of the filter concern this path? The filter's paths are relative to `base`. */
+function concernsOnly(filter: Filter, path: Path, base: Path): boolean {
   switch (filter.kind) {
     case 'compare':
     case 'exists':
       return joinPaths(base, filter.path).text === path.text;
     case 'not':
-      return speaksOnlyOf(filter.of, path, base);
+      return concernsOnly(filter.of, path, base);
     case 'and':
     case 'or':
-      return filter.of.length > 0 && filter.of.every((part) => speaksOnlyOf(part, path, base));
+      return filter.of.length > 0 && filter.of.every((part) => concernsOnly(part, path, base));
     case 'some':
-      return speaksOnlyOf(filter.of, path, joinPaths(base, filter.path, everyElement));
+      return concernsOnly(filter.of, path, joinPaths(base, filter.path, everyElement));
     case 'namespaces':
       return base.steps.length === 0 && path.text === 'metadata.namespace';
     case 'labels':

@@ -1,4 +1,4 @@
-/** Objects by identity. */
+/** Reads objects by identity. */
 
 import type { Lease } from '../../store/types/lease.ts';
 import { raw, sql } from '../../store/types/sql.ts';
@@ -9,7 +9,7 @@ import { projectionSql } from '../sql/projection.ts';
 import type { View } from '../sql/view.ts';
 import { objectRow } from './object-rows.ts';
 
-/** The objects of these identities, in their order; null where there is none. */
+/** The objects of these identities, in the same order; null for an identity without a visible object. */
 export async function fetchObjects(
   lease: Lease,
   view: View,

@@ -1,8 +1,12 @@
 /**
- * Groups in an order, page by page. They are computed anew for each page; a cursor is a place among them (the values that the order
- * goes by, and the keys), so it stays where it was when a group comes or goes.
+ * Sorts and pages groups. The groups are computed again for each page. A cursor is a position among them: the order keys and the
+ * group keys. So it stays valid when groups appear or disappear.
  *
  *   base64url( JSON [ version, fingerprint, [order key, …], [group key, …] ] )
+ *
+ * Example: groups by status.phase in descending order of count; the cursor after the group Running with 40 objects:
+ *
+ *   ["g1", fingerprint, [40], ["Running"]]
  */
 
 import { PortolanError } from '../../base/errors.ts';
@@ -16,7 +20,7 @@ import { digest } from '../plan/fingerprint.ts';
 
 export type GroupTerm =
   | { readonly by: 'COUNT'; readonly direction: 'ASC' | 'DESC' }
-  /** `at` says which: a path of `by`, or one of `measured`. */
+  /** `at` is an index: into `by` for KEY, otherwise into `measured`. */
   | {
       readonly by: 'KEY' | 'SUM' | 'AVG' | 'MIN' | 'MAX';
       readonly at: number;
@@ -24,9 +28,9 @@ export type GroupTerm =
     };
 
 export interface GroupsPlan extends AggregatePlan {
-  /** What the groups are of, beside kinds and filter: the object that the grouped ones are related to; null for a list. */
+  /** The object that the grouped objects are related to; null for the groups of a list. */
   readonly of: Identity | null;
-  /** Ties are broken by the keys, ascending. Groups without the value stand last, whatever the direction. */
+  /** The group keys break ties, ascending. Groups without the value come last in both directions. */
   readonly orderBy: readonly GroupTerm[];
   readonly first: number;
   readonly after: string | null;
@@ -45,14 +49,14 @@ const version = 'g1';
 export function pageOfGroups(plan: GroupsPlan, groups: readonly GroupResult[]): readonly PagedGroup[] {
   const fingerprint = fingerprintOf(plan);
   const after = plan.after === null ? null : decode(plan.after, fingerprint, plan);
-  const placed = groups.map((group) => ({
+  const positioned = groups.map((group) => ({
     group,
     order: plan.orderBy.map((term) => termKey(term, group)),
     keys: group.keys,
   }));
-  return placed
-    .filter((place) => after === null || comparePlaces(plan.orderBy, place, after) > 0)
-    .sort((a, b) => comparePlaces(plan.orderBy, a, b))
+  return positioned
+    .filter((position) => after === null || comparePositions(plan.orderBy, position, after) > 0)
+    .sort((a, b) => comparePositions(plan.orderBy, a, b))
     .slice(0, plan.first)
     .map(({ group, order, keys }) => ({
       ...group,
@@ -60,7 +64,8 @@ export function pageOfGroups(plan: GroupsPlan, groups: readonly GroupResult[]): 
     }));
 }
 
-interface Place {
+/** A position among the groups of a plan. */
+interface GroupPosition {
   readonly order: readonly (OrderKey | null)[];
   readonly keys: readonly (OrderKey | null)[];
 }
@@ -82,7 +87,7 @@ function termKey(term: GroupTerm, { keys, count, tallies }: GroupResult): OrderK
   }
 }
 
-function comparePlaces(orderBy: readonly GroupTerm[], a: Place, b: Place): number {
+function comparePositions(orderBy: readonly GroupTerm[], a: GroupPosition, b: GroupPosition): number {
   for (const [index, { direction }] of orderBy.entries()) {
     const order = compareNullsLast(a.order[index] ?? null, b.order[index] ?? null, direction);
     if (order !== 0) return order;
@@ -99,7 +104,7 @@ function compareNullsLast(a: OrderKey | null, b: OrderKey | null, direction: 'AS
   return direction === 'DESC' ? -compareKeys(a, b) : compareKeys(a, b);
 }
 
-/** The same whatever is measured besides what orders. */
+/** A hash of the groups and their order. Measures that do not take part in the order are not part of it. */
 function fingerprintOf({ kinds, filter, of, by, measured, orderBy }: GroupsPlan): string {
   const order = orderBy.map((term) => {
     const leaf = term.by === 'COUNT' ? null : (term.by === 'KEY' ? by : measured)[term.at];
@@ -108,10 +113,10 @@ function fingerprintOf({ kinds, filter, of, by, measured, orderBy }: GroupsPlan)
   return digest({ groups: kinds.map(({ key }) => key).sort(), filter, of, by, order });
 }
 
-function decode(text: string, fingerprint: string, { by, orderBy }: GroupsPlan): Place {
+function decode(text: string, fingerprint: string, { by, orderBy }: GroupsPlan): GroupPosition {
   const content = decodeContent(text);
-  const [made, of, order, keys] = content;
-  if (content.length !== 4 || made !== version || of !== fingerprint) {
+  const [madeBy, madeFor, order, keys] = content;
+  if (content.length !== 4 || madeBy !== version || madeFor !== fingerprint) {
     throw new PortolanError(
       'BAD_USER_INPUT',
       `The cursor ${JSON.stringify(text.slice(0, 24))} is of other groups; use a cursor with the kinds, filter, paths and order it was given for.`,

@@ -1,6 +1,6 @@
 /**
- * A page of one kind's list as text: the same plan, route and statements as listPage (list.ts), with rows that the reader thread
- * writes. Cursors, ids and what is on which page are therefore the same.
+ * A page of one kind's list as text. The reader thread writes the rows (lines). Plan, route and inner statements are those of
+ * listPage (list.ts). So cursors, ids and the objects of each page are the same.
  */
 
 import { firstKeyColumn } from '../../store/pages/page-columns.ts';
@@ -20,7 +20,7 @@ import { positionOf } from './list.ts';
 
 export type LinePlan = Omit<ListPlan, 'projection'>;
 
-/** A plan over one kind, with its cursor read. */
+/** A plan over one kind, with its cursor decoded. */
 export interface LineList {
   readonly key: string;
   readonly plan: LinePlan;
@@ -28,13 +28,13 @@ export interface LineList {
   readonly position: Position | null;
 }
 
-/** Throws BAD_USER_INPUT for a cursor of another list. */
+/** @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
 export function lineList(key: string, plan: LinePlan): LineList {
   const fingerprint = fingerprintOf(plan);
   return { key, plan, fingerprint, position: positionOf(plan, fingerprint) };
 }
 
-/** The parts that write a row's cursor. */
+/** The parts that write a row's cursor into a page template. */
 export function rowCursor({ key, plan, fingerprint }: LineList): readonly RowPart[] {
   const keys = plan.orderBy.map(
     ({ type }, index): RowPart => ({ is: 'key', at: firstKeyColumn + index, wide: isWide(type) }),
@@ -42,20 +42,23 @@ export function rowCursor({ key, plan, fingerprint }: LineList): readonly RowPar
   return cursorParts(key, keys, fingerprint);
 }
 
-/** How the page's rows are found. Holds for as long as the layout does and the same clusters are synced. */
+/** The route of the page. It stays valid while the layout and the set of synced clusters do not change. */
 export function lineRoute(lease: Lease, kind: KindView, { plan }: LineList): Promise<Route> {
   return chooseRoute(lease, kind, plan.filter, plan.orderBy, plan.page.limit + 1);
 }
 
-/** Pages of more rows are not short, however they are found. */
+/** The most rows of a short page. */
 const mostShort = 100;
 
-/** Does the page look at few rows, as far as its plan tells? Where the filter matches few rows of the order, it may turn out otherwise. */
+/**
+ * Is the page likely to scan few rows: is it small, and does it read along an index? A filter that matches few rows of the order
+ * can still make the scan long.
+ */
 export function isShort({ plan }: LineList, route: Route): boolean {
   return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');
 }
 
-/** What a reader is asked for; one row beyond the page tells whether there is more. */
+/** The request to a reader. It reads one row more than the page holds, which shows whether there is a next page. */
 export function lineRequest(
   { plan, position }: LineList,
   kind: KindView,
@@ -77,7 +80,7 @@ export function lineRequest(
   };
 }
 
-/** A template as it travels to the reader threads. */
+/** The serialized template that the reader threads receive. */
 export function templateText(template: PageTemplate): string {
   return JSON.stringify(template);
 }

@@ -1,8 +1,11 @@
 /**
- * Pages of lists, over one kind or several, in one lease.
+ * Reads pages of lists over one kind or several, in one lease.
  *
- * One kind: its statements bring keys and bodies at once. Several kinds: each brings the keys of a whole page, they are merged by
- * the order evaluator, and only then are the bodies of the page read; so page two is right whichever kind its rows come from.
+ *   one kind        statements return keys and bodies together
+ *   several kinds   keys of a whole page from each kind -> merge by the order evaluator -> read the bodies of the page
+ *
+ * Example: a page of 2 over pods and services reads up to 3 keys of each kind. It sorts them and reads the bodies of the first
+ * 3. The third object only shows that there is a next page. So each page is correct, whatever kinds its rows have.
  */
 
 import { PortolanError } from '../../base/errors.ts';
@@ -28,7 +31,7 @@ import type { View } from '../sql/view.ts';
 import { objectRow, objectsById } from './object-rows.ts';
 
 /**
- * Reads one page. Kinds that the view has no tables of have no rows.
+ * Reads one page. A kind without tables in the view has no rows.
  * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list; TIMEOUT when the lease ends.
  */
 export async function listPage(lease: Lease, view: View, plan: ListPlan): Promise<ListResult> {
@@ -57,7 +60,10 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
   return { rows, ...neighboursOf(page, found.length) };
 }
 
-/** Where the page begins, null at an end of the list. Throws BAD_USER_INPUT for a cursor that is none of this list. */
+/**
+ * The position of the page's cursor; null without a cursor.
+ * @throws PortolanError BAD_USER_INPUT for a cursor of another list.
+ */
 export function positionOf(
   { page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>,
   fingerprint: string,
@@ -113,7 +119,7 @@ function identityIn(key: string, [, cluster, namespace, name]: Row): Identity {
   return { cluster: String(cluster), key, namespace: namespace === '' ? null : String(namespace), name: String(name) };
 }
 
-/** A row with its cursor, which is made when it is asked for: most callers want two of a page. */
+/** A row with a lazy cursor, because most callers read only two cursors of a page. */
 export function listRow(row: ObjectRow, keys: OrderKeys, fingerprint: string): ListRow {
   return {
     ...row,

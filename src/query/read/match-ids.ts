@@ -1,4 +1,4 @@
-/** What matches at this moment, without bodies: where a live list begins. */
+/** Reads all matching objects without their bodies: the start of a live list's snapshot. */
 
 import type { Lease } from '../../store/types/lease.ts';
 import type { Filter, Identity } from '../plan/filter.ts';
@@ -9,15 +9,15 @@ import type { View } from '../sql/view.ts';
 
 export interface MatchedObject {
   readonly objectId: number;
-  /** Sequence number of the object's newest change. */
+  /** The sequence number of the object's newest change. */
   readonly seq: number;
   readonly identity: Identity;
 }
 
-/** Rows read at once: a statement's rows are bounded, and so is the time that one may take. */
+/** Rows of one statement. Statements are limited in rows and in time. */
 const chunk = 20_000;
 
-/** Every object of a kind that matches, in the order of identities. A kind that the view has no tables of has none. */
+/** All matching objects of a kind, in identity order. A kind without tables in the view has none. */
 export async function matchingObjects(
   lease: Lease,
   view: View,

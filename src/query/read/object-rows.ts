@@ -1,4 +1,4 @@
-/** Objects by their store-wide ids, and rows as objects. */
+/** Reads objects by their ids in the store, and parses rows. */
 import { must } from '../../base/must.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -7,7 +7,7 @@ import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { projectionSql } from '../sql/projection.ts';
 
-/** A row that begins with id, cluster, namespace, name, uid, rv, seq, body. */
+/** The object in a row with the columns id, cluster, namespace, name, uid, rv, seq, body. */
 export function objectRow(key: string, row: Row): ObjectRow {
   const [id, cluster, namespace, name, uid, resourceVersion, seq, body] = row;
   return {
@@ -23,7 +23,7 @@ export function objectRow(key: string, row: Row): ObjectRow {
   };
 }
 
-/** The objects of these ids, which must be there, in the order of the ids. `keys` are their resourceKeys. */
+/** The objects of these ids, in the same order. The lease's snapshot must contain them. `key` is an object's resourceKey. */
 export async function objectsById(
   lease: Lease,
   objects: readonly { readonly id: number; readonly key: string }[],

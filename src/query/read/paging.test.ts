@@ -1,6 +1,7 @@
 /**
- * The promise of pages: while objects come, go and change, a walk over all pages, in either direction and whatever the page size,
- * shows nothing twice that kept its order values, and misses nothing that lived throughout and kept them.
+ * The guarantees of paging. A client reads all pages while objects are created, changed and deleted. It may read in either
+ * direction and with any page size. An object that keeps its order values appears at most once. An object that also exists
+ * throughout appears.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -48,7 +49,7 @@ const state: fc.Arbitrary<State> = fc.record({
   size: fc.constantFrom(1, 2, '9007199254740993', '9007199254740992', null, 'none'),
   label: fc.constantFrom('a', 'b', '\0', '😀', '\uffff', null),
 });
-/** A null state deletes; touched only rewrites the object with the same order values. */
+/** A null state deletes the object. `touch` rewrites the object with the same order values. */
 const step = fc.record({ place, state: fc.option(state, { freq: 4 }), touch: fc.boolean() });
 
 const orders: readonly (readonly OrderTerm[])[] = [
@@ -87,7 +88,7 @@ const filters: readonly Filter[] = [
 
 interface Held {
   readonly state: State;
-  /** Since when it has these order values, and lives. */
+  /** The step since which the object exists with these order values. */
   readonly since: number;
 }
 
@@ -206,7 +207,7 @@ test('walking pages under churn loses nothing and shows nothing twice', { timeou
             cursor = rows.at(-1)?.cursor ?? cursor;
             const more = backward ? result.hasPreviousPage : result.hasNextPage;
             if (!more) break;
-            // Churn runs dry, so the walk ends.
+            // The changes are finite, so the loop ends.
             for (const { place: at, state: to, touch } of churn[pages] ?? []) {
               world.apply(at, to, touch);
               changedWhileWalking += 1;

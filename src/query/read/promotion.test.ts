@@ -1,4 +1,4 @@
-/** Lists over a kind whose paths are promoted while it changes, beside the same objects in a kind where nothing is. */
+/** Compares lists over a kind whose paths are promoted while it changes with lists over an equal kind without promotions. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openTestStore, orderTerm, plainKey, plannedKind, promotedKey, thing } from '../../../test/kit/query-store.ts';

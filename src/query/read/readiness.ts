@@ -1,4 +1,4 @@
-/** Which kinds can be read: a resource that has not been synced answers CACHE_NOT_READY, never an empty list. */
+/** Readiness of kinds: a read of a resource that is not synced fails with CACHE_NOT_READY. It never returns an empty list. */
 import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
@@ -8,13 +8,13 @@ export interface Readiness {
   /** resourceKey. */
   readonly key: string;
   readonly cluster: string;
-  /** True after the first whole list of this resource: of each namespace that is ingested and that the server does not refuse. */
+  /** True after the first complete list of each ingested namespace. Namespaces that the server refuses do not matter. */
   readonly synced: boolean;
-  /** False where something of it is missing. */
+  /** False when any namespace of the resource is missing. */
   readonly whole: boolean;
 }
 
-/** The resources of these kinds that the store knows, in all clusters or in the named ones, sorted by key and cluster. */
+/** The store's resources of these kinds, sorted by key and cluster. @param clusters only in these; in all clusters by default. */
 export async function readiness(
   lease: Lease,
   keys: readonly string[],
@@ -23,7 +23,7 @@ export async function readiness(
   return readinessIn(await lease.all(readinessStatement(keys, clusters)));
 }
 
-/** The statement of `readiness`, for those who ask for more at once. */
+/** The statement of `readiness`, for callers that run several statements together. */
 export function readinessStatement(keys: readonly string[], clusters?: readonly string[]): Statement {
   const where = [isIn(raw('k.key'), [...new Set(keys)])];
   if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
@@ -32,7 +32,7 @@ export function readinessStatement(keys: readonly string[], clusters?: readonly 
     GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
 }
 
-/** What its rows say. */
+/** Parses the rows of readinessStatement. */
 export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
   return rows.map(([key, cluster, synced, whole]) => ({
     key: String(key),
@@ -44,8 +44,8 @@ export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
 
 /**
  * Asserts that each of these kinds is synced in at least one of the clusters.
- * @returns the resources that are not whole: their objects, or some of them, are missing from an answer.
- * @throws PortolanError CACHE_NOT_READY naming the kinds of which nothing is synced.
+ * @returns the resources that are not whole: some or all of their objects are missing from an answer.
+ * @throws PortolanError CACHE_NOT_READY naming the kinds that no cluster has synced.
  */
 export async function requireReady(
   lease: Lease,
@@ -55,7 +55,7 @@ export async function requireReady(
   return missingOf(await readiness(lease, keys, clusters), keys, clusters);
 }
 
-/** The same of what `readiness` found. */
+/** Like requireReady, for a result of `readiness`. @throws PortolanError CACHE_NOT_READY */
 export function missingOf(
   found: readonly Readiness[],
   keys: readonly string[],

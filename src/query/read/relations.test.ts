@@ -8,7 +8,7 @@ const references = (...uids: string[]) => ({
   ownerReferences: uids.map((uid) => ({ uid, name: uid, kind: 'X', apiVersion: 'v1' })),
 });
 
-/** east: widgets own gadgets and a widget; west has the same uids. */
+/** In east, widgets own gadgets and a widget. The objects of west have the same owner uids. */
 async function openStore(): Promise<TestStore> {
   const store = openTestStore([], ['east', 'west', 'north']);
   for (const cluster of ['east', 'west']) {
@@ -24,7 +24,7 @@ async function openStore(): Promise<TestStore> {
       thing({ name: 'none', uid: `u-none-${cluster}` }),
     ]);
   }
-  // Never published.
+  // This list is never published.
   store.writer
     .replace(store.handle(plainKey, 'north'))
     .put([{ text: thing({ name: 'x', metadata: references('u-owner') }) }]);

@@ -1,8 +1,11 @@
 /**
- * Owners and what they own, for many objects at once: one statement answers a whole batch.
+ * Owners and owned objects, for a batch of objects in one statement.
  *
- * Owner references name a uid; both sides must be in one cluster, and only rows that count are given. A page stands in identity
- * order (group, plural, namespace, name), so that a cursor is an identity.
+ *   ownedBy([{ cluster: east, uid: u-deployment }])   ->   the page of its ReplicaSets
+ *   ownersOf([<id of a Pod>])                         ->   its ReplicaSet
+ *
+ * An owner reference contains the owner's uid. Owner and owned object must be in one cluster. Only rows that count are returned
+ * (src/query/sql/counts.ts). A page is in identity order (group, plural, namespace, name), so a cursor is an identity.
  */
 
 import { PortolanError } from '../../base/errors.ts';
@@ -19,18 +22,18 @@ import type { View } from '../sql/view.ts';
 import { listRow } from './list.ts';
 import { objectRow } from './object-rows.ts';
 
-/** An owner as its owned objects name it. */
+/** An owner as in the owner references of its objects. */
 export interface OwnerReference {
   readonly cluster: string;
   readonly uid: string;
 }
 
 export interface OwnedOptions {
-  /** resourceKeys of the kinds wanted; null for all. */
+  /** resourceKeys of the requested kinds; null for all. */
   readonly keys: readonly string[] | null;
-  /** Objects for each owner. */
+  /** Page size for each owner. */
   readonly limit: number;
-  /** A cursor of an earlier page with the same `keys`; applies to each owner. */
+  /** A cursor of a page with the same `keys`. It applies to each owner. */
   readonly after: string | null;
 }
 
@@ -40,7 +43,7 @@ export type OwnedPage = ListResult;
 const tick = tickAt('o.id', 256);
 
 /**
- * What each of `owners` owns, in their order.
+ * The objects that each of `owners` owns, in the order of `owners`.
  * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of other kinds.
  */
 export async function ownedBy(
@@ -68,7 +71,7 @@ export async function ownedBy(
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
     FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind WHERE ${all(conditions)}`;
   return pages(
-    await lease.all(shown(related, projection, limit + 1)),
+    await lease.all(objectsOf(related, projection, limit + 1)),
     owners.length,
     limit,
     fingerprint,
@@ -76,7 +79,7 @@ export async function ownedBy(
   );
 }
 
-/** How many objects each of `owners` owns, at most `limit` each. */
+/** The number of objects that each of `owners` owns, at most `limit` each. */
 export async function countOwned(
   lease: Lease,
   view: View,
@@ -92,14 +95,14 @@ export async function countOwned(
   return counts;
 }
 
-/** Related objects of one kind: `pairs` is a JSON list of [place of the one they are related to, object id]. */
+/** Related objects of one kind. `pairs` is a JSON list of [index of the object they are related to, object id]. */
 export interface RelatedObjects {
   readonly key: string;
   readonly count: number;
   readonly pairs: string;
 }
 
-/** What each of `owners` owns, without reading any of it. */
+/** The ids of the objects that each of `owners` owns. Reads no bodies. */
 export async function ownedObjects(
   lease: Lease,
   view: View,
@@ -114,7 +117,7 @@ export async function ownedObjects(
   return rows.map(relatedObjects);
 }
 
-/** What owns each of `objectIds`, without reading any of it. */
+/** The ids of the owners of each of `objectIds`. Reads no bodies. */
 export async function ownerObjects(
   lease: Lease,
   view: View,
@@ -131,7 +134,7 @@ function relatedObjects([key, count, pairs]: Row): RelatedObjects {
   return { key: String(key), count: Number(count), pairs: String(pairs) };
 }
 
-/** The objects that own each of `objectIds`, in their order: those of their owner references that are in the store. */
+/** The owners of each of `objectIds`, in the order of `objectIds`. Owners that are not in the store are left out. */
 export async function ownersOf(
   lease: Lease,
   view: View,
@@ -141,7 +144,7 @@ export async function ownersOf(
   const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
     FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)}`;
-  const rows = await lease.all(shown(related, projection, null));
+  const rows = await lease.all(objectsOf(related, projection, null));
   return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, digest({ owners: true }), false);
 }
 
@@ -164,7 +167,8 @@ function ofKinds(view: View, keys: readonly string[] | null): Fragment {
   return isIn(raw('e.kind'), ids.map(BigInt));
 }
 
-function shown(related: Fragment, projection: Projection, limit: number | null): Fragment {
+/** Reads the first `limit` objects of each place, with their projected bodies. */
+function objectsOf(related: Fragment, projection: Projection, limit: number | null): Fragment {
   const body = projectionSql(projection);
   return sql`SELECT f.place, f.kind_key, o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
     FROM (${related}) AS f CROSS JOIN object AS o ON o.id = f.id${raw(

@@ -1,6 +1,6 @@
 /**
  * Chooses the rows of a kind that an aggregate scans, and estimates their number. It takes the access path with the fewest rows
- * (src/query/sql/access-path.ts), or all rows of the kind when the filter offers no path.
+ * (src/query/sql/access-path.ts). Without an access path, it takes all rows of the kind.
  */
 
 import type { Lease } from '../../store/types/lease.ts';
