@@ -1,11 +1,11 @@
 /**
- * Admission: what every operation passes through, whichever door it came in by.
+ * Admission: every operation passes through it, over HTTP, WebSocket or as a prepared answer.
  *
- *   credentials -> callerOf                      who is calling
- *   caller      -> begin                         the current generation (else CACHE_NOT_READY), the right to an explanation
- *   operation   -> run(execute)                  lease ended, metrics, slow query log
- *   a prepared answer has no Operation -> finish the same metrics and log
- *   refused before it could run -> refuse        counted once, by its code
+ *   credentials                       -> callerOf       authenticates the caller
+ *   caller                            -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
+ *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query
+ *   prepared answer (no Operation)    -> finish         counts and logs in the same way
+ *   operation that cannot run         -> refuse         counts its error code
  *
  * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`).
  */
@@ -15,34 +15,34 @@ import type { OperationSource } from './operation-source.ts';
 import type { PlanShape } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
-/** `unknown` where a document could not be parsed, or has no operation that could be run. */
+/** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
-/** Where operations are counted. */
+/** Metrics of operations. */
 export interface OperationCounters {
   count(type: OperationType, code: string): void;
-  /** How long an execution lasted. */
+  /** Records the duration of an execution. */
   took(type: OperationType, seconds: number): void;
-  /** Counts an open subscription in; the returned function counts it out, once. */
+  /** Adds one to the open subscriptions. The returned function subtracts it, once. */
   subscribed(): () => void;
 }
 
-/** Error codes of what executing gives; they depend on the protocol of the door. */
+/** Maps the outcome of an execution to an error code. The mapping depends on the protocol. */
 export interface OutcomeCodes<T> {
-  /** The code of a result's first error, OK where it has none. */
+  /** The code of a result's first error; OK without errors. */
   ofResult(result: T): string;
   ofThrown(error: unknown): string;
 }
 
-/** An operation that is over. */
+/** An operation that has ended. */
 export interface Finished {
   readonly type: OperationType;
   readonly code: string;
-  /** When it began, by `Admission.monotonic`. */
+  /** Start time by `Admission.monotonic`, in milliseconds. */
   readonly began: number;
   /** The operation's name in its document. */
   readonly name: string | null;
-  /** Rows that came from the store. */
+  /** Rows read from the store. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
 }
@@ -58,20 +58,21 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     this.#counters = counters;
   }
 
-  /** Milliseconds of a steady clock. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number {
     return this.source.monotonic();
   }
 
   /**
-   * Begins an operation on the current generation; `run` ends it.
-   * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN where an explanation is not allowed. The caller of this method counts it.
+   * Begins an operation on the current generation. `run` ends it.
+   * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN for an explanation that is not allowed. The caller of this method must
+   * count the error by `refuse`.
    */
   begin(caller: Caller, signal: AbortSignal | undefined, explain: boolean): Operation<G> {
     return beginOperation(this.source, caller, signal, { explain });
   }
 
-  /** Runs an operation that has begun, and ends it. */
+  /** Runs an operation, ends it and counts it. An aborted operation counts as CANCELLED. */
   async run<T>(
     operation: Operation<G>,
     type: OperationType,
@@ -98,7 +99,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     }
   }
 
-  /** Counts an operation that is over, and logs it where it was slow. */
+  /** Counts an operation that has ended, and logs it if it was slow. */
   finish({ type, code, began, name, rows, plans }: Finished): void {
     const milliseconds = this.monotonic() - began;
     this.#counters?.count(type, code);
@@ -106,17 +107,17 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     this.source.slowQueries.note({ milliseconds, rows, operation: name, plans });
   }
 
-  /** Counts an operation that does not run, or a subscription by how it began. */
+  /** Counts an operation that does not run, or a subscription that fails to start. */
   refuse(type: OperationType, code: string): void {
     this.#counters?.count(type, code);
   }
 
-  /** Counts a subscription that began well. */
+  /** Counts a subscription that started. */
   subscriptionBegan(): void {
     this.#counters?.count('subscription', 'OK');
   }
 
-  /** Counts an open subscription in; the returned function counts it out, once. */
+  /** Adds one to the open subscriptions. The returned function subtracts it, once. */
   subscribed(): () => void {
     return this.#counters?.subscribed() ?? (() => {});
   }

@@ -146,7 +146,7 @@ describe('a read that is cut', () => {
   const messageOf = async (promotes: boolean) => {
     const fixture = await world({ promotes, reader: { leaseMs: 1 } }, 30_000);
     for (;;) {
-      // A lease of a millisecond may end before anything has been planned.
+      // A lease of one millisecond may end before the list is planned.
       const { errors } = await fixture.ask(slow);
       const message = errors[0]?.message ?? '';
       if (message.includes('spec.size')) return { message, extensions: errors[0]?.originalError, fixture };

@@ -1,75 +1,78 @@
 /**
- * Which paths queries are seen to need without there being an index, and when that is told to whoever can make one.
+ * The index advisor: observes which paths queries need, and reports them to the ingest side, which promotes paths.
  *
- *   a plan needs a path that has no slot -> the third time within a while, or at once when a read was cut: it is asked for -> (it has a
- *   slot and fills it) -> plans use it, which is told now and then, so that a path nobody uses makes room for others
+ *   plan needs a path without a slot -> third use in 10 minutes, or first read that was cut -> report: promote the path
+ *   (the ingest side gives the path a slot and fills it)
+ *   plan uses a path that was promoted for queries -> report: the path is in use, at most every 10 minutes
  *
- * Owns no truth: a wish that is refused or lost comes again with the next queries.
+ * Reports of use keep a path promoted: the slot of an unused path goes to another path.
+ *
+ * Keeps hints only. If a report is refused or lost, later queries repeat it.
  */
 import type { Clock } from '../base/clock.ts';
 import { isNarrow, type PathNeed, type PlanNote, pathNeeds } from '../query/route/plan-note.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 
-/** Uses that make a need. */
-const enough = 3;
-/** Milliseconds in which they must come. */
-const withinMs = 600_000;
-/** Milliseconds until the same is told again. */
-const againMs = 600_000;
-/** Paths that are remembered. */
+/** Uses of a path without a slot before it is reported. */
+const usesToReport = 3;
+/** Window of these uses, in milliseconds. */
+const windowMs = 600_000;
+/** Least time between two reports of one path, in milliseconds. */
+const reportIntervalMs = 600_000;
+/** Bound of the paths in memory. */
 const mostPaths = 1000;
 
 interface Seen {
   uses: number;
   since: number;
-  toldAt: number;
+  reportedAt: number;
 }
 
 export class IndexAdvisor {
   readonly #clock: Clock;
-  readonly #tell: ((use: PathUse) => void) | null;
-  /** By kind, type and path; the one seen longest ago first. */
+  readonly #report: ((use: PathUse) => void) | null;
+  /** By kind, type and path; the least recently used first. */
   readonly #seen = new Map<string, Seen>();
 
-  /** A plan may be carried out many times. */
-  readonly #toTell = new WeakMap<PlanNote, readonly PathNeed[]>();
+  /** Cache of reportableNeeds, because one plan may run many times. */
+  readonly #needs = new WeakMap<PlanNote, readonly PathNeed[]>();
 
-  /** @param tell asks for a path or tells that it is used; null where nobody promotes what queries need. */
-  constructor(clock: Clock, tell: ((use: PathUse) => void) | null) {
+  /** @param report requests a path or reports its use; null when paths are not promoted on demand. */
+  constructor(clock: Clock, report: ((use: PathUse) => void) | null) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#report = report;
   }
 
-  /** Are paths promoted that queries need? */
-  get granted(): boolean {
-    return this.#tell !== null;
+  /** Are paths promoted when queries need them? */
+  get promotesOnDemand(): boolean {
+    return this.#report !== null;
   }
 
-  /** A list or an aggregate was planned. */
+  /** Call when a list or an aggregate was planned. */
   planned(note: PlanNote): void {
-    if (this.#tell === null) return;
-    const told = this.#toTell.get(note) ?? toTell(note);
-    this.#toTell.set(note, told);
-    for (const need of told) this.#use(note.kind.key, need, need.slot === null ? enough : 1);
+    if (this.#report === null) return;
+    const needs = this.#needs.get(note) ?? reportableNeeds(note);
+    this.#needs.set(note, needs);
+    for (const need of needs) this.#use(note.kind.key, need, need.slot === null ? usesToReport : 1);
   }
 
-  /** A read was cut before it came to an end. */
+  /** Call when a read of this plan timed out. */
   cut(note: PlanNote): void {
-    if (this.#tell === null) return;
+    if (this.#report === null) return;
     for (const need of missingPaths(note)) this.#use(note.kind.key, need, 1);
   }
 
-  #use(key: string, { path, type }: PathNeed, enough: number): void {
+  #use(key: string, { path, type }: PathNeed, requiredUses: number): void {
     const now = this.#clock.monotonic();
     const name = `${key} ${type} ${path}`;
-    const seen = this.#seen.get(name) ?? { uses: 0, since: now, toldAt: Number.NEGATIVE_INFINITY };
+    const seen = this.#seen.get(name) ?? { uses: 0, since: now, reportedAt: Number.NEGATIVE_INFINITY };
     this.#seen.delete(name);
     this.#seen.set(name, seen);
-    if (now - seen.since > withinMs) Object.assign(seen, { uses: 0, since: now });
+    if (now - seen.since > windowMs) Object.assign(seen, { uses: 0, since: now });
     seen.uses += 1;
-    if (seen.uses >= enough && now - seen.toldAt >= againMs) {
-      seen.toldAt = now;
-      this.#tell?.({ key, path, type });
+    if (seen.uses >= requiredUses && now - seen.reportedAt >= reportIntervalMs) {
+      seen.reportedAt = now;
+      this.#report?.({ key, path, type });
     }
     for (const oldest of this.#seen.keys()) {
       if (this.#seen.size <= mostPaths) break;
@@ -78,13 +81,13 @@ export class IndexAdvisor {
   }
 }
 
-/** What there is to tell of a plan: paths without a slot, and slots that there are for queries alone. */
-function toTell(note: PlanNote): readonly PathNeed[] {
+/** The needs of a plan to report: paths without a slot, and ready slots that exist only because of queries. */
+function reportableNeeds(note: PlanNote): readonly PathNeed[] {
   const narrow = isNarrow(note);
   return pathNeeds(note).filter(({ slot }) => (slot === null ? !narrow : slot.ready && slot.reason === 'QUERIES'));
 }
 
-/** The paths of a plan that have no index to be used; one that is being filled is none yet. */
+/** The paths of a plan without a usable index. An index that is being filled is not usable yet. */
 export function missingPaths(note: PlanNote): readonly PathNeed[] {
   return isNarrow(note) ? [] : pathNeeds(note).filter(({ slot }) => slot === null || !slot.ready);
 }

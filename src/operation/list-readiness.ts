@@ -1,4 +1,7 @@
-/** Which clusters a list depends on, and which of them cannot answer yet. The same for resolvers, subscriptions and prepared answers. */
+/**
+ * The clusters that a list depends on, and those of them that are not ready. Resolvers, subscriptions and prepared answers share
+ * it.
+ */
 import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
@@ -7,15 +10,15 @@ import type { Missing } from './operation.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
 /**
- * The clusters that serve the kind, of those that the filter names at its top. Empty when none of them serves it: then there is nothing
- * to wait for.
- * @throws PortolanError BAD_USER_INPUT for a cluster that serves no kind at all: it would never answer.
+ * The clusters that serve the kind. If a top-level conjunct of the filter names clusters, only the named ones. It is empty when
+ * no named cluster serves the kind; then the list has nothing to wait for.
+ * @throws PortolanError BAD_USER_INPUT for a named cluster that serves no kind: it would never be ready.
  */
 export function servingClusters(served: ServedKinds, kind: CatalogKind, filter: Filter): readonly string[] {
-  const asked = clustersIn(filter);
-  if (asked === null) return kind.clusters;
-  const unknown = asked.find((cluster) => !served.clusters.has(cluster));
-  if (unknown === undefined) return kind.clusters.filter((cluster) => asked.includes(cluster));
+  const named = clustersIn(filter);
+  if (named === null) return kind.clusters;
+  const unknown = named.find((cluster) => !served.clusters.has(cluster));
+  if (unknown === undefined) return kind.clusters.filter((cluster) => named.includes(cluster));
   throw new PortolanError(
     'BAD_USER_INPUT',
     `There is no cluster ${JSON.stringify(unknown)}; there is ${[...served.clusters].join(', ')}.`,
@@ -23,8 +26,8 @@ export function servingClusters(served: ServedKinds, kind: CatalogKind, filter: 
 }
 
 /**
- * The resources of a list over this kind that are missing from its answer.
- * @param found what `readiness` says of the kind, perhaps of others too.
+ * The resources that are missing from the answer of a list over this kind.
+ * @param found the result of `readiness` for this kind, possibly among other kinds.
  * @throws PortolanError CACHE_NOT_READY when no cluster that the list depends on has synced the kind.
  */
 export function missingFrom(
@@ -35,6 +38,6 @@ export function missingFrom(
 ): readonly Missing[] {
   const clusters = servingClusters(served, kind, filter);
   if (clusters.length === 0) return [];
-  const asked = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
-  return missingOf(asked, [kind.key], clusters);
+  const relevant = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
+  return missingOf(relevant, [kind.key], clusters);
 }

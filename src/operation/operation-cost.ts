@@ -1,21 +1,21 @@
-/** What an operation has asked for, and what it has read: both have a limit. */
+/** Limits of one operation: the values it requests, and the bytes it reads from the store. */
 import { PortolanError } from '../base/errors.ts';
 import { textLength } from '../store/read/text-length.ts';
 import type { Row } from '../store/types/statement.ts';
 
 export interface CostLimits {
-  /** Values that one operation may ask for. */
+  /** The most values that one operation may request. */
   readonly maxCost: number;
-  /** Bytes that one operation may read from the store. */
+  /** The most bytes that one operation may read from the store. */
   readonly maxReadBytes: number;
 }
 
-/** What an operation has asked for, and what it has been answered so far. */
+/** The cost of an operation: requested values, and values returned so far. */
 export class OperationCost {
   readonly allowed: number;
-  /** Null until it has been counted. */
+  /** Values that the operation can return at most; null before it is computed. */
   asked: number | null = null;
-  /** Values of the objects in its lists. */
+  /** Values of the objects that its lists have returned. */
   spent = 0;
   readonly #maxReadBytes: number;
   #readBytes = 0;
@@ -25,7 +25,7 @@ export class OperationCost {
     this.#maxReadBytes = maxReadBytes;
   }
 
-  /** Rows came from the store. @throws PortolanError QUERY_TOO_COSTLY */
+  /** Counts the bytes of rows from the store. @throws PortolanError QUERY_TOO_COSTLY over maxReadBytes. */
   read(rows: readonly Row[]): void {
     for (const row of rows) this.#readBytes += textLength(row);
     if (this.#readBytes <= this.#maxReadBytes) return;
@@ -36,7 +36,7 @@ export class OperationCost {
     );
   }
 
-  /** @throws PortolanError QUERY_TOO_COSTLY */
+  /** Records the requested values. @throws PortolanError QUERY_TOO_COSTLY over maxCost. */
   ask(cost: number): void {
     this.asked = cost;
     if (cost <= this.allowed) return;

@@ -1,4 +1,4 @@
-/** The parts of a running gateway that operations are made from. */
+/** The parts of a running gateway that operations use. */
 import type { Caller } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import type { Logger } from '../base/log.ts';
@@ -10,38 +10,38 @@ import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
 import type { SlowQueries } from './slow-queries.ts';
 
-/** `G` is what operations run on: the kinds that are served, for GraphQL with their schema. */
+/** @typeParam G the served kinds that operations run on; for GraphQL, a generation with its schema. */
 export interface OperationSource<G extends ServedKinds = ServedKinds> {
-  /** The current generation; CACHE_NOT_READY while there is none. */
+  /** The current generation. @throws PortolanError CACHE_NOT_READY before the first one. */
   generation(): G;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
-  /** What a caller may see at this moment. */
+  /** The scopes of a caller at this moment. */
   scopesOf(caller: Caller): Scopes;
   readonly limits: OperationLimits;
-  /** What `search` looks at beside names and labels; the same as the writer's. */
+  /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];
   readonly indexAdvisor: IndexAdvisor;
   readonly diagnosis: Diagnosis;
   readonly slowQueries: SlowQueries;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds of a steady clock. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number;
   readonly log: Logger;
 }
 
-/** Help for whoever tunes queries. */
+/** Options for tuning queries. */
 export interface Diagnosis {
-  /** May a caller ask how an operation is carried out? */
+  /** May callers request explanations? */
   readonly explain: boolean;
-  /** `resource=path`: what the configuration promotes. */
+  /** The paths that the configuration promotes, as `resource=path`. */
   readonly promote: readonly string[];
 }
 
 export interface OperationLimits extends CostLimits {
-  /** The most objects on one page. */
+  /** The largest page size. */
   readonly maxPageSize: number;
-  /** Objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */
+  /** The most objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */
   readonly scanRows: number;
 }

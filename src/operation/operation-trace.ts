@@ -1,6 +1,9 @@
 /**
- * How an operation was carried out: what was planned, and for those who asked for an explanation, every statement. Statements are
- * opaque here: they are made, explained and shown as they are.
+ * The trace of an operation: its plans, and every statement if the caller requested an explanation. Statements are opaque to this
+ * file.
+ *
+ *   follow(lease, place, work) -> work plans a list -> the plan is recorded, and the index advisor is notified
+ *                              -> work times out    -> the error gets a hint about the missing index
  */
 import { PortolanError } from '../base/errors.ts';
 import { shapeOfFilter, shapeOfOrder } from '../query/plan/filter-shape.ts';
@@ -9,7 +12,7 @@ import { observePlans, type PlanNote } from '../query/route/plan-note.ts';
 import type { Lease } from '../store/types/lease.ts';
 import { type IndexAdvisor, missingPaths } from './index-advisor.ts';
 
-/** The response keys down to a field; empty where a statement serves several. */
+/** The response path of a field: response keys and list indexes. Empty for a statement that serves several fields. */
 export type Place = readonly (string | number)[];
 
 interface Planned {
@@ -17,7 +20,7 @@ interface Planned {
   readonly note: PlanNote;
 }
 
-/** A plan without the values that it compares with. */
+/** A plan without the values of its filter. */
 export interface PlanShape {
   readonly field: string;
   /** resourceKey */
@@ -25,13 +28,13 @@ export interface PlanShape {
   readonly filter: string;
   readonly orderBy: string;
   readonly route: string;
-  /** Rows behind each condition that an index serves; counted up to a bound. */
+  /** Rows of each access path, counted up to a bound (surveyBound). */
   readonly ways: readonly { readonly on: string; readonly rows: number }[];
   /** Paths of the filter and the order that have no index. */
   readonly unindexed: readonly string[];
 }
 
-/** Plans of one operation that are kept; nobody reads more. */
+/** The most plans to keep of one operation. */
 const mostPlans = 100;
 
 export class OperationTrace {
@@ -40,7 +43,7 @@ export class OperationTrace {
   readonly #explains: boolean;
   readonly #planned: Planned[] = [];
   readonly #statements: (ExplainedStatement & { readonly field: string })[] = [];
-  /** Rows that came from the store. */
+  /** Rows read from the store. */
   rows = 0;
 
   constructor(indexAdvisor: IndexAdvisor, now: () => number, explains: boolean) {
@@ -49,25 +52,28 @@ export class OperationTrace {
     this.#explains = explains;
   }
 
-  /** Runs `work` in the lease as it is seen from one field. What is cut is told which index it lacked. */
+  /**
+   * Runs `work` for the field at `place`, with a lease that records plans and, for an explanation, statements.
+   * @throws PortolanError TIMEOUT with a hint about the missing index, and whatever else `work` throws.
+   */
   async follow<T>(lease: Lease, place: Place, work: (lease: Lease) => Promise<T>): Promise<T> {
     const plans: PlanNote[] = [];
-    const seen = this.#explains ? { ...lease, ...this.#explaining(lease, place) } : { ...lease };
-    observePlans(seen, (note) => {
+    const traced = this.#explains ? { ...lease, ...this.#explaining(lease, place) } : { ...lease };
+    observePlans(traced, (note) => {
       plans.push(note);
       if (this.#planned.length < mostPlans) this.#planned.push({ place, note });
       this.#indexAdvisor.planned(note);
     });
     try {
-      return await work(seen);
+      return await work(traced);
     } catch (error) {
       if (!(error instanceof PortolanError && error.code === 'TIMEOUT')) throw error;
       for (const note of plans) this.#indexAdvisor.cut(note);
-      throw withHint(error, plans, this.#indexAdvisor.granted);
+      throw withHint(error, plans, this.#indexAdvisor.promotesOnDemand);
     }
   }
 
-  /** Each plan once, in the order in which they were made. */
+  /** The distinct plans, in the order of planning. */
   plans(): readonly PlanShape[] {
     const shapes = new Map<string, PlanShape>();
     for (const { place, note } of this.#planned) {
@@ -77,7 +83,7 @@ export class OperationTrace {
     return [...shapes.values()];
   }
 
-  /** What goes into the answer of an operation that asked for it; null otherwise. */
+  /** The explanation for the answer; null if the caller requested none. */
   explanation(): Readonly<Record<string, unknown>> | null {
     return this.#explains ? { plans: this.plans(), statements: this.#statements } : null;
   }
@@ -87,7 +93,7 @@ export class OperationTrace {
   }
 }
 
-/** What is told of a plan of the field at `field`. */
+/** The shape of a plan of the field at `field`. */
 export function planShape(field: string, note: PlanNote): PlanShape {
   const { kind, filter, orderBy, route, surveyedPaths } = note;
   return {
@@ -105,8 +111,8 @@ function textOf(place: Place): string {
   return place.join('.');
 }
 
-/** The same error, with what would have made the read faster. */
-function withHint(error: PortolanError, plans: readonly PlanNote[], granted: boolean): PortolanError {
+/** The error with a hint about the index that would make the read faster. */
+function withHint(error: PortolanError, plans: readonly PlanNote[], promotesOnDemand: boolean): PortolanError {
   const [missing] = plans.flatMap((note) => missingPaths(note).map((need) => ({ ...need, key: note.kind.key })));
   if (missing === undefined) return error;
   const { key, path, slot } = missing;
@@ -114,7 +120,7 @@ function withHint(error: PortolanError, plans: readonly PlanNote[], granted: boo
   const hint =
     slot !== null
       ? `The index of ${path} is being filled: try again in a while.`
-      : granted
+      : promotesOnDemand
         ? `${path} of ${key} has no index; queries that need one get it in the background, ${option} has it from the start.`
         : `${path} of ${key} has no index; ${option} gives it one.`;
   return new PortolanError('TIMEOUT', `${error.message} ${hint}`, {

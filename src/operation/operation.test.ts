@@ -14,7 +14,7 @@ interface Watched {
   fixture: ReturnType<typeof engineFixture>;
 }
 
-/** A source that counts leases; `fail` makes the first statement of each fail. */
+/** A source that counts leases. With `fail.statements`, every `all` fails. */
 async function watched(fail: { statements: boolean } = { statements: false }): Promise<Watched> {
   const fixture = engineFixture();
   await fixture.declare(widget());

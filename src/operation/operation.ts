@@ -1,11 +1,12 @@
 /**
- * One operation's hold on the store: which generation it runs on, the read lease its statements share, its loaders.
- *
- * Owns: the lease of a query, opened at the first read and ended once when the execution is over, so that everything a query
- * answers is true at one revision. A subscription's events are `detached`: each read takes a short lease of its own, because
- * nobody says when an event's payload has been executed, and a lease held by a slow client would pin the WAL.
+ * One operation: its caller, its generation, its read lease, its loaders, its cost and its trace.
  *
  *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
+ *
+ * Owns the lease of a query. The first read opens it, and `end` ends it. So the whole answer is true at one revision.
+ *
+ * The events of a subscription are `detached`: each read takes a short lease of its own. The end of an event's execution is not
+ * signalled, and a lease held by a slow client would keep the WAL from being truncated.
  */
 import type { Caller } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
@@ -20,7 +21,7 @@ import type { OperationSource } from './operation-source.ts';
 import { OperationTrace, type Place } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
-/** A collection that could not take part in an answer because it has not been synced yet. */
+/** A resource that is missing from an answer, because it is not synced yet. */
 export interface Missing {
   readonly cluster: string;
   readonly key: string;
@@ -39,13 +40,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly generation: G;
   readonly caller: Caller;
   readonly signal: AbortSignal | undefined;
-  /** Where a subscription that comes from another generation begins; null when its arguments say. */
+  /** The start of a subscription that moved from another generation; null when its arguments determine the start. */
   readonly liveStart: LiveStart | null;
   readonly cost: OperationCost;
-  /** What its counts and aggregates may look at, in all. */
+  /** The budget that its counts and aggregates share. */
   readonly scans: ScanBudget;
   readonly trace: OperationTrace;
-  /** What the caller may see. */
+  /** The scopes of the caller. */
   readonly scopes: Scopes;
   readonly #detached: boolean;
   readonly #dependencies = new Set<string>();
@@ -75,25 +76,28 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
   }
 
-  /** Runs `work` in this operation's snapshot (or, detached, in a snapshot of its own), for the field at `place`. */
+  /**
+   * Runs `work` for the field at `place` in the operation's snapshot. A detached operation uses a new snapshot for each call.
+   * @throws PortolanError TIMEOUT after the end of the operation, and whatever else `work` throws.
+   */
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, place: Place = []): Promise<T> {
     const options = this.signal === undefined ? {} : { signal: this.signal };
     if (this.#detached) {
       return this.source.reader.lease(async (lease) => {
         const view = await this.#view(lease);
-        return this.trace.follow(borrowed(lease), place, (followed) => work(followed, view));
+        return this.trace.follow(spreadable(lease), place, (traced) => work(traced, view));
       }, options);
     }
-    if (this.#ended) throw overError();
+    if (this.#ended) throw endedError();
     this.#opening ??= this.#open(options);
     const { lease, view } = await this.#opening;
-    return this.trace.follow(lease, place, (followed) => work(followed, view));
+    return this.trace.follow(lease, place, (traced) => work(traced, view));
   }
 
   async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View }> {
     const lease = await this.source.reader.open(options);
     try {
-      if (this.#ended) throw overError();
+      if (this.#ended) throw endedError();
       this.#revision = lease.revision;
       return { lease: this.#metered(lease), view: await this.#view(lease) };
     } catch (error) {
@@ -107,7 +111,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return readView(lease, this.scopes, this.#dependencies);
   }
 
-  /** The same lease, which counts what is read. */
+  /** The lease, with its rows counted by cost and trace. */
   #metered(lease: OpenLease): OpenLease {
     const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
       const found = await rows;
@@ -130,13 +134,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return new Operation(source, generation, caller, signal, { detached: true, liveStart: null });
   }
 
-  /** The same subscription on the current generation, beginning where it left off on this one. */
+  /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */
   movedOn(liveStart: LiveStart): Operation<G> {
     const { source, caller, signal } = this;
     return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
   }
 
-  /** The loader of that name, made once in an operation. */
+  /** The loader with this name. Each operation makes it once. */
   loader<T>(name: string, make: () => T): T {
     const known = this.#loaders.get(name);
     if (known !== undefined) return known as T;
@@ -145,13 +149,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return made;
   }
 
-  /** Notes that part of an answer is missing; told to the caller in `extensions.portolan.notReady`. */
+  /** Notes resources that are missing from the answer. The answer lists them in `extensions.portolan.notReady`. */
   noteMissing(missing: readonly Missing[]): void {
     for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
   }
 
   /**
-   * The answer of the field at `path`; null where it was not afforded, which the caller is told in
+   * The answer of the field at `path`; null when it was over budget. The answer lists the field in
    * `extensions.portolan.notAfforded`.
    */
   withinBudget<T>(answer: T | OverBudget, path: readonly (string | number)[]): T | null {
@@ -160,7 +164,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return null;
   }
 
-  /** What goes into `extensions.portolan` of the answer. */
+  /** The content of `extensions.portolan`. */
   extensions(): Record<string, unknown> {
     return {
       ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
@@ -169,12 +173,12 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     };
   }
 
-  /** The resourceKeys of the kinds that the answer depends on, as far as it has been read. */
+  /** The resourceKeys of the kinds that the reads so far depend on. */
   get dependencies(): ReadonlySet<string> {
     return this.#dependencies;
   }
 
-  /** Gives the lease back. Idempotent. */
+  /** Ends the lease. Idempotent. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -185,7 +189,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 }
 
-/** What every answer says of itself; `revision` is null where nothing was read. */
+/** The extensions of every answer. `revision` is null when nothing was read. */
 export function answerExtensions(
   generation: ServedKinds,
   { asked, allowed, spent }: Pick<OperationCost, 'asked' | 'allowed' | 'spent'>,
@@ -201,8 +205,10 @@ export function answerExtensions(
 }
 
 /**
- * Begins an operation on the current generation. The caller ends it.
- * @param asked `explain`: the answer is to say how it came about. @throws PortolanError FORBIDDEN where that is not allowed.
+ * Begins an operation on the current generation. The caller of this function must end it.
+ * @param options `explain` adds an explanation to the answer.
+ * @throws PortolanError FORBIDDEN for an explanation that the gateway does not allow; CACHE_NOT_READY before the first
+ * generation.
  */
 export function beginOperation<G extends ServedKinds>(
   source: OperationSource<G>,
@@ -216,12 +222,17 @@ export function beginOperation<G extends ServedKinds>(
   return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null, explain });
 }
 
-/** A lease whose methods are its own, so that it can be spread. */
-function borrowed(lease: Lease): Lease {
+/** The lease as a plain object with own methods, because the trace spreads it. */
+function spreadable(lease: Lease): Lease {
   const { revision, epoch } = lease;
-  return { revision, epoch, all: (asked) => lease.all(asked), fill: (asked, limit) => lease.fill(asked, limit) };
+  return {
+    revision,
+    epoch,
+    all: (statement) => lease.all(statement),
+    fill: (statements, limit) => lease.fill(statements, limit),
+  };
 }
 
-function overError(): PortolanError {
+function endedError(): PortolanError {
   return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
 }

@@ -1,16 +1,16 @@
 /**
- * The kinds that operations can ask for, and the words by which callers name them.
+ * The kinds that operations can read, and the names by which callers refer to them.
  *
  *   `Pod`, `pods`, `pods` (resourceKey), `deployments.apps`   one kind
  *   `Certificate`                                             one kind, if only one kind has this Kind
- *   `*.cert-manager.io`                                       all kinds whose type, list or resourceKey it fits
+ *   `*.cert-manager.io`                                       all kinds whose type, list or resourceKey matches
  */
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
 import { namePattern } from '../catalog/resources/name-pattern.ts';
 
-/** Immutable: made from one catalog. */
+/** Immutable; made from one catalog. */
 export interface ServedKinds {
   /** Changes exactly when the catalog does. */
   readonly id: string;
@@ -20,14 +20,14 @@ export interface ServedKinds {
   /** The kind of a resourceKey. */
   kind(key: string): CatalogKind | undefined;
   /**
-   * The kinds that a caller's words name: a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has. `*` in a word
-   * stands for any text.
-   * @throws PortolanError BAD_USER_INPUT for a word that names no kind, or several.
+   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has.
+   * `*` in a word matches any text.
+   * @throws PortolanError BAD_USER_INPUT for a word without `*` that names no kind or several, or a pattern that matches no kind.
    */
   kinds(words: readonly string[]): readonly CatalogKind[];
 }
 
-/** @param kinds those of the catalog that are served; a kind that could not be built is left out. */
+/** @param kinds the served kinds of the catalog. A kind whose types could not be built is left out. */
 export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
   const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
   const byWord = wordsOf(kinds);

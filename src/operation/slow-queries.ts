@@ -1,10 +1,10 @@
-/** Operations that took longer than they should: counted, and logged by their shape. Never a value, which may be a secret's name. */
+/** Counts slow operations and logs their plan shapes. A log entry never contains filter values, which may be names of secrets. */
 import type { Logger } from '../base/log.ts';
 import type { PlanShape } from './operation-trace.ts';
 
 export interface SlowQuery {
   readonly milliseconds: number;
-  /** Rows that came from the store. */
+  /** Rows read from the store. */
   readonly rows: number;
   /** The operation's name in its document. */
   readonly operation: string | null;
@@ -13,24 +13,24 @@ export interface SlowQuery {
 
 export class SlowQueries {
   readonly #log: Logger;
-  readonly #beyondMs: number;
+  readonly #thresholdMs: number;
   #count = 0;
 
-  constructor(log: Logger, beyondMs: number) {
+  constructor(log: Logger, thresholdMs: number) {
     this.#log = log;
-    this.#beyondMs = beyondMs;
+    this.#thresholdMs = thresholdMs;
   }
 
-  /** Since the start. */
+  /** Slow operations since the start. */
   get count(): number {
     return this.#count;
   }
 
-  /** An operation is over. */
+  /** Records an operation that has ended. */
   note({ milliseconds, rows, operation, plans }: SlowQuery): void {
-    if (milliseconds < this.#beyondMs) return;
+    if (milliseconds < this.#thresholdMs) return;
     this.#count += 1;
-    const shown = { milliseconds: Math.round(milliseconds), rows, operation, plans: plans() };
-    this.#log.warn(shown, 'a slow query');
+    const entry = { milliseconds: Math.round(milliseconds), rows, operation, plans: plans() };
+    this.#log.warn(entry, 'a slow query');
   }
 }
