@@ -1,6 +1,6 @@
 /**
- * While there is no access control, only this machine may connect: the gateway listens on loopback or not at all, and it answers
- * only requests whose Host names loopback, so that a web page cannot reach it through a name of its own (DNS rebinding).
+ * Restricts the gateway to this machine while access control is not implemented. The gateway only listens on loopback. It only
+ * answers requests whose Host header names loopback. So a web page cannot reach it through a domain of its own (DNS rebinding).
  */
 import { isIP } from 'node:net';
 import { PortolanError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ function isLoopback(host: string): boolean {
   return isIP(bare) === 4 && bare.startsWith('127.');
 }
 
-/** Throws CONFIGURATION for any address that others could reach. */
+/** @throws PortolanError CONFIGURATION for an address that is not loopback. */
 export function refuseUnlessLoopback(host: string): void {
   if (isLoopback(host)) return;
   throw new PortolanError(

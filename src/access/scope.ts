@@ -1,28 +1,28 @@
 /**
- * What one caller may see: for each kind a scope, which says which of its rows are visible. Plain data.
+ * Scopes: which rows of each kind a caller may see. Plain data.
  *
- * The View (src/query/sql/view.ts) puts the scope into every statement, and the change feed asks `isVisible` for every change. No
- * other code looks at a scope, so a new form of a scope is added here and in src/query/sql/counts.ts.
+ * The View (src/query/sql/view.ts) adds the scope to every statement. The change feed calls `isVisible` for every change. Other
+ * code does not read scopes, so a new form of scope is added here and in src/query/sql/counts.ts.
  */
 
-/** Which rows of one kind are visible: all of them, or none. */
+/** The visible rows of one kind: all or none. */
 export type Scope = { readonly rows: 'all' } | { readonly rows: 'none' };
 
 export const allRows: Scope = Object.freeze({ rows: 'all' });
 export const noRows: Scope = Object.freeze({ rows: 'none' });
 
-/** The scopes of one caller. Immutable: the rights of another moment are another object. */
+/** The scopes of one caller. Immutable: changed rights give a new object. */
 export interface Scopes {
-  /** Equal for callers that see the same. What is cached for one caller is served to others by this id. */
+  /** Equal ids mean equal scopes. Cached answers are shared between callers with the same id. */
   readonly id: string;
   /** @param key resourceKey */
   of(key: string): Scope;
 }
 
-/** Sees every row of every kind. */
+/** Every row of every kind is visible. */
 export const unrestricted: Scopes = Object.freeze({ id: 'all', of: () => allRows });
 
-/** Is a row of this scope visible? The counterpart of `isVisibleSql` (src/query/sql/counts.ts). */
+/** Is a row visible in this scope? The counterpart of `isVisibleSql` (src/query/sql/counts.ts). */
 export function isVisible(scope: Scope): boolean {
   return scope.rows === 'all';
 }
