@@ -1,4 +1,8 @@
-/** Which places of an object changed: the deepest objects' fields that differ; a list counts as one place. */
+/**
+ * The changed paths of an object: the deepest fields that differ. A list counts as one field.
+ *
+ *   { spec: { replicas: 1, args: ["a"] } } and { spec: { replicas: 2, args: ["a", "b"] } }   ->   spec.args, spec.replicas
+ */
 import { type PathStep, pathOf } from '../catalog/tree/path.ts';
 import { isRawJson, rawJsonText } from '../catalog/values/raw-json.ts';
 
@@ -6,7 +10,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
-/** Names are data: `constructor` may be one, and is no field of an object that has none. */
+/** An own property; undefined if absent. A field name such as `constructor` must not find an inherited property. */
 function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
@@ -23,7 +27,7 @@ function same(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** Path texts, sorted; `metadata.resourceVersion` is left out because it changes always. Either side may be null. */
+/** Path texts, sorted. `metadata.resourceVersion` is left out, because it always changes. Empty when a side is not an object. */
 export function changedPaths(before: unknown, after: unknown): readonly string[] {
   const found: string[] = [];
   const visit = (a: unknown, b: unknown, steps: readonly PathStep[]): void => {

@@ -1,8 +1,8 @@
-/** A change of the log with its bodies parsed when first looked at, shared by all subscribers. */
+/** A change of the log, shared by all subscribers. Its bodies are parsed at first use. */
 import { parseExact } from '../catalog/values/values.ts';
 import type { LoggedChange } from '../store/types/change.ts';
 
-/** Characters that a change counts for besides its bodies. */
+/** The size of a change without its bodies, in characters. */
 const overhead = 200;
 
 export class FeedChange {
@@ -14,28 +14,28 @@ export class FeedChange {
     this.logged = logged;
   }
 
-  /** The object before the change; null where there was none. */
+  /** The object before the change; null if it did not exist. */
   before(): unknown {
     this.#before ??= { value: this.logged.before === null ? null : parseExact(this.logged.before) };
     return this.#before.value;
   }
 
-  /** The object after the change; null when it is gone. */
+  /** The object after the change; null if it was deleted. */
   after(): unknown {
     this.#after ??= { value: this.logged.after === null ? null : parseExact(this.logged.after) };
     return this.#after.value;
   }
 
   /**
-   * Does it continue what was before, with the bodies that its type promises? A RESET does not, nor does a change whose bodies went
-   * with the rows, or were forgotten, when a RESET followed it.
+   * Can a subscriber apply this change to its objects? It cannot apply a RESET. It also cannot apply a change without the bodies
+   * that its type requires: a RESET after the change removes the bodies.
    */
   get continues(): boolean {
     const { type, before, after } = this.logged;
     return type !== 'RESET' && (type === 'ADDED' || before !== null) && (type === 'DELETED' || after !== null);
   }
 
-  /** What it counts for where memory is bounded, in characters. */
+  /** The size of the change for memory limits, in characters. */
   get size(): number {
     return overhead + (this.logged.before?.length ?? 0) + (this.logged.after?.length ?? 0);
   }

@@ -1,9 +1,20 @@
 /**
- * From the log's changes to what one subscriber is told: at most one change for each object in a message, judged by the object
- * before the first and after the last of them. An object that was deleted and made anew is told in two messages, REMOVED and
- * then ADDED, because it is another object with the same name.
+ * Folds the log's changes into the messages for one subscriber. A message has at most one change for each object. Its type
+ * depends on whether the object matched before the first and after the last of its folded changes.
  *
- * Invariant: who held what matched before the changes, and takes the messages in up to one, holds what matched at its `upTo`.
+ *   a matched before, a matches after   MODIFIED
+ *   a matched before only               REMOVED, because it was DELETED or NO_LONGER_MATCHES
+ *   a matches after only                ADDED
+ *   neither                             no change
+ *
+ * An object that was deleted and created again gives REMOVED and ADDED in two messages, because it is a new object with the same
+ * name.
+ *
+ * Example, with a filter that matches everything:
+ *
+ *   5 a ADDED, 6 a MODIFIED, 7 b DELETED, 8 b ADDED   ->   [ADDED a, REMOVED b] up to 7, then [ADDED b] up to 8
+ *
+ * Invariant: a client that has the matches before the changes, and applies the messages up to one, has the matches at its `upTo`.
  */
 
 import { isVisible, type Scopes } from '../access/scope.ts';
@@ -17,7 +28,7 @@ export interface FoldedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED';
   readonly identity: Identity;
   readonly uid: string | null;
-  /** The first and the last of the changes that were folded into this one. */
+  /** The first and the last of the folded changes. */
   readonly first: FeedChange;
   readonly last: FeedChange;
   readonly reason: RemovalReason | null;
@@ -26,11 +37,11 @@ export interface FoldedChange {
 export interface FoldedMessage {
   /** Never empty. */
   readonly changes: readonly FoldedChange[];
-  /** Sequence number up to which every change is taken in by this message and those before it. */
+  /** This message and the messages before it cover all changes up to this sequence number. */
   readonly upTo: number;
 }
 
-/** Which objects a subscriber follows: those that match the filter, and that the caller may see. */
+/** The objects that a subscriber follows: they match the filter, and the caller may see them. */
 interface Wanted {
   readonly filter: Filter;
   readonly scopes: Scopes;
@@ -42,8 +53,9 @@ interface Pending {
 }
 
 /**
- * The messages to send for these changes of one kind, in the order of the log, complete up to `upTo`.
+ * The messages for these changes of one kind, in the order of the log.
  * @param key resourceKey of the kind.
+ * @param upTo `changes` has all changes of the kind up to this sequence number.
  */
 export function fold(
   key: string,
@@ -83,10 +95,10 @@ function judge(key: string, first: FeedChange, last: FeedChange, { filter, scope
   const identity: Identity = { cluster, key, namespace, name };
   const before = first.before();
   const after = last.after();
-  const did = before !== null && matches(filter, { ...identity, body: before });
-  const does = after !== null && matches(filter, { ...identity, body: after });
-  if (!did && !does) return [];
-  const type = did ? (does ? 'MODIFIED' : 'REMOVED') : 'ADDED';
+  const matched = before !== null && matches(filter, { ...identity, body: before });
+  const stillMatches = after !== null && matches(filter, { ...identity, body: after });
+  if (!matched && !stillMatches) return [];
+  const type = matched ? (stillMatches ? 'MODIFIED' : 'REMOVED') : 'ADDED';
   const reason = type !== 'REMOVED' ? null : after === null ? 'DELETED' : 'NO_LONGER_MATCHES';
   return [{ type, identity, uid: last.logged.uid, first, last, reason }];
 }

@@ -1,11 +1,15 @@
 /**
- * Where a subscription stands: the life of the store file and the newest change that the client has been told of.
+ * The cursor of a subscription: the epoch of the store file, and the newest change that the client has received.
  *
- * A cursor says nothing of the filter: whether a change is ADDED, MODIFIED or REMOVED for a filter follows from the object before
- * and after the change alone, so a list's cursor may be continued with another filter (the ids of one page, for instance).
+ *   base64url( JSON [ "live1", epoch, sequence ] )    for example ["live1","<epoch>",42], or -1 (`nowhere`) as the sequence
  *
- * A client that holds nothing whole yet, in the middle of a snapshot or after a GAP, stands nowhere: going on from there is answered
- * with GAP and a snapshot, so that a connection lost between two messages of a snapshot does not make half of one look whole.
+ * A cursor does not contain the filter. Whether a change is ADDED, MODIFIED or REMOVED for a filter depends only on the object
+ * before and after the change. So a client may continue from a list's cursor with another filter, for instance the ids of one
+ * page.
+ *
+ * During a snapshot and after a GAP, the client has no complete set of objects, and the cursor is `nowhere`. Continuing from it
+ * gives GAP and a new snapshot. So a client that loses its connection during a snapshot never takes a partial snapshot for a
+ * complete one.
  */
 import { PortolanError } from '../base/errors.ts';
 
@@ -15,15 +19,15 @@ export interface LiveCursor {
   readonly sequence: number;
 }
 
-/** Before every change that a log may have. */
+/** Less than the sequence number of every change. */
 export const nowhere = -1;
 
-/** Opaque text of a cursor. */
+/** The cursor as opaque text. */
 export function encodeLiveCursor(cursor: LiveCursor): string {
   return Buffer.from(JSON.stringify(['live1', cursor.epoch, cursor.sequence])).toString('base64url');
 }
 
-/** Throws BAD_USER_INPUT when the text is not one of our cursors. */
+/** @throws PortolanError BAD_USER_INPUT for text that is not a cursor of changes. */
 export function decodeLiveCursor(text: string): LiveCursor {
   let parts: unknown;
   try {

@@ -1,15 +1,26 @@
 /**
- * A live list: what one subscription is told, as a sequence of messages. The protocol of DESIGN: SNAPSHOT* SYNCED LIVE*, and after a
- * GAP the same again with `reset`. Never silence about a loss, never a queue: the next message is made when the client asks for it.
+ * A live list: the messages of one subscription. The protocol is SNAPSHOT* SYNCED LIVE*. After a GAP, it starts again with
+ * `reset`.
  *
- *   snapshot           what matches at revision R (snapshot.ts): SNAPSHOT … SYNCED(R) -> LIVE
- *   now                SYNCED(R) -> LIVE
- *   cursor             of this epoch, and the log reaches back: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
- *   place              another live list stood there: LIVE; otherwise GAP -> snapshot
- *   kind not synced    silence until it is
- *   kind re-listed     (RESET in the log, or bodies that went with one) GAP -> snapshot
+ * Messages by start (`request.start.at`):
  *
- * Invariant: who takes in all messages up to one with a cursor that is not `nowhere` holds what matched at that cursor.
+ *   snapshot   the matches at revision R (snapshot.ts): SNAPSHOT … SYNCED(R) -> LIVE
+ *   now        SYNCED(R) -> LIVE
+ *   cursor     if the cursor is of this epoch and the log contains it: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
+ *   place      continues another live list: LIVE if the log contains the cursor; otherwise GAP -> snapshot
+ *
+ * Messages by state of the kind:
+ *
+ *   not synced   no message until it is synced
+ *   re-listed    GAP -> snapshot (the log has a RESET, or a change whose bodies a RESET removed)
+ *
+ * Example: two Pods match at revision 7, and one of them is deleted by change 9, with chunks of 500:
+ *
+ *   SNAPSHOT reset [ADDED a, ADDED b] cursor nowhere -> SYNCED count 2 cursor 7 -> LIVE [REMOVED a] count 1 cursor 9
+ *
+ * Never hides a loss: it always sends GAP. Never queues: it makes the next message when the client requests it.
+ *
+ * Invariant: a client that applies all messages up to one whose cursor is not `nowhere` has exactly the matches at that cursor.
  */
 import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
@@ -40,23 +51,25 @@ export interface LiveChange {
 
 export interface LiveMessage {
   readonly phase: 'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP';
-  /** Drop what you hold before you take this message in. */
+  /** The client must drop all its objects before it applies this message. */
   readonly reset: boolean;
   readonly cursor: string;
-  /** Matches after this message; null where a subscription that began at a cursor never counted them, and within a snapshot. */
+  /** The number of matches after this message; null within a snapshot, and when the list started at a cursor or at 'now'. */
   readonly totalCount: number | null;
   readonly changes: readonly LiveChange[];
 }
 
-/** Where a live list begins. */
+/** The start of a live list. */
 export type LiveStart =
-  /** With what matches now. */
+  /** With a snapshot of the current matches. */
   | { readonly at: 'snapshot' }
-  /** Without a snapshot: only what changes from now on. */
+  /** Without a snapshot: only future changes. */
   | { readonly at: 'now' }
-  /** Where a client says that it stands. */
+  /** At a cursor that the client sent. */
   | { readonly at: 'cursor'; readonly cursor: LiveCursor }
-  /** Where another live list of the same client and filter left off, unheard by the client; `changed` when GAP must be said. */
+  /**
+   * Where another live list of the same client and filter stopped. The client sees no interruption, unless `changed` forces GAP.
+   */
   | {
       readonly at: 'place';
       readonly cursor: LiveCursor;
@@ -67,26 +80,26 @@ export type LiveStart =
 export interface LiveRequest {
   readonly kind: PlannedKind;
   readonly filter: Filter;
-  /** What the caller may see. */
+  /** The scopes of the caller. */
   readonly scopes: Scopes;
-  /** The clusters of which at least one must be synced; null for all that serve the kind, empty for none. */
+  /** At least one of these clusters must be synced; null for any cluster that serves the kind, empty to require none. */
   readonly clusters: readonly string[] | null;
   readonly start: LiveStart;
   readonly projection: Projection;
   readonly signal: AbortSignal;
-  /** Objects in one SNAPSHOT message. */
+  /** The most objects in one SNAPSHOT message. */
   readonly chunk: number;
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Asked before each message and after each interruption of the feed; throws to end the list. `successor` is where another list
-   * would have to begin so that the client notices nothing.
+   * Called before each message and after each interruption of the feed. It throws to end the list.
+   * @param successor the start of another live list that would continue this one without a visible interruption.
    */
   check(successor: LiveStart): void;
 }
 
-/** What the client holds is true here. */
-interface Place extends LiveCursor {
+/** The position of the client: its objects are the matches after this change. */
+interface LivePosition extends LiveCursor {
   readonly kindId: number;
   readonly count: number | null;
 }
@@ -97,25 +110,25 @@ type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
   const leave = feed.join();
   try {
-    let place = yield* begin(feed, request);
-    while (place !== null && !stopped(feed, request)) {
+    let position = yield* begin(feed, request);
+    while (position !== null && !stopped(feed, request)) {
       const seen = feed.interruptions;
-      request.check(placeOf(place));
-      const batch = await feed.next(place.kindId, place, seen, request.signal);
+      request.check(successorOf(position));
+      const batch = await feed.next(position.kindId, position, seen, request.signal);
       if (stopped(feed, request)) return;
-      if (feed.interruptions !== seen) request.check(placeOf(place));
+      if (feed.interruptions !== seen) request.check(successorOf(position));
       if (batch.kind === 'gap' || !batch.changes.every((change) => change.continues)) {
-        yield message('GAP', { epoch: place.epoch, sequence: nowhere });
-        place = yield* snapshot(feed, request);
+        yield message('GAP', { epoch: position.epoch, sequence: nowhere });
+        position = yield* snapshot(feed, request);
         continue;
       }
       for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request)) {
         const count: number | null =
-          place.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), place.count);
-        place = { ...place, sequence: upTo, count };
-        yield message('LIVE', place, { totalCount: count, changes: changes.map(liveChange) });
+          position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
+        position = { ...position, sequence: upTo, count };
+        yield message('LIVE', position, { totalCount: count, changes: changes.map(liveChange) });
       }
-      place = { ...place, sequence: batch.upTo };
+      position = { ...position, sequence: batch.upTo };
     }
   } finally {
     leave();
@@ -126,7 +139,7 @@ function stopped(feed: ChangeFeed, { signal }: LiveRequest): boolean {
   return signal.aborted || feed.closed;
 }
 
-function placeOf({ epoch, sequence, count }: Place): LiveStart {
+function successorOf({ epoch, sequence, count }: LivePosition): LiveStart {
   return { at: 'place', cursor: { epoch, sequence }, totalCount: count, changed: false };
 }
 
@@ -163,8 +176,8 @@ function liveChange({ type, identity, uid, first, last, reason }: FoldedChange):
   };
 }
 
-/** The messages until the client holds something that changes can follow; gives that place, or null when it was stopped. */
-async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
+/** Sends the messages before the first change. Returns the client's position; null when the list was stopped. */
+async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<LivePosition | null> {
   const { start } = request;
   if (start.at === 'snapshot') return yield* snapshot(feed, request);
   const store = await whenReady(feed, request, start, async (lease, _view, kindId) => ({
@@ -180,27 +193,27 @@ async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<Place | 
     return { epoch, sequence: store.sequence, kindId, count: null };
   }
   const { cursor } = start;
-  const reached = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
-  if (reached && start.at === 'cursor') {
+  const inLog = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
+  if (inLog && start.at === 'cursor') {
     yield message('SYNCED', cursor);
     return { ...cursor, kindId, count: null };
   }
-  if (reached && start.at === 'place' && !start.changed) return { ...cursor, kindId, count: start.totalCount };
+  if (inLog && start.at === 'place' && !start.changed) return { ...cursor, kindId, count: start.totalCount };
   yield message('GAP', { epoch, sequence: nowhere });
   return yield* snapshot(feed, request);
 }
 
-/** Sends one snapshot; starts it over when the log loses the revision it is taken at. Null when it was stopped. */
-async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<Place | null> {
+/** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
+async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<LivePosition | null> {
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
     const taken = await whenReady(feed, request, again, (lease, view, kindId) =>
       takeMatches(lease, view, kindId, request),
     );
     if (taken === null) return null;
-    const whole = yield* chunks(feed, request, taken);
+    const complete = yield* chunks(feed, request, taken);
     if (stopped(feed, request)) return null;
-    if (!whole) continue;
+    if (!complete) continue;
     const { epoch, revision: sequence, kindId, objects } = taken;
     const count = objects.length;
     request.check(again);
@@ -209,7 +222,7 @@ async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<Place
   }
 }
 
-/** Sends the bodies of what was taken. False when the log no longer tells what it was, or when it was stopped. */
+/** Sends the matches with their bodies. False when the log no longer reaches back to their revision, or when stopped. */
 async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: Taken): Messages<boolean> {
   const { objects, epoch } = taken;
   for (let from = 0; from < objects.length; from += request.chunk) {
@@ -228,7 +241,7 @@ async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: Taken): Me
   return true;
 }
 
-/** Waits until the kind is synced, then reads; null when it was stopped. */
+/** Waits until the kind is synced, then reads; null when the list was stopped. */
 async function whenReady<T>(
   feed: ChangeFeed,
   request: LiveRequest,
@@ -255,7 +268,7 @@ async function whenReady<T>(
   return null;
 }
 
-/** Reads in a lease; null when the list was stopped meanwhile, which is not the reader's failure. */
+/** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
 async function unlessStopped<T>(
   feed: ChangeFeed,
   request: LiveRequest,

@@ -1,9 +1,12 @@
 /**
- * The parts of a snapshot that is sent in chunks.
+ * Snapshots in chunks. A snapshot does not hold a lease while a slow client reads it.
  *
- * A snapshot does not hold its lease while a slow client reads it: the matches (id, seq) are taken in one lease at revision R, the
- * bodies in chunks in later ones, and an object that changed or went since R is rebuilt from the log as of R, so that the changes
- * that follow R fit.
+ *   lease 1 at revision R      takeMatches: id and seq of all matches
+ *   lease 2, 3, … later        rowsAsOf: the bodies of one chunk, as they were at R
+ *
+ * An object that changed or was deleted after R is restored from the log to its state at R. So the changes after R apply to the
+ * snapshot. Example: object 5 matched at R = 7 with seq 3. If its seq is still 3, its current body is sent. If change 9 modified
+ * it, the body before change 9 comes from the log.
  */
 import type { Scopes } from '../access/scope.ts';
 import { parseExact } from '../catalog/values/values.ts';
@@ -15,7 +18,7 @@ import { readView, type View } from '../query/sql/view.ts';
 import { objectsAsOf, readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 
-/** What matched at a revision, without bodies. */
+/** The matches at a revision, without bodies. */
 export interface Taken {
   readonly epoch: string;
   readonly revision: number;
@@ -23,7 +26,7 @@ export interface Taken {
   readonly objects: readonly MatchedObject[];
 }
 
-/** Everything of the kind that matches now. */
+/** The matches of the kind in the lease's snapshot. */
 export async function takeMatches(
   lease: Lease,
   view: View,
@@ -34,7 +37,7 @@ export async function takeMatches(
   return { epoch: lease.epoch, revision: lease.revision, kindId, objects };
 }
 
-/** The wanted objects as they were at the revision of `taken`; null when the log no longer tells. */
+/** The wanted objects as they were at the revision of the matches; null when the log no longer reaches back to it. */
 export async function rowsAsOf(
   lease: Lease,
   { epoch, revision }: Taken,
@@ -48,13 +51,13 @@ export async function rowsAsOf(
     const row = current[index] ?? null;
     return row !== null && row.objectId === object.objectId && row.seq === object.seq ? row : null;
   };
-  const moved = wanted.filter((object, index) => unchanged(object, index) === null).map(({ objectId }) => objectId);
-  const rebuilt = moved.length === 0 ? new Map() : await objectsAsOf(lease, moved, revision);
+  const changed = wanted.filter((object, index) => unchanged(object, index) === null).map(({ objectId }) => objectId);
+  const restored = changed.length === 0 ? new Map() : await objectsAsOf(lease, changed, revision);
   const rows: ObjectRow[] = [];
   for (const [index, object] of wanted.entries()) {
     const { identity, objectId, seq } = object;
     const row = unchanged(object, index);
-    const past = rebuilt.get(objectId);
+    const past = restored.get(objectId);
     if (row !== null) {
       rows.push(row);
     } else if (past !== undefined) {
