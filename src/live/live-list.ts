@@ -34,7 +34,7 @@ import type { ChangeFeed } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type FoldedChange, fold, type RemovalReason } from './fold.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere } from './live-cursor.ts';
-import { rowsAsOf, type Taken, takeMatches } from './snapshot.ts';
+import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
 export interface LiveChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED';
@@ -223,7 +223,7 @@ async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<LiveP
 }
 
 /** Sends the matches with their bodies. False when the log no longer reaches back to their revision, or when stopped. */
-async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: Taken): Messages<boolean> {
+async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: SnapshotMatches): Messages<boolean> {
   const { objects, epoch } = taken;
   for (let from = 0; from < objects.length; from += request.chunk) {
     request.check({ at: 'snapshot' });

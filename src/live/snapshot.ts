@@ -19,7 +19,7 @@ import { objectsAsOf, readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 
 /** The matches at a revision, without bodies. */
-export interface Taken {
+export interface SnapshotMatches {
   readonly epoch: string;
   readonly revision: number;
   readonly kindId: number;
@@ -32,7 +32,7 @@ export async function takeMatches(
   view: View,
   kindId: number,
   { kind, filter }: { readonly kind: PlannedKind; readonly filter: Filter },
-): Promise<Taken> {
+): Promise<SnapshotMatches> {
   const objects = await matchingObjects(lease, view, kind, filter);
   return { epoch: lease.epoch, revision: lease.revision, kindId, objects };
 }
@@ -40,7 +40,7 @@ export async function takeMatches(
 /** The wanted objects as they were at the revision of the matches; null when the log no longer reaches back to it. */
 export async function rowsAsOf(
   lease: Lease,
-  { epoch, revision }: Taken,
+  { epoch, revision }: SnapshotMatches,
   wanted: readonly MatchedObject[],
   { projection, scopes }: { readonly projection: Projection; readonly scopes: Scopes },
 ): Promise<readonly ObjectRow[] | null> {

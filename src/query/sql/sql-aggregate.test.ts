@@ -49,14 +49,14 @@ async function openStore(): Promise<TestStore> {
   return store;
 }
 
-interface Asked {
+interface AggregateRun {
   readonly plan: string;
   readonly sql: string;
   readonly count: number;
 }
 
 /** The last statement of an aggregate with SQLite's query plan. */
-async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<Asked> {
+async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<AggregateRun> {
   return store.read(async (lease, view) => {
     const asked = recording(lease);
     const plan = { kinds: [plannedKind(promotedKey)], filter: everything, by: [], measured: [], ...part };

@@ -52,7 +52,7 @@ async function openStore(count = 60): Promise<TestStore> {
   return store;
 }
 
-interface Asked {
+interface ListRun {
   readonly result: ListResult;
   readonly statements: readonly Statement[];
   /** The inner SELECTs of the page's statements, which find the keys. */
@@ -65,7 +65,7 @@ async function ask(
   filter: Filter,
   orderBy: readonly OrderTerm[],
   page: Page = { direction: 'forward', limit: 3, after: null },
-): Promise<Asked> {
+): Promise<ListRun> {
   const plan: ListPlan = { kinds: [plannedKind(promotedKey)], filter, orderBy, projection, page };
   return store.read(async (lease: Lease, view: View) => {
     const asked = recording(lease);
@@ -83,7 +83,7 @@ function flat(sql: string): string {
   return sql.replace(/\s+/g, ' ');
 }
 
-function names({ result }: Asked): string[] {
+function names({ result }: ListRun): string[] {
   return result.rows.map((row) => `${row.cluster}/${row.name}`);
 }
 
@@ -125,7 +125,7 @@ describe('an order by a promoted column', () => {
         const order = [orderTerm('spec.size', 'Int64', direction, nulls)];
         let cursor: string | null = null;
         for (let page = 0; page < 45; page++) {
-          const asked: Asked = await ask(store, everything, order, { direction: 'forward', limit: 3, after: cursor });
+          const asked: ListRun = await ask(store, everything, order, { direction: 'forward', limit: 3, after: cursor });
           for (const plan of asked.plans) {
             expect(plan).toContain('USING INDEX p1_c1 (c1');
             expect(plan).not.toContain('TEMP B-TREE');
@@ -264,7 +264,7 @@ describe('the way in', () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const asked: Asked = await ask(store, filter, [], { direction: 'forward', limit: 7, after: cursor });
+      const asked: ListRun = await ask(store, filter, [], { direction: 'forward', limit: 7, after: cursor });
       seen.push(...names(asked));
       cursor = asked.result.hasNextPage ? (asked.result.rows.at(-1)?.cursor ?? null) : null;
     } while (cursor !== null);
