@@ -1,7 +1,7 @@
 /**
- * What `portolan client-config` prints: one module of plain JavaScript for an application over this gateway, with the cache policies
- * of its GraphQL client and the helpers for live lists. The parts are the modules in client/, where they can be read and checked;
- * printing joins them, because what an application copies should import nothing.
+ * The output of `portolan client-config`: one module of plain JavaScript for an application that uses this gateway. It holds the cache
+ * policies of the application's GraphQL client and the helpers for live lists. Its parts are the modules in modules/, which are linted
+ * as files; printing joins them, so that the copied module imports nothing.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,11 @@
-/** `groups(by:, orderBy:, first:, after:)`: arguments and selection become one plan, its groups a page. */
+/**
+ * `groups(by:, orderBy:, first:, after:)`. Its arguments and its selection become one aggregate request; the groups that come back are
+ * ordered and paged here.
+ *
+ *   groups(by: ["spec.nodeName"], orderBy: [{ by: SUM, path: "spec.size" }], first: 2) { keys aggregate { count } }
+ *     request  by: [spec.nodeName], measured: [spec.size (sum)]      the measures of orderBy and of the selection, merged
+ *     page     the 2 groups with the greatest sum, each with its cursor
+ */
 import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
@@ -33,10 +40,13 @@ export interface GroupSource {
 /** Groups on a page when the caller does not say. */
 export const defaultGroups = 100;
 
-/** More paths than this make groups of one object each. */
+/** With more paths, nearly every object would be a group of its own. */
 const mostPaths = 8;
 
-/** @throws PortolanError BAD_USER_INPUT, QUERY_TOO_COSTLY */
+/**
+ * One page of groups; OverBudget when the statement is over budget.
+ * @throws PortolanError BAD_USER_INPUT, QUERY_TOO_COSTLY
+ */
 export async function readGroups(
   aggregated: Aggregated,
   args: GroupsArguments,
@@ -67,38 +77,41 @@ export async function readGroups(
   }));
 }
 
-/** The size of a page of something besides objects. */
-export function pageSize(what: string, asked: number | null, usual: number, maximum: number): number {
-  const size = asked ?? Math.min(usual, maximum);
+/**
+ * The size of a page of groups or facet values.
+ * @throws PortolanError BAD_USER_INPUT for a size below 0 or above `maximum`.
+ */
+export function pageSize(what: string, requested: number | null, defaultSize: number, maximum: number): number {
+  const size = requested ?? Math.min(defaultSize, maximum);
   if (size >= 0 && size <= maximum) return size;
   throw new PortolanError('BAD_USER_INPUT', `\`first\` of ${what} is ${size}; it must be from 0 to ${maximum}.`);
 }
 
 interface Term {
   readonly term: GroupTerm;
-  /** What `at` counts in, where that is not `by`. */
+  /** The measure that orders the groups; `at` is its index among the measures. Null where `at` is an index into `by`. */
   readonly measured: Measured | null;
 }
 
 function termOf(aggregated: Aggregated, { by, path, direction }: GroupOrderInput, keys: readonly Leaf[]): Term {
   const value = by ?? 'COUNT';
-  const sense = direction ?? 'DESC';
-  const written = path ?? null;
+  const sortDirection = direction ?? 'DESC';
+  const pathText = path ?? null;
   switch (value) {
     case 'COUNT':
-      if (written !== null) throw refuse('COUNT counts objects and takes no `path`');
-      return { term: { by: value, direction: sense }, measured: null };
+      if (pathText !== null) throw refuse('COUNT counts objects and takes no `path`');
+      return { term: { by: value, direction: sortDirection }, measured: null };
     case 'KEY': {
-      const leaf = written === null ? (keys.length === 1 ? keys[0] : undefined) : leafAt(aggregated, 'KEY', written);
+      const leaf = pathText === null ? (keys.length === 1 ? keys[0] : undefined) : leafAt(aggregated, 'KEY', pathText);
       const at = keys.findIndex((key) => key.path.text === leaf?.path.text);
       if (at < 0)
         throw refuse(`KEY needs the \`path\` of one of \`by\`: ${keys.map((key) => key.path.text).join(', ')}`);
-      return { term: { by: value, at, direction: sense }, measured: null };
+      return { term: { by: value, at, direction: sortDirection }, measured: null };
     }
     default: {
-      if (written === null) throw refuse(`${value} needs a \`path\``);
-      const measured = measuredAt(aggregated, value.toLowerCase() as Measure, written);
-      return { term: { by: value, at: 0, direction: sense }, measured };
+      if (pathText === null) throw refuse(`${value} needs a \`path\``);
+      const measured = measuredAt(aggregated, value.toLowerCase() as Measure, pathText);
+      return { term: { by: value, at: 0, direction: sortDirection }, measured };
     }
   }
 }

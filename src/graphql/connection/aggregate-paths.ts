@@ -1,4 +1,4 @@
-/** Paths in the arguments of aggregates and facets: looked up in the kinds of the connection, checked for what is asked of them. */
+/** Path arguments of aggregates and facets: looked up in the connection's kinds, and checked against the measure that uses them. */
 
 import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
@@ -14,7 +14,7 @@ export type Measure = 'sum' | 'avg' | 'min' | 'max';
 const found = new WeakMap<readonly unknown[], Map<string, Leaf>>();
 
 /**
- * The leaf that a path names in at least one of the kinds; objects of the others have no value there.
+ * The leaf that a path names in at least one of the kinds. Objects of the other kinds have no value there.
  * @throws PortolanError BAD_USER_INPUT
  */
 export function leafAt({ kinds }: Aggregated, what: string, written: string): Leaf {
@@ -36,8 +36,8 @@ export function leafAt({ kinds }: Aggregated, what: string, written: string): Le
 }
 
 /**
- * What has to be measured for a field with this path.
- * @throws PortolanError BAD_USER_INPUT
+ * The measurement that the aggregate field `measure(path:)` needs.
+ * @throws PortolanError BAD_USER_INPUT for a path that does not exist, or a sum over values that cannot be added.
  */
 export function measuredAt(aggregated: Aggregated, measure: Measure, written: string): Measured {
   const leaf = leafAt(aggregated, measure, written);
@@ -52,7 +52,7 @@ export function measuredAt(aggregated: Aggregated, measure: Measure, written: st
   return { ...leaf, sum, ends: !sum };
 }
 
-/** Each path once, with all that is wanted of it. */
+/** Merges measurements of the same path: `sum` and `max` of `spec.size` become one entry with both flags. */
 export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
   const merged = new Map<string, Measured>();
   for (const each of all) {
@@ -67,8 +67,8 @@ export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
 }
 
 /**
- * What the selection of a field measures, so that one statement brings it all: `steps` leads from the field to its aggregates. What
- * is wrong in it is left out here; the field that asks for it says so.
+ * The measurements that the selection of a field needs, so that one statement reads them all. `steps` is the path of field names from
+ * the field to its aggregates. Arguments with errors are skipped; the field reports the error when it is resolved.
  */
 export function selectedMeasures(
   aggregated: Aggregated,
@@ -91,7 +91,7 @@ export function selectedMeasures(
       const { path } = getArgumentValues(field, node, info.variableValues);
       measured.push(measuredAt(aggregated, measure, String(path)));
     } catch {
-      // The field says the error where it is resolved.
+      // The field reports the error when it is resolved.
     }
   }
   return mergeMeasured(measured);

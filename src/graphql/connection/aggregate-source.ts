@@ -1,6 +1,6 @@
 /**
- * An aggregate before anybody has looked at it. All that its fields measure is read by one statement for each kind, at the first look;
- * where that was not affordable together (a body that has to be read for one of them), each field is tried by itself.
+ * A lazy aggregate. The first field that is resolved reads the measures of all selected fields, with one statement for each kind.
+ * When that statement is over budget (one field needs the objects' bodies, for instance), each field is read alone.
  */
 import { type GraphQLObjectType, type GraphQLResolveInfo, getNamedType } from 'graphql';
 import { type Decimal, decimalText } from '../../catalog/values/decimal.ts';
@@ -22,7 +22,7 @@ export class AggregateSource {
   readonly #measured: readonly Measured[];
   #group: Promise<GroupResult | OverBudget> | null;
 
-  /** @param group what is known already: of a group, its numbers. */
+  /** @param group the numbers of a group that has been read already; null for an aggregate that has not been read. */
   constructor(aggregated: Aggregated, measured: readonly Measured[], group: GroupResult | null) {
     this.aggregated = aggregated;
     this.#measured = measured;
@@ -36,7 +36,10 @@ export class AggregateSource {
     return alone instanceof OverBudget ? alone : alone.count;
   }
 
-  /** Null where no object has a value. Throws BAD_USER_INPUT for a path that has none of these. */
+  /**
+   * Null when no object has a value at `path`.
+   * @throws PortolanError BAD_USER_INPUT for a path whose values cannot be measured so.
+   */
   async value(measure: Measure, path: string): Promise<unknown> {
     const wanted = measuredAt(this.aggregated, measure, path);
     const tally = await this.#tally(wanted);
@@ -81,7 +84,7 @@ export class AggregateSource {
   }
 }
 
-/** The aggregate of a connection, with all that its selection measures. */
+/** The aggregate of a connection, with all measures of its selection. */
 export function aggregateOf(aggregated: Aggregated, info: GraphQLResolveInfo): AggregateSource {
   const type = getNamedType(info.returnType) as GraphQLObjectType;
   return new AggregateSource(aggregated, selectedMeasures(aggregated, type, info, []), null);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { engineFixture, type FixtureOptions, made } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../../../test/kit/graphql-world.ts';
 
-/** Six widgets in two clusters, two gadgets that own the widgets of the first. */
+/** Six widgets in two clusters. Two gadgets own the widgets of the first cluster. */
 async function world(options: FixtureOptions = {}) {
   const fixture = engineFixture(options);
   await fixture.declare(widget(), gadget(), widget('west'));

@@ -1,6 +1,6 @@
 /**
- * The objects of a connection, to be counted and added up: what the fields `aggregate` and `facets` ask, whatever the connection is.
- * What is asked twice in an operation is read once.
+ * The objects behind a connection, for its fields `aggregate` and `facets`. A list and a relation implement the same interface.
+ * An operation reads equal requests once.
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { foldCase } from '../../catalog/values/values.ts';
@@ -15,8 +15,8 @@ import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
-/** What is measured, and by what it is grouped. */
-export type Asked = Pick<AggregatePlan, 'by' | 'measured'>;
+/** The paths to measure, and the paths to group by. */
+export type AggregateRequest = Pick<AggregatePlan, 'by' | 'measured'>;
 
 export interface Aggregated {
   readonly operation: Operation;
@@ -25,9 +25,9 @@ export interface Aggregated {
   readonly filter: Filter;
   /** The object that they are related to; null for a list. */
   readonly of: Identity | null;
-  /** The groups of all objects of the connection, not of its page; without `by` there is exactly one. */
-  groups(asked: Asked): Promise<readonly GroupResult[] | OverBudget>;
-  /** `contains` is as the caller gave it. */
+  /** The groups of all objects of the connection, not only of its page. Without `by` the result is exactly one group. */
+  groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget>;
+  /** `contains` is the caller's text, not folded. */
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget>;
 }
 
@@ -50,9 +50,9 @@ export class AggregatedList implements Aggregated {
     this.#read = read;
   }
 
-  groups(asked: Asked): Promise<readonly GroupResult[] | OverBudget> {
-    return this.#once('groups', asked, (lease, view) =>
-      aggregateKinds(lease, view, { ...this.#plan, ...asked }, this.operation.scans),
+  groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget> {
+    return this.#once('groups', request, (lease, view) =>
+      aggregateKinds(lease, view, { ...this.#plan, ...request }, this.operation.scans),
     );
   }
 
@@ -62,26 +62,26 @@ export class AggregatedList implements Aggregated {
     );
   }
 
-  #once<T>(what: string, asked: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
+  #once<T>(what: string, request: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
     const kinds = this.#plan.kinds.map(({ key }) => key);
-    const name = `${what} ${digest({ kinds, filter: this.filter, asked })}`;
+    const name = `${what} ${digest({ kinds, filter: this.filter, request })}`;
     return this.operation.loader(name, () => this.#read(work));
   }
 }
 
-/** Objects related to another, whose groups are read together with those of its neighbours. */
+/** Objects related to one object. Their groups are read in one statement with those of its neighbours in the list. */
 export class AggregatedRelated implements Aggregated {
   readonly operation: Operation;
   readonly kinds: readonly CatalogKind[];
   readonly filter = everything;
   readonly of: Identity;
-  readonly groups: (asked: Asked) => Promise<readonly GroupResult[] | OverBudget>;
+  readonly groups: (request: AggregateRequest) => Promise<readonly GroupResult[] | OverBudget>;
 
   constructor(
     operation: Operation,
     kinds: readonly CatalogKind[],
     of: Identity,
-    groups: (asked: Asked) => Promise<readonly GroupResult[] | OverBudget>,
+    groups: (request: AggregateRequest) => Promise<readonly GroupResult[] | OverBudget>,
   ) {
     this.operation = operation;
     this.kinds = kinds;

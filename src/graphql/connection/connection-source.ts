@@ -1,5 +1,9 @@
 /**
- * A connection before anybody has looked at it: rows, counts and cursors are read when their field is resolved, once.
+ * Lazy connections: rows, counts and cursors are read when their field is resolved, and once.
+ *
+ *   ready()                      refuses with CACHE_NOT_READY before the field is answered
+ *   edges(), pageInfo()          read the page, once for both
+ *   totalCount(), aggregated     read on their own, where selected
  */
 
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -33,15 +37,15 @@ export interface PageInfoSource {
 export interface ConnectionSource {
   edges(): Promise<readonly EdgeSource[]>;
   pageInfo(): Promise<PageInfoSource>;
-  /** At most `limit` when one is given: equal to the limit means "at least". */
+  /** Counts up to `limit` when one is given; a result equal to the limit means "at least". */
   totalCount(limit: number | null): Promise<number | OverBudget>;
-  /** Where a subscription goes on from exactly what this connection shows. */
+  /** A subscription with `since: changesCursor` continues exactly after this connection's snapshot. */
   changesCursor(): Promise<string>;
-  /** All objects of the connection, to be counted and added up. */
+  /** All objects of the connection, not only the page. */
   readonly aggregated: Aggregated;
 }
 
-/** Edges and pageInfo of rows that are there already. */
+/** The pageInfo of rows that have been read. */
 export function pageOf(
   result: Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'>,
   rows: readonly ListRow[],
@@ -55,11 +59,11 @@ export function pageOf(
 }
 
 export interface ListSettings {
-  /** Values that are asked of each object. */
+  /** Values that the selection reads from each object. */
   readonly objectCost: number;
-  /** Where the field stands in the answer. */
+  /** The field's place in the answer. */
   readonly place?: Place;
-  /** Keys of kinds that may be missing as long as there are others; none without it. */
+  /** Keys of kinds that may be missing as long as one of them is there. Default: no kind may be missing. */
   readonly optional?: ReadonlySet<string>;
 }
 
@@ -90,8 +94,8 @@ export class ListConnection implements ConnectionSource {
   }
 
   /**
-   * Refuses with CACHE_NOT_READY when one of the kinds has not been synced in any cluster that was asked for, or none of the optional
-   * ones; called before the field is answered.
+   * Checks that the kinds have been synced; called before the field is answered.
+   * @throws PortolanError CACHE_NOT_READY when a required kind has not been synced in any requested cluster, or no optional kind has.
    */
   async ready(): Promise<this> {
     this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#place);

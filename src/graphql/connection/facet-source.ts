@@ -1,4 +1,4 @@
-/** `facets(paths:, first:, contains:)`. */
+/** `facets(paths:, first:, contains:)`: the most frequent values of each path, for filter menus. Each path is read when resolved. */
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
@@ -22,10 +22,10 @@ export interface FacetSource {
 /** Values of a facet when the caller does not say. */
 export const defaultFacetValues = 20;
 
-/** Each is read by itself, and nobody has a menu of more. */
+/** Each path is a statement of its own; filter menus need fewer. */
 const mostPaths = 20;
 
-/** @throws PortolanError BAD_USER_INPUT */
+/** One lazy facet for each path. @throws PortolanError BAD_USER_INPUT */
 export function facetsOf(aggregated: Aggregated, { paths, first, contains }: FacetsArguments): readonly FacetSource[] {
   if (paths.length > mostPaths) {
     throw new PortolanError(

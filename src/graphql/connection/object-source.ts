@@ -1,5 +1,5 @@
 /**
- * What resolvers of a kind's type are given: one object of the store with as much of its body as the query needs.
+ * The parent value of the resolvers of a kind's type: one object of the store, with the parts of its body that the query needs.
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
@@ -32,7 +32,7 @@ export class ObjectSource {
     return typeof stored === 'string' ? stored : apiVersionOf(this.kind.resource);
   }
 
-  /** The object as Kubernetes would print it: apiVersion and kind first. Needs the whole body. */
+  /** The object as Kubernetes prints it: apiVersion and kind first. Needs the whole body. */
   whole(): Record<string, unknown> {
     const { apiVersion: _version, kind: _kind, ...rest } = this.body;
     return { apiVersion: this.apiVersion, kind: this.kind.resource.kind, ...rest };

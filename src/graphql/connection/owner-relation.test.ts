@@ -99,7 +99,7 @@ test('in a subscription, the cursor of related objects is of the snapshot they w
   const events = await subscribe(`subscription { changes: exampleComGadgetChanges {
     changes { object { owned(kinds: ["Widget"]) { nodes { metadata { name } } changesCursor } } } } }`);
   const revision = writer().revision();
-  // A widget is added as soon as the snapshot has been taken in which the owned objects are read.
+  // The owned objects are read in a snapshot; a widget is added as soon as that snapshot is taken.
   statements.push = (...asked) => {
     const read = asked.some(({ sql }) => sql.includes('edge AS e')) && writer().revision() === revision;
     if (read) apply(widgets, 'ADDED', made({ name: 'w5', owner: { uid: 'u1' } }));

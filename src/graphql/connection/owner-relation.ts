@@ -1,6 +1,12 @@
 /**
- * `owners` and `owned`: the relation that every object has. Reads are batched: one statement for all objects of a list that ask for
- * the same page of the same kinds.
+ * `owners` and `owned`: the owner relation of every object.
+ *
+ * Owns: the batching of its reads. Objects that a list resolves at one field of the document share a DataLoader, so that one
+ * statement reads the related objects of all of them.
+ * Never: shares a loader between fields whose selections or arguments differ.
+ *
+ *   { services(first: 50) { nodes { owned(kinds: ["Pod"], first: 5) { nodes { id } } } } }
+ *     50 calls of loadOwned -> one loader, 50 keys (cluster and uid of each Service) -> one ownedBy(…) for 50 owners -> 50 pages
  */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -26,7 +32,7 @@ import {
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { projectionOfNodes } from '../selection/list-selection.ts';
-import { type Aggregated, AggregatedRelated, type Asked } from './aggregated.ts';
+import { type Aggregated, AggregatedRelated, type AggregateRequest } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
 
@@ -36,7 +42,7 @@ interface OwnedArguments {
   readonly after: string | null;
 }
 
-/** One object's page, and where a subscription goes on from it: read in one snapshot, also where every read has a lease of its own. */
+/** One object's page and its `changesCursor`. Both come from one snapshot, even where every read has its own lease. */
 interface Related {
   readonly page: OwnedPage;
   readonly cursor: string;
@@ -47,7 +53,7 @@ async function related(lease: Lease, pages: Promise<readonly OwnedPage[]>): Prom
   return (await pages).map((page) => ({ page, cursor }));
 }
 
-/** A page of related objects that is read when a field of it is resolved. */
+/** A lazy page of related objects. Its rows are read when one of its fields is resolved. */
 class RelatedConnection implements ConnectionSource {
   readonly aggregated: Aggregated;
   readonly #operation: Operation;
@@ -96,14 +102,14 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
   const kinds = args.kinds === null ? null : generation.kinds(args.kinds);
   const keys = kinds?.map(({ key }) => key) ?? null;
   const owner: OwnerReference = { cluster: row.cluster, uid: row.uid ?? '' };
-  const place = `${placeOf(info)} ${JSON.stringify([keys, page])}`;
+  const loaderKey = `${nodesKeyOf(info)} ${JSON.stringify([keys, page])}`;
   const projection = projectionOfNodes(info);
   const options = { keys, limit: page.limit, after: args.after };
   return new RelatedConnection(
     operation,
     () =>
       operation
-        .loader(`owned ${place}`, () =>
+        .loader(`owned ${loaderKey}`, () =>
           byOwner((owners) =>
             operation.read((lease, view) => related(lease, ownedBy(lease, view, owners, options, projection))),
           ),
@@ -111,16 +117,16 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
         .load(owner),
     (limit) =>
       operation
-        .loader(`count ${place} ${limit}`, () =>
+        .loader(`count ${loaderKey} ${limit}`, () =>
           byOwner((owners) => operation.read((lease, view) => countOwned(lease, view, owners, { keys, limit }))),
         )
         .load(owner),
-    new AggregatedRelated(operation, kinds ?? servedKinds(operation), row, (asked) =>
+    new AggregatedRelated(operation, kinds ?? servedKinds(operation), row, (request) =>
       operation
-        .loader(`owned ${digest({ keys, asked })}`, () =>
+        .loader(`owned ${digest({ keys, request })}`, () =>
           byOwner((owners) =>
             operation.read(async (lease, view) =>
-              groupsOf(operation, lease, view, await ownedObjects(lease, view, owners, keys), asked, owners.length),
+              groupsOf(operation, lease, view, await ownedObjects(lease, view, owners, keys), request, owners.length),
             ),
           ),
         )
@@ -129,30 +135,30 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
   );
 }
 
-/** Without a word on kinds, paths may be of any kind. */
+/** Without `kinds`, a path may belong to any kind. */
 function servedKinds({ generation }: Operation): readonly CatalogKind[] {
   return generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
 }
 
-/** One answer for each of the objects at the places. */
+/** The groups of each of `count` objects, in their order. Every entry is OverBudget when the statement is over budget. */
 async function groupsOf(
   operation: Operation,
   lease: Lease,
   view: View,
   related: readonly RelatedObjects[],
-  asked: Asked,
-  places: number,
+  request: AggregateRequest,
+  count: number,
 ): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
-  const found = await aggregateRelated(lease, view, related, asked, operation.scans, places);
-  return found instanceof OverBudget ? Array.from({ length: places }, () => found) : found;
+  const found = await aggregateRelated(lease, view, related, request, operation.scans, count);
+  return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;
 }
 
-/** The objects that own `source`: those of its owner references that are there. */
+/** The objects that own `source`. An owner reference to an object that is not in the store is left out. */
 export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): ConnectionSource {
   const { operation } = source;
   const projection = projectionOfNodes(info);
   const owners = operation.loader(
-    `owners ${placeOf(info)}`,
+    `owners ${nodesKeyOf(info)}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
         operation.read((lease, view) => related(lease, ownersOf(lease, view, objectIds, projection))),
@@ -165,14 +171,14 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
       const { page } = await owners.load(source.row.objectId);
       return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
-    new AggregatedRelated(operation, servedKinds(operation), source.row, (asked) =>
+    new AggregatedRelated(operation, servedKinds(operation), source.row, (request) =>
       operation
         .loader(
-          `owners ${digest(asked)}`,
+          `owners ${digest(request)}`,
           () =>
             new DataLoader<number, readonly GroupResult[] | OverBudget>((objectIds) =>
               operation.read(async (lease, view) =>
-                groupsOf(operation, lease, view, await ownerObjects(lease, view, objectIds), asked, objectIds.length),
+                groupsOf(operation, lease, view, await ownerObjects(lease, view, objectIds), request, objectIds.length),
               ),
             ),
         )
@@ -187,21 +193,22 @@ function byOwner<T>(
   return new DataLoader<OwnerReference, T, string>(read, { cacheKeyFn: ({ cluster, uid }) => `${cluster}\n${uid}` });
 }
 
-const places = new WeakMap<object, number>();
-let nextPlace = 0;
+const nodeNumbers = new WeakMap<object, number>();
+let lastNumber = 0;
 
 /**
- * A short name for the places in the document that a field stands at: loaders are shared by objects of the same places only. All of
- * them count: a field of a fragment is merged with its neighbours, here with these and there with others, and needs what they need.
+ * A short key for the document nodes that a resolved field was merged from, such as `3+7`. Objects share a loader only under the same
+ * key. All nodes are part of it: a field of a fragment may be merged with different neighbours in different selections, and then it
+ * projects different paths.
  */
-function placeOf(info: GraphQLResolveInfo): string {
+function nodesKeyOf(info: GraphQLResolveInfo): string {
   return info.fieldNodes
     .map((node) => {
-      const known = places.get(node);
+      const known = nodeNumbers.get(node);
       if (known !== undefined) return known;
-      nextPlace += 1;
-      places.set(node, nextPlace);
-      return nextPlace;
+      lastNumber += 1;
+      nodeNumbers.set(node, lastNumber);
+      return lastNumber;
     })
     .join('+');
 }

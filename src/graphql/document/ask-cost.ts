@@ -1,4 +1,4 @@
-/** What an operation costs, asked of its budget before anything is read. The same for every door. */
+/** Admits an operation by its cost before anything is read. HTTP, WebSocket and prepared answers use the same code. */
 import { type DocumentNode, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import type { OperationCost } from '../../operation/operation-cost.ts';
 import { costOf } from '../selection/cost.ts';
@@ -9,12 +9,12 @@ export interface AskedDocument {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As the request brings them. */
+  /** Raw, as the request carries them. */
   readonly variables: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /**
- * Counts the cost of the operation and asks the budget for it. Variables that cannot be coerced cost nothing: the executor refuses them.
+ * Counts the operation's cost and charges it to the budget. Variables that cannot be coerced cost nothing: the executor refuses them.
  * @throws PortolanError QUERY_TOO_COSTLY
  */
 export function askCost(

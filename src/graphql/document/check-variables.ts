@@ -1,10 +1,10 @@
-/** The depth of variables: coercing them and reading filters out of them call themselves for each level, and would run out of stack. */
+/** Limits the depth of variables. Coercing variables and reading filters are recursive, so deep variables would overflow the stack. */
 import { PortolanError } from '../../base/errors.ts';
 
-/** Wide of any filter that somebody writes, and of free JSON that is compared. */
+/** Far deeper than any written filter, and than free JSON that a filter compares. */
 export const deepestVariables = 100;
 
-/** @throws PortolanError QUERY_TOO_COSTLY */
+/** @throws PortolanError QUERY_TOO_COSTLY for variables that nest deeper than {@link deepestVariables}. */
 export function checkVariables(variables: unknown): void {
   const depth = depthOf(variables);
   if (depth <= deepestVariables) return;
@@ -15,7 +15,7 @@ export function checkVariables(variables: unknown): void {
   );
 }
 
-/** Level by level, since a walk that calls itself is what this is to prevent. */
+/** Breadth first: a recursive walk would itself overflow the stack. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level = [value].filter(isContainer);

@@ -1,6 +1,7 @@
 /**
- * Limits that a document's text alone can break: tokens, brackets, depth, aliases. They depend on no variable, so a verdict may be
- * cached with the document.
+ * Limits on a document's text: tokens, brackets, depth, aliases. They depend on no variable, so the result is cached with the document.
+ *
+ *   { pods { nodes { a: kind b: kind } } }     nesting 3, depth 3 (pods, nodes, kind), aliases 2
  */
 import {
   type ASTVisitor,
@@ -14,15 +15,19 @@ import {
 
 export interface DocumentLimits {
   readonly maxTokens: number;
-  /** Brackets within brackets, of all kinds: parser and validation call themselves for each and would run out of stack. */
+  /** Nested brackets of all kinds. Parser and validation recurse once for each, and would overflow the stack. */
   readonly maxNesting: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
 }
 
-/** Wide enough for GraphiQL's introspection query (depth 16) and anything a console would write. */
+/** Enough for GraphiQL's introspection query (depth 16) and for any query of a console. */
 export const defaultLimits: DocumentLimits = { maxTokens: 10_000, maxNesting: 200, maxDepth: 30, maxAliases: 200 };
 
+/**
+ * graphql-js `parse` with limits on nesting and tokens.
+ * @throws GraphQLError QUERY_TOO_COSTLY over a limit, or the parser's own syntax error.
+ */
 export function parseWithin(
   source: Parameters<typeof parse>[0],
   options: Parameters<typeof parse>[1],
@@ -42,9 +47,10 @@ export function parseWithin(
   }
 }
 
-/** Strings and comments hide brackets. */
+/** Matches strings and comments too, so that brackets inside them are not counted. */
 export const brackets = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*|[{[(]|[)\]}]/g;
 
+/** The deepest nesting of brackets in the text. */
 export function nestingOf(text: string): number {
   let open = 0;
   let deepest = 0;
@@ -59,7 +65,7 @@ export function tooCostly(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COSTLY' } });
 }
 
-/** A validation rule that counts through fragments; a fragment that spreads itself is left to GraphQL's own rule. */
+/** A validation rule that counts through fragments. GraphQL's own rule refuses a fragment that spreads itself. */
 export function depthAndAliases({ maxDepth, maxAliases }: DocumentLimits) {
   return (context: ValidationContext): ASTVisitor => {
     const measured = new Map<string, { depth: number; aliases: number }>();

@@ -1,9 +1,9 @@
-/** Ends a live list whose generation is no longer the current one, and says where the client stands. */
+/** Ends a live list whose generation has been replaced, and carries the client's position. */
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { LiveStart } from '../../live/live-list.ts';
 
-/** To a caller without src/graphql/generation/subscribe.ts around it, the end of the subscription (SCHEMA_RELOAD). */
+/** src/graphql/generation/subscribe.ts catches it and subscribes again. Uncaught, it ends the subscription with SCHEMA_RELOAD. */
 export class GenerationMoved extends PortolanError {
   readonly start: LiveStart;
 

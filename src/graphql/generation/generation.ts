@@ -7,7 +7,7 @@ import type { ServedKinds } from '../../operation/served-kinds.ts';
 
 export interface Generation extends ServedKinds {
   readonly schema: GraphQLSchema;
-  /** Kinds that could not be built, beside the catalog's own diagnostics. */
+  /** Diagnostics of kinds that could not be built, in addition to the catalog's own. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

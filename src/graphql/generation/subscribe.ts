@@ -1,12 +1,14 @@
 /**
  * Subscriptions that outlive their generation.
  *
- *   events of generation 1 -> GenerationMoved(where the client stands) -> the document is validated on the current generation
- *     valid:   subscribed anew there, with the same variables, from that place; GAP and a snapshot if the kind changed
+ *   events of generation 1 -> GenerationMoved(the client's position) -> the document is validated on the current generation
+ *     valid:   subscribed again there, with the same variables, from that position; GAP and a snapshot if the kind changed
  *     invalid: SCHEMA_RELOAD
  *
- * So a client notices nothing of a generation that does not concern its kind, nothing is read or executed by types that are no
- * longer true, and no running subscription keeps an old generation in memory.
+ * Invariants:
+ *   - A client sees no effect of a new generation that does not change its kind.
+ *   - An event is never read or executed with the types of a replaced generation.
+ *   - A running subscription never keeps a replaced generation in memory.
  */
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, validate } from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
@@ -14,7 +16,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { OperationContext } from './generation.ts';
 import { GenerationMoved } from './generation-moved.ts';
 
-/** As graphql-js and other executors take them. */
+/** The arguments of `subscribe` in graphql-js and other executors. */
 export interface SubscribeArguments {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -55,7 +57,7 @@ function following<A extends SubscribeArguments>(
     if (problem !== undefined) throw reload(problem);
     args = { ...args, schema, contextValue: { ...context, portolan } };
     const next = await subscribe(args);
-    // Variables, and what resolvers make of them, are not part of the document: they may not fit even if it does.
+    // A valid document is not enough: its variables, or the resolvers' reading of them, may not fit the new schema.
     if (!isEvents(next)) throw reload(next.errors?.[0]);
     inner = next[Symbol.asyncIterator]();
     if (over) await inner.return?.();
@@ -75,7 +77,7 @@ function following<A extends SubscribeArguments>(
   }, end);
 }
 
-/** Documents are shared by all who send the same text, and validating takes long: once for a document and a schema. */
+/** Validation is slow and a parsed document is shared by all clients that send its text: validated once for each schema. */
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
 
 function problemsOf(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
@@ -86,7 +88,7 @@ function problemsOf(schema: GraphQLSchema, document: DocumentNode): readonly Gra
   return problems;
 }
 
-/** Executors may wrap what a stream of events throws. */
+/** Unwraps the error: executors may wrap an error thrown by a stream of events. */
 function movedIn(error: unknown): GenerationMoved | null {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;

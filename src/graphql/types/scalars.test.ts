@@ -6,7 +6,7 @@ import { createYogaServer } from '../../server/yoga-server.ts';
 
 const big = '9007199254740993';
 
-/** One object whose int64 is beyond what a double holds, asked for as a client asks: JSON in, JSON out. */
+/** One object whose int64 is greater than a double can hold, queried as clients do: JSON in, JSON out. */
 async function endpoint() {
   const { declare, sync, engine } = engineFixture();
   await declare(widget());

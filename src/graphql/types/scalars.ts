@@ -1,6 +1,6 @@
 /**
- * The scalars of the schema. Values travel as Kubernetes writes them; what a filter may be given is checked where the
- * filter is built (src/graphql/filter/read-filter.ts), because only there the path is known for the message.
+ * The scalars of the schema. Values keep the form that Kubernetes writes. A scalar checks only the JSON type of an input value.
+ * src/graphql/filter/read-filter.ts checks the value itself, because only the filter has the path for the error message.
  */
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';
@@ -30,7 +30,7 @@ interface ScalarOptions {
   readonly name: string;
   readonly description: string;
   readonly specifiedByURL?: string;
-  /** Types of input values that are let through. */
+  /** JavaScript types of accepted input values. */
   readonly accepts: readonly ('string' | 'number' | 'boolean' | 'object')[];
   readonly output?: (value: unknown) => unknown;
 }

@@ -1,4 +1,4 @@
-/** Lists and non-null types without graphql-js's distinction of what may be wrapped, which run-time types cannot show to TypeScript. */
+/** Type wrappers without graphql-js's static distinction of nullable types: TypeScript cannot infer it for types made at run time. */
 import {
   type GraphQLInputType,
   GraphQLList,
