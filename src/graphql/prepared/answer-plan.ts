@@ -1,10 +1,16 @@
 /**
- * From a query to a plan whose answer the store's readers write as text: the operation's selection, walked once for a document and
- * its variables, becomes page templates (src/store/pages/page-template.ts) and the texts around them.
+ * Compiles a query to a plan whose answer the store's readers write as text. The operation's selection is walked once for a document
+ * and its variables. It becomes page templates (src/store/pages/page-template.ts) and the constant texts around them.
  *
- * Only a closed world is planned: lists of kinds, with nodes, edges, pageInfo and changesCursor, whose objects' fields say by
- * field-facts.ts what they show. For everything else there is no plan, and the executor answers. Arguments become the same list plan
- * as in the executor (listPlan, filterFrom), so what is refused there is refused here.
+ *   { pods(first: 2) { nodes { kind metadata { name labels } } } }
+ *     data        ['{"pods":', list, '}']
+ *     pieces      ['{"nodes":', { list: 0 }, '}']
+ *     lists[0]    '{"kind":"Pod","metadata":{"name":', column name, ',"labels":', value 0 as record, '}}'
+ *     projection  values: [["metadata", "labels"]], objects: [], versions: false
+ *
+ * Only some queries have a plan: lists of kinds with nodes, edges, pageInfo and changesCursor, whose fields have a `plain` fact
+ * (field-facts.ts). The executor answers all others. Arguments become a list plan by the executor's own functions (listPlan,
+ * filterFrom), so both refuse the same arguments.
  */
 
 import {
@@ -46,7 +52,7 @@ import { costOfNodes } from '../selection/list-selection.ts';
 import { selectedFields, type WalkOptions } from '../selection/walk.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
 
-/** Text of the answer, or what the page says at this place. */
+/** A constant text, or a part that the page fills in: list `n` of the template, a field of pageInfo, the changesCursor. */
 export type AnswerPiece = string | { readonly list: number } | 'next' | 'previous' | 'start' | 'end' | 'changes';
 
 export interface PlannedList {
@@ -55,21 +61,21 @@ export interface PlannedList {
   readonly projection: PageProjection;
   readonly template: string;
   readonly pieces: readonly AnswerPiece[];
-  /** Values that are asked of each object of the page; 0 where the page is not looked at. */
+  /** Values that the selection reads from each object of the page; 0 when it selects neither rows nor pageInfo. */
   readonly objectCost: number;
 }
 
 export interface AnswerPlan {
-  /** The value of `data`: texts, and lists where they stand. */
+  /** The value of `data`: constant texts and lists, in the order of the answer. */
   readonly data: readonly (string | PlannedList)[];
   readonly lists: readonly PlannedList[];
-  /** What is asked along with the lists: whether their kinds can be read (src/query/read/readiness.ts). */
+  /** The statement that reads whether the lists' kinds are ready (src/query/read/readiness.ts); read in the same snapshot. */
   readonly readiness: Statement;
-  /** Values that the operation could give; within what is allowed. */
+  /** The operation's estimated cost, in values; within the limit. */
   readonly asked: number;
 }
 
-/** What a plan depends on besides the document. */
+/** The settings that a plan depends on, besides the document and its variables. */
 export type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths'>;
 
 export interface PlannedDocument {
@@ -78,8 +84,8 @@ export interface PlannedDocument {
 }
 
 /**
- * The plan for these variables; null when the executor must answer. The document has been validated against the generation.
- * @throws PortolanError BAD_USER_INPUT for arguments that cannot be used, QUERY_TOO_COSTLY for more than is allowed.
+ * The plan for these variables; null when the executor must answer. The document must have been validated against the generation.
+ * @throws PortolanError BAD_USER_INPUT for arguments that cannot be used, QUERY_TOO_COSTLY for a cost over the limit.
  */
 export function planAnswer(
   generation: Generation,
@@ -106,21 +112,22 @@ class Planner {
   readonly #generation: Generation;
   readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly #document: DocumentNode;
-  /** Variables as the request brings them, and as they are coerced. */
-  readonly #given: Readonly<Record<string, unknown>>;
+  /** Raw, as the request carries them. */
+  readonly #rawVariables: Readonly<Record<string, unknown>>;
+  /** Coerced. */
   readonly #variables: Variables;
   readonly #options: PlanOptions;
 
   constructor(
     generation: Generation,
     document: DocumentNode,
-    given: Readonly<Record<string, unknown>>,
+    rawVariables: Readonly<Record<string, unknown>>,
     variables: Variables,
     options: PlanOptions,
   ) {
     this.#generation = generation;
     this.#document = document;
-    this.#given = given;
+    this.#rawVariables = rawVariables;
     this.#variables = variables;
     this.#options = options;
     this.#fragments = documentFragments(document);
@@ -132,7 +139,7 @@ class Planner {
     const { limits } = this.#options;
     const { schema } = this.#generation;
     const cost = new OperationCost(limits);
-    askCost(cost, { schema, document: this.#document, operation, variables: this.#given }, limits);
+    askCost(cost, { schema, document: this.#document, operation, variables: this.#rawVariables }, limits);
     const data: (string | PlannedList)[] = [];
     const lists: PlannedList[] = [];
     let before = '{';
@@ -162,7 +169,7 @@ class Planner {
       trees: [kind.tree],
       searchPaths: this.#options.searchPaths,
     });
-    // Whether the index of searches is there is another question to the store.
+    // Whether the search index is complete needs another statement.
     if (findSearch(filter) !== null) throw new NotPlain();
     const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate();
@@ -170,9 +177,9 @@ class Planner {
     const pieces: AnswerPiece[] = [];
     const lists: (readonly RowPart[])[] = [];
     const ends = new Set<string>();
-    let looked = false;
+    let readsPage = false;
     writeObject(this.#fields(type, setsOf(nodes)), pieces, (name, inner) => {
-      looked ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
+      readsPage ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
       switch (name) {
         case '__typename':
           return [JSON.stringify(type.name)];
@@ -219,7 +226,7 @@ class Planner {
       pieces,
       projection: { values, objects, versions },
       template: templateText(template),
-      objectCost: looked ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
+      objectCost: readsPage ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
     };
   }
 
@@ -253,10 +260,10 @@ class Planner {
     sets: readonly SelectionSetNode[],
     rows: RowTemplate,
   ): readonly RowPart[] {
-    return this.#object({ kind, rows, path: [], place: 'object' }, type, sets);
+    return this.#object({ kind, rows, path: [], level: 'object' }, type, sets);
   }
 
-  /** The parts that write what is selected of the object at `place.path`. */
+  /** The parts that write the selected fields of the object at `place.path`. */
   #object(place: Place, type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly RowPart[] {
     const parts: RowPart[] = [];
     writeRow(this.#fields(type, sets), parts, (name, nodes) => {
@@ -268,11 +275,11 @@ class Planner {
           return [rows.value([...path, plain.name], this.#shape(plain.type, below, setsOf(nodes)))];
         }
         const inner = [...path, plain.name];
-        return [rows.object(inner, this.#object({ kind, rows, path: inner, place: 'shape' }, below, setsOf(nodes)))];
+        return [rows.object(inner, this.#object({ kind, rows, path: inner, level: 'shape' }, below, setsOf(nodes)))];
       }
       if (plain.is === 'flag') return [rows.value([...path, plain.name], { is: 'flag' })];
-      // What follows stands on objects of kinds and on their metadata only.
-      if (place.place === 'shape') throw new NotPlain();
+      // Only objects of kinds and their metadata have the fields below.
+      if (place.level === 'shape') throw new NotPlain();
       switch (plain.is) {
         case 'identity':
           return identityParts(kind, plain.of, rows);
@@ -286,7 +293,7 @@ class Planner {
           return [constant(kind.withheld)];
         case 'metadata':
           if (!isObjectType(below)) throw new NotPlain();
-          return this.#object({ kind, rows, path: ['metadata'], place: 'metadata' }, below, setsOf(nodes));
+          return this.#object({ kind, rows, path: ['metadata'], level: 'metadata' }, below, setsOf(nodes));
         case 'entry': {
           const key = this.#textArgument(type, nodes[0], 'key');
           return [rows.value([...path, plain.of], { is: 'entry', name: key, of: { is: 'leaf', type: 'String' } })];
@@ -303,7 +310,7 @@ class Planner {
     return parts;
   }
 
-  /** How a value is written of which `sets` are selected. */
+  /** How a value of this type is written when `sets` are selected from it. */
   #shape(type: FieldType, named: GraphQLNamedType, sets: readonly SelectionSetNode[]): ValueShape {
     switch (type.kind) {
       case 'leaf':
@@ -348,7 +355,7 @@ class Planner {
     return value;
   }
 
-  /** The fields selected of `type`, by response key, in the order of the answer (GraphQL, CollectFields). */
+  /** The fields selected from `type`, by response key, in the order of the answer (GraphQL's CollectFields). */
   #fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Fields {
     const found = new Map<string, [FieldNode, ...FieldNode[]]>();
     const options: WalkOptions<GraphQLObjectType> = {
@@ -382,8 +389,8 @@ interface Place {
   readonly kind: CatalogKind;
   readonly rows: RowTemplate;
   readonly path: Names;
-  /** Which fields can stand here: an object of a kind, its metadata, or a plain shape below. */
-  readonly place: 'object' | 'metadata' | 'shape';
+  /** Decides which fields exist: those of a kind's object, of its metadata, or of a shape below them. */
+  readonly level: 'object' | 'metadata' | 'shape';
 }
 
 function identityParts(
@@ -442,7 +449,7 @@ function namedType(parent: GraphQLObjectType, name: string): GraphQLObjectType {
 
 type Write<T> = (name: string, nodes: readonly [FieldNode, ...FieldNode[]]) => readonly T[];
 
-/** `{"key":…,…}` around what `write` says of each field. */
+/** A JSON object: `{"key":…,…}` with the pieces that `write` returns for each field. */
 function writeObject(fields: Fields, pieces: AnswerPiece[], write: Write<AnswerPiece>): void {
   let before = '{';
   for (const [key, nodes] of fields) {
@@ -452,6 +459,7 @@ function writeObject(fields: Fields, pieces: AnswerPiece[], write: Write<AnswerP
   pieces.push(fields.size === 0 ? '{}' : '}');
 }
 
+/** The same as row parts, neighbouring constant texts joined. */
 function writeRow(fields: Fields, parts: RowPart[], write: Write<RowPart>): void {
   let before = '{';
   for (const [key, nodes] of fields) {
@@ -462,7 +470,7 @@ function writeRow(fields: Fields, parts: RowPart[], write: Write<RowPart>): void
   append(parts, { is: 'text', text: fields.size === 0 ? '{}' : '}' });
 }
 
-/** Neighbouring texts are one. */
+/** Joins a constant text with the constant text before it. */
 function append(parts: RowPart[], part: RowPart): void {
   const last = parts.at(-1);
   if (part.is === 'text' && last?.is === 'text') parts[parts.length - 1] = { is: 'text', text: last.text + part.text };

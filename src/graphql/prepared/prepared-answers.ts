@@ -1,14 +1,21 @@
 /**
- * Answers planned queries (answer-plan.ts) with pages that the store writes as text, put together with the plan's own.
+ * Answers planned queries (answer-plan.ts): joins the plan's constant texts with page texts that the store writes.
  *
- *   plan -> route and layout (known from a moment ago, or read in a lease) -> pages, in one snapshot -> was all that still true? -> text
+ * Owns: the cached route of each list, the store request of each plan, and how long both may be used.
+ * Never: words an error. A query that cannot be answered here yields null, and the executor answers it or reports the error.
  *
- * Pages that are short along a known way are read at once (answerNow); all others, and those that turn out to be long, by a
- * reader thread.
+ *   plan -> routes and layout (cached, or read in a lease) -> pages, in one snapshot -> are the cached facts still true? -> text
+ *                                                                                        no: read them again, at most 3 times
  *
- * Invariants: what was assumed (layout, clusters that are synced) is checked in the snapshot that answered, and read anew where it
- * no longer holds. Any route gives the same rows, so one that has become slow is merely slow, and not for long. Whatever cannot be
- * answered here is null, and the executor says what there is to say.
+ * answerNow reads a page on this thread when its route is cached and the page is short. answer asks a reader thread for all other
+ * pages, and for pages that proved long.
+ *
+ *   { pods(first: 2) { nodes { kind } } }
+ *     '{"data":' + '{"pods":' + '{"nodes":' + the page's list + '}' + '}' + ',"extensions":{"portolan":{…}}}'
+ *
+ * Invariants:
+ *   - The layout and the synced clusters that a cached route assumes are checked in the snapshot that answers.
+ *   - Every route gives the same rows. An outdated route can be slow, never wrong, and it expires after `routeValidMs`.
  */
 
 import type { Scopes } from '../../access/scope.ts';
@@ -32,14 +39,14 @@ import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
 
-/** A plan, and for whom it is answered. */
+/** A plan and the scopes of its caller. */
 export interface PreparedQuestion {
   readonly plan: AnswerPlan;
   readonly generation: Generation;
   readonly scopes: Scopes;
 }
 
-/** An answer, and what the admission wants to know of it. */
+/** An answer, with the figures that the admission records. */
 export interface PreparedAnswer {
   /** The JSON text of the whole answer. */
   readonly text: string;
@@ -48,135 +55,141 @@ export interface PreparedAnswer {
   readonly plans: () => readonly PlanShape[];
 }
 
-/** How a list is read, and what must still be true when it is. */
+/** How a list is read, and the facts that must still be true in the snapshot that reads it. */
 interface KnownRoute {
-  /** Of the scopes that the rows were chosen by. */
+  /** Id of the caller's scopes. */
   readonly scopesId: string;
   readonly epoch: string;
   readonly layoutVersion: number;
-  /** JSON list of the clusters in which something of the kind is synced, and what asks for it. */
+  /** JSON list of the clusters in which the kind is synced, and the statement that reads it. */
   readonly clusters: string;
   readonly askClusters: Statement;
   readonly kind: KindView;
   readonly route: Route;
-  /** How the route was chosen; null where nothing was planned. */
+  /** The reasons for the route, for the index advisor; null when the route needed no planning. */
   readonly note: PlanNote | null;
-  /** On the monotonic clock. */
+  /** Expiry, on the monotonic clock. */
   readonly until: number;
 }
 
-/** Milliseconds that a way is taken without another look. */
+/** Milliseconds that a cached route is used. */
 const routeValidMs = 2000;
-/** Milliseconds that a plan is left to the executor after it could not be answered. */
+/** Milliseconds that the executor answers a plan after an attempt here failed. */
 const retryAfterMs = 10_000;
-/** Bytes that names of fields may take where values are read with them. */
-const bytesBeside = 1_000_000;
-/** Tries in a row after which a way is held for long: one may have been the scheduler's fault. */
-const mostSpent = 3;
-/** A way that no longer holds is looked for again so often. */
+/** Bytes allowed for member names, which the executor reads together with the values. */
+const memberNameBytes = 1_000_000;
+/** A route counts as long after this many long reads in a row. A single long read may be the scheduler's fault. */
+const maxLongReads = 3;
+/** Attempts to answer, each with new routes where the cached ones were outdated. */
 const attempts = 3;
 
 export class PreparedAnswers {
   readonly #source: OperationSource;
   readonly #reader: PageReader;
   readonly #routes = new BoundedCache<KnownRoute>({ entries: 2000, weight: 2000 });
-  readonly #questions = new WeakMap<AnswerPlan, Question>();
+  readonly #requests = new WeakMap<AnswerPlan, StoreRequest>();
   readonly #tails = new WeakMap<AnswerPlan, Tail>();
-  readonly #resting = new WeakMap<AnswerPlan, number>();
-  /** How often in a row a page of this way took longer than a short one may. */
-  readonly #spent = new WeakMap<KnownRoute, number>();
+  /** The time of the next attempt, for plans whose last attempt failed. */
+  readonly #retryAt = new WeakMap<AnswerPlan, number>();
+  /** Pages in a row that took longer than a short page may. */
+  readonly #longReads = new WeakMap<KnownRoute, number>();
 
   constructor(source: OperationSource, reader: PageReader) {
     this.#source = source;
     this.#reader = reader;
   }
 
-  /** May this plan be tried now? Not for a while after it had to be left to the executor. */
+  /** May this plan be tried now? A failed attempt leaves the plan to the executor for `retryAfterMs`. */
   isReady(plan: AnswerPlan): boolean {
-    const until = this.#resting.get(plan);
+    const until = this.#retryAt.get(plan);
     return until === undefined || this.#source.monotonic() >= until;
   }
 
-  /** The text of the whole answer; null where the executor must give it. Throws only the signal's reason. */
-  async answer(asked: PreparedQuestion, signal: AbortSignal): Promise<PreparedAnswer | null> {
-    const { plan } = asked;
+  /**
+   * The text of the whole answer; null when the executor must answer.
+   * @throws the signal's reason, and nothing else.
+   */
+  async answer(question: PreparedQuestion, signal: AbortSignal): Promise<PreparedAnswer | null> {
+    const { plan } = question;
     try {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const routes = await this.#routesOf(asked, signal);
+        const routes = await this.#routesOf(question, signal);
         if (routes === null) return null;
-        const { statements, requests } = this.#question(plan, routes);
+        const { statements, requests } = this.#storeRequest(plan, routes);
         const read = await this.#reader.pages(statements, requests, { signal });
-        if (this.#holds(plan, routes, read)) return this.#answer(asked, routes, read);
+        if (this.#validate(plan, routes, read)) return this.#answer(question, routes, read);
       }
       return null;
     } catch (error) {
       signal.throwIfAborted();
-      // The executor's try may last as long as this one did; the next time it need not be the second.
-      if (codeOf(error) !== 'CACHE_NOT_READY') this.#resting.set(plan, this.#source.monotonic() + retryAfterMs);
+      // The executor may take as long again to fail. Until `retryAfterMs` has passed, only the executor tries.
+      if (codeOf(error) !== 'CACHE_NOT_READY') this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
       return null;
     }
   }
 
   /**
-   * The same without waiting, where the page is short and how it is read is known. Null where that is not so, or something is in
-   * the way; `answer` knows what.
+   * The answer without waiting. Null when a route is not cached, a page is not short, or the read fails; then call `answer`.
    */
-  answerNow(asked: PreparedQuestion): PreparedAnswer | null {
-    const { plan } = asked;
-    const { routes, statements, requests } = this.#lately(asked);
-    if (routes.length === 0 || !routes.every((way, index) => this.#isShort(plan.lists[index], way))) return null;
+  answerNow(question: PreparedQuestion): PreparedAnswer | null {
+    const { plan } = question;
+    const { routes, statements, requests } = this.#cachedRequest(question);
+    if (routes.length === 0 || !routes.every((route, index) => this.#isShort(plan.lists[index], route))) return null;
     const read = this.#reader.pagesNow(statements, requests);
     if (read === null) return null;
-    for (const way of routes) {
-      if (read === 'spent') this.#spent.set(way, (this.#spent.get(way) ?? 0) + 1);
-      else this.#spent.delete(way);
+    for (const route of routes) {
+      if (read === 'spent') this.#longReads.set(route, (this.#longReads.get(route) ?? 0) + 1);
+      else this.#longReads.delete(route);
     }
     if (read === 'spent') return null;
-    if (!this.#holds(plan, routes, read)) return null;
+    if (!this.#validate(plan, routes, read)) return null;
     try {
-      return this.#answer(asked, routes, read);
+      return this.#answer(question, routes, read);
     } catch {
       return null;
     }
   }
 
-  #isShort(list: PlannedList | undefined, way: KnownRoute): boolean {
-    return list !== undefined && isShort(list.list, way.route) && (this.#spent.get(way) ?? 0) < mostSpent;
+  #isShort(list: PlannedList | undefined, known: KnownRoute): boolean {
+    return list !== undefined && isShort(list.list, known.route) && (this.#longReads.get(known) ?? 0) < maxLongReads;
   }
 
-  #question(plan: AnswerPlan, routes: readonly KnownRoute[]): Question {
-    const known = this.#questions.get(plan);
-    if (known !== undefined && routes.every((way, index) => way === known.routes[index])) return known;
+  #storeRequest(plan: AnswerPlan, routes: readonly KnownRoute[]): StoreRequest {
+    const cached = this.#requests.get(plan);
+    if (cached !== undefined && routes.every((route, index) => route === cached.routes[index])) return cached;
     const requests = plan.lists.map(({ list, projection, template }, index) => {
-      const { kind, route } = must(routes[index], 'each list has its way');
+      const { kind, route } = must(routes[index], 'each list has its route');
       return lineRequest(list, kind, route, projection, template);
     });
     const made = { routes, statements: [plan.readiness, ...routes.map(({ askClusters }) => askClusters)], requests };
-    this.#questions.set(plan, made);
+    this.#requests.set(plan, made);
     return made;
   }
 
-  /** Is what was assumed true in the snapshot that answered? Ways that do not hold are forgotten. */
-  #holds(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
+  /** Are the routes' assumptions true in the snapshot that answered? Otherwise the routes are dropped from the cache. */
+  #validate(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
     const [, ...clusters] = read.rows;
-    if (routes.every((way, index) => stillHolds(way, read, String(clusters[index]?.[0]?.[0])))) return true;
+    if (routes.every((route, index) => isValid(route, read, String(clusters[index]?.[0]?.[0])))) return true;
     for (const [index, list] of plan.lists.entries()) {
-      const way = routes[index];
-      if (way !== undefined) this.#routes.delete(routeKey(list, { id: way.scopesId }));
+      const known = routes[index];
+      if (known !== undefined) this.#routes.delete(routeKey(list, { id: known.scopesId }));
     }
-    this.#questions.delete(plan);
+    this.#requests.delete(plan);
     return false;
   }
 
-  /** Null where the executor must say that it is too much. Throws CACHE_NOT_READY as the executor does. */
+  /**
+   * Null when the read limit may be exceeded; the executor reports it.
+   * @throws PortolanError CACHE_NOT_READY as the executor does.
+   */
   #answer(
     { plan, generation }: PreparedQuestion,
     routes: readonly KnownRoute[],
     read: PagesRead,
   ): PreparedAnswer | null {
     const { limits, indexAdvisor } = this.#source;
-    // The executor reads more around the same values.
-    if (2 * read.bytes + bytesBeside > limits.maxReadBytes) return null;
+    // The executor reads the same values with their member names and brackets.
+    if (2 * read.bytes + memberNameBytes > limits.maxReadBytes) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     return {
       text: answerText(plan, read, this.#tail(plan, generation, read, limits.maxCost)),
@@ -188,7 +201,10 @@ export class PreparedAnswers {
     };
   }
 
-  /** What stands behind the data. Throws CACHE_NOT_READY as the executor does. */
+  /**
+   * The answer's text after `data`: the extensions. Cached while the revision, the cost and the readiness are the same.
+   * @throws PortolanError CACHE_NOT_READY as the executor does.
+   */
   #tail(plan: AnswerPlan, generation: Generation, { revision, rows, pages }: PagesRead, allowed: number): string {
     let spent = 0;
     for (const [at, { objectCost, list }] of plan.lists.entries()) {
@@ -206,10 +222,10 @@ export class PreparedAnswers {
     return text;
   }
 
-  /** A way for each list; null when one of the kinds has no tables yet. */
+  /** A route for each list, cached or read in a lease; null when one of the kinds has no tables yet. */
   async #routesOf({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
-    const known = this.#known(plan, scopes);
-    if (known !== null) return known;
+    const cached = this.#cachedRoutes(plan, scopes);
+    if (cached !== null) return cached;
     return this.#source.reader.lease(
       async (lease) => {
         const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
@@ -218,8 +234,8 @@ export class PreparedAnswers {
           const kind = view.get(list.kind.key);
           if (kind === undefined) return null;
           let note: PlanNote | null = null;
-          observePlans(lease, (told) => {
-            note = told;
+          observePlans(lease, (planned) => {
+            note = planned;
           });
           const route = await lineRoute(lease, kind, list.list);
           const { epoch } = lease;
@@ -227,9 +243,9 @@ export class PreparedAnswers {
           const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
           const until = this.#source.monotonic() + routeValidMs;
-          const way = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
-          this.#routes.set(routeKey(list, scopes), way, 1);
-          routes.push(way);
+          const known = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
+          this.#routes.set(routeKey(list, scopes), known, 1);
+          routes.push(known);
         }
         return routes;
       },
@@ -237,38 +253,38 @@ export class PreparedAnswers {
     );
   }
 
-  /** The routes that are known from a moment ago; null where one is not. */
-  #known({ lists }: AnswerPlan, scopes: Scopes): readonly KnownRoute[] | null {
+  /** The cached routes of all lists; null when one is missing or has expired. */
+  #cachedRoutes({ lists }: AnswerPlan, scopes: Scopes): readonly KnownRoute[] | null {
     const now = this.#source.monotonic();
     const routes: KnownRoute[] = [];
     for (const list of lists) {
-      const way = this.#routes.get(routeKey(list, scopes));
-      if (way === undefined || way.until <= now) return null;
-      routes.push(way);
+      const known = this.#routes.get(routeKey(list, scopes));
+      if (known === undefined || known.until <= now) return null;
+      routes.push(known);
     }
     return routes;
   }
 
-  /** The question as it was put to the store the last time, if its routes still hold for this caller; else with the routes that are known. */
-  #lately({ plan, scopes }: PreparedQuestion): Question {
+  /** The plan's last request, if its routes have not expired and belong to this caller's scopes; else one made from cached routes. */
+  #cachedRequest({ plan, scopes }: PreparedQuestion): StoreRequest {
     const now = this.#source.monotonic();
-    const lately = this.#questions.get(plan);
-    if (lately?.routes.every(({ until, scopesId }) => until > now && scopesId === scopes.id) === true) return lately;
-    const routes = this.#known(plan, scopes);
-    return routes === null ? nothing : this.#question(plan, routes);
+    const last = this.#requests.get(plan);
+    if (last?.routes.every(({ until, scopesId }) => until > now && scopesId === scopes.id) === true) return last;
+    const routes = this.#cachedRoutes(plan, scopes);
+    return routes === null ? noRequest : this.#storeRequest(plan, routes);
   }
 }
 
-/** What is asked of the store for a plan. */
-interface Question {
+/** The statements and page requests that answer a plan along these routes. */
+interface StoreRequest {
   readonly routes: readonly KnownRoute[];
   readonly statements: readonly Statement[];
   readonly requests: readonly PageRequest[];
 }
 
-const nothing: Question = { routes: [], statements: [], requests: [] };
+const noRequest: StoreRequest = { routes: [], statements: [], requests: [] };
 
-/** What stood behind an answer's data, and what it follows from beside the plan. */
+/** The text after an answer's data, and the facts besides the plan that it depends on. */
 interface Tail {
   readonly found: readonly Row[];
   readonly revision: number;
@@ -276,16 +292,19 @@ interface Tail {
   readonly text: string;
 }
 
-/** Pages of one list share their way: what is looked at depends on the caller's scopes, kind, filter, order and size alone. */
+/** Pages of one list share a route: it depends only on the caller's scopes, the kind, the filter, the order and the page size. */
 function routeKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
   return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
 }
 
-function stillHolds(way: KnownRoute, read: PagesRead, clusters: string): boolean {
-  return way.epoch === read.epoch && way.layoutVersion === read.layoutVersion && way.clusters === clusters;
+function isValid(known: KnownRoute, read: PagesRead, clusters: string): boolean {
+  return known.epoch === read.epoch && known.layoutVersion === read.layoutVersion && known.clusters === clusters;
 }
 
-/** What is missing of the lists' kinds. Throws CACHE_NOT_READY as the executor does. */
+/**
+ * The clusters in which the lists' kinds are not ready.
+ * @throws PortolanError CACHE_NOT_READY as the executor does.
+ */
 function missingIn({ lists }: AnswerPlan, generation: Generation, found: readonly Readiness[]): readonly Missing[] {
   const missing = new Map<string, Missing>();
   for (const { kind, list } of lists) {

@@ -1,10 +1,10 @@
 /**
- * Documents and plans that are known: a request's text becomes a plan once, and the same text finds it again.
+ * The caches of plans and documents.
  *
- *   text of the request -> plan
- *   otherwise: document (parsed and validated once for all variables) -> planAnswer for these variables -> plan
+ *   request text -> cached plan
+ *   not cached: request text -> cached document (parsed and validated once for all variables) -> planAnswer with the variables -> plan
  *
- * Caches are bounded, and go with their generation. A plan depends on no caller.
+ * Invariants: the caches are bounded and are cleared when the generation changes. A plan does not depend on the caller.
  */
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -24,7 +24,7 @@ export class PreparedQueries {
   readonly #limits: DocumentLimits;
   /** Null for documents that the executor answers. */
   readonly #documents = new BoundedCache<PlannedDocument | null>({ entries: 1000, weight: 4_000_000 });
-  /** By the request's text: clients send the same query in the same words. */
+  /** By the request's text: clients repeat requests byte for byte. */
   readonly #plans = new BoundedCache<AnswerPlan | null>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
 
@@ -34,8 +34,8 @@ export class PreparedQueries {
   }
 
   /**
-   * The plan of a request; null where the executor must answer, also with an error.
-   * @param read takes the text apart; null where it is no request.
+   * The plan of a request; null when the executor must answer or report an error.
+   * @param read parses the text; null for a text that is not a request.
    */
   find(
     text: string,
@@ -45,14 +45,14 @@ export class PreparedQueries {
       const generation = this.#current();
       let plan = this.#plans.get(text);
       if (plan === undefined) {
-        const asked = read(text);
-        plan = asked === null ? null : this.#plan(generation, asked);
+        const parameters = read(text);
+        plan = parameters === null ? null : this.#plan(generation, parameters);
         const weight = (plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
         this.#plans.set(text, plan, weight);
       }
       return plan === null ? null : { plan, generation };
     } catch {
-      // The executor finds the same error, and says it.
+      // The executor meets the same error and reports it.
       return null;
     }
   }
@@ -77,7 +77,7 @@ export class PreparedQueries {
     return document === null ? null : planAnswer(generation, document, variables, this.#source);
   }
 
-  /** The document and its operation; null where it breaks a rule, or has no query of that name. */
+  /** The document and its operation; null when it breaks a validation rule or has no query of that name. */
   #read({ schema }: Generation, query: string, operationName: string | undefined): PlannedDocument | null {
     const document = parseWithin(query, {}, this.#limits) as DocumentNode;
     if (validate(schema, document, [...specifiedRules, depthAndAliases(this.#limits)]).length > 0) return null;

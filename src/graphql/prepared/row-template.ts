@@ -1,16 +1,22 @@
-/** What a page template (src/store/pages/page-template.ts) reads of bodies, gathered while the selection is walked (answer-plan.ts). */
+/**
+ * Collects the paths that a page template (src/store/pages/page-template.ts) reads from bodies, while answer-plan.ts walks the selection.
+ *
+ *   nodes { metadata { name labels } first: metadata { name } }     values: [["metadata", "labels"]], each path once
+ *
+ * `name` is a column and needs no path.
+ */
 import type { RowPart, ValueShape } from '../../store/pages/page-template.ts';
 
-/** Said where a document is not of the closed world; never leaves the planner. */
+/** Thrown for a document that cannot be planned; never leaves the planner. */
 export class NotPlain extends Error {}
 
-/** A page's template may have so many values and objects; the executor reads whole bodies from about there on, too. */
+/** The most values and objects of one template. With about as many, the executor reads whole bodies too. */
 const mostValues = 100;
 const mostObjects = 30;
 
 type Names = readonly string[];
 
-/** What the rows of one page need of bodies, each place once. */
+/** The paths that the rows of one page read from bodies, each path once. */
 export class RowTemplate {
   readonly values: Names[] = [];
   readonly objects: Names[] = [];
@@ -19,20 +25,23 @@ export class RowTemplate {
   readonly #objectAt = new Map<string, number>();
 
   value(path: Names, shape: ValueShape): RowPart {
-    return { is: 'value', at: place(this.#valueAt, this.values, path, mostValues), shape };
+    return { is: 'value', at: indexOf(this.#valueAt, this.values, path, mostValues), shape };
   }
 
   object(path: Names, of: readonly RowPart[]): RowPart {
-    return { is: 'object', at: place(this.#objectAt, this.objects, path, mostObjects), of };
+    return { is: 'object', at: indexOf(this.#objectAt, this.objects, path, mostObjects), of };
   }
 }
 
-/** The number of the path among those that are read. */
-function place(known: Map<string, number>, paths: Names[], path: Names, most: number): number {
+/**
+ * The index of the path in `paths`, to which a new path is added.
+ * @throws NotPlain for one path more than `most`, and for a name that a JSON path cannot hold.
+ */
+function indexOf(known: Map<string, number>, paths: Names[], path: Names, most: number): number {
   const key = JSON.stringify(path);
   const at = known.get(key) ?? paths.length;
   if (at === paths.length) {
-    // In a JSON path, a name stands between quotes as it is.
+    // A JSON path of SQLite has no escapes inside a quoted name.
     if (at === most || path.some((name) => /["\\\p{Cc}\p{Cs}]/u.test(name))) throw new NotPlain();
     paths.push(path);
     known.set(key, at);

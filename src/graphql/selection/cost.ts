@@ -1,9 +1,9 @@
 /**
- * What an operation may cost, in values. Every field that an answer could have counts what it is worth (selection/field-facts.ts), those
- * below a list as often as the list may have objects. Counted from the document and its variables before anything is read, so that a
- * short document cannot ask for everything.
+ * The estimated cost of an operation, in values. Every selected field counts its own cost (field-facts.ts), once for each object that
+ * the lists above it may hold. The cost is computed from the document and its variables before anything is read, so that a short
+ * document cannot request the whole store.
  *
- * Lists inside an object (the containers of a Pod) count as one: their size is bounded by the object, which is bounded by its API server.
+ * A list inside an object (the containers of a Pod) counts as one value: the API server limits the size of an object.
  *
  *   { pods(first: 10) { totalCount nodes { metadata { name } } } }     1 (pods) + 50 (totalCount) + 10 * (1 + 1 + 1)
  */
@@ -27,23 +27,23 @@ import { type SelectionContext, SelectionFold } from './walk.ts';
 export interface Costed extends SelectionContext {
   /** As getVariableValues coerces them. */
   readonly variableValues: VariableValues;
-  /** No list gives more on a page. */
+  /** The most objects on any page. */
   readonly maxPageSize: number;
 }
 
-/** The most values that the operation could give. */
+/** The most values that the answer could hold. */
 export function costOf(costed: Costed, operation: OperationDefinitionNode): number {
   const type = costed.schema.getRootType(operation.operation);
   return type == null ? 0 : new CostWalk(costed, true).selection(operation.selectionSet, type);
 }
 
-/** The values of one object with these selections, without what further lists in it give: those are counted when they are answered. */
+/** The values of one object with these selections. Connections below it are not included; they are counted when they are answered. */
 export function costOfObject(costed: Costed, sets: readonly SelectionSetNode[], type: GraphQLNamedType): number {
   const walk = new CostWalk(costed, false);
   return sets.reduce((cost, set) => cost + walk.selection(set, type), 1);
 }
 
-/** Of a connection: what comes with each object of its page, and what comes once. */
+/** The cost of a connection's selection: for each object of its page, and once. */
 interface ConnectionCost {
   readonly object: number;
   readonly once: number;
@@ -53,14 +53,14 @@ const add = (left: number, right: number): number => left + right;
 
 class CostWalk {
   readonly #costed: Costed;
-  /** Count what is below lists? */
-  readonly #lists: boolean;
+  /** Does the selection below connections count? */
+  readonly #connectionsCount: boolean;
   readonly #values: SelectionFold<number>;
   readonly #connections: SelectionFold<ConnectionCost>;
 
-  constructor(costed: Costed, lists: boolean) {
+  constructor(costed: Costed, connectionsCount: boolean) {
     this.#costed = costed;
-    this.#lists = lists;
+    this.#connectionsCount = connectionsCount;
     this.#values = new SelectionFold(costed, { nothing: 0, add, field: (node, parent) => this.#field(node, parent) });
     this.#connections = new SelectionFold(costed, {
       nothing: { object: 0, once: 0 },
@@ -86,14 +86,14 @@ class CostWalk {
     if (repeats === 'once') return own + this.selection(node.selectionSet, type);
     if (repeats !== 'page')
       return own + this.selection(node.selectionSet, type) * repeats(this.#arguments(field, node));
-    if (!this.#lists) return own;
+    if (!this.#connectionsCount) return own;
     const args = this.#arguments(field, node);
     const page = Math.min(countOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
     const { object, once } = this.#connections.of(node.selectionSet, type);
     return own + object * page + once;
   }
 
-  /** Arguments that cannot be read are refused by the executor; here they count for nothing. */
+  /** The executor refuses arguments that cannot be coerced; here they are treated as absent. */
   #arguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
     try {
       return getArgumentValues(field, node, this.#costed.variableValues);
@@ -103,7 +103,7 @@ class CostWalk {
   }
 }
 
-/** Fields of introspection have no facts: each counts one. */
+/** Introspection fields have no facts: each counts one. */
 function introspectionCost({ selections }: SelectionSetNode): number {
   return selections.reduce((cost, node) => {
     if (node.kind !== Kind.FIELD) return cost;
@@ -111,7 +111,7 @@ function introspectionCost({ selections }: SelectionSetNode): number {
   }, 0);
 }
 
-/** An argument that is a number of things; `otherwise` where it is not given. */
+/** A numeric argument such as `first`; `otherwise` when it is absent. */
 export function countOf(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? Math.max(0, value) : otherwise;
 }

@@ -1,22 +1,24 @@
 /**
- * The facts about a field that stand beside its resolver, in one record:
+ * The facts about a field, kept in one record beside its resolver:
  *
- *   need    which places of an object's body the resolver reads, so that the store projects just those (projection.ts)
- *   plain   what the resolver shows, as data, so that a page can be written as text without it (src/graphql/prepared)
- *   cost    what the field is worth, and how often what is selected below it comes (src/graphql/selection/cost.ts)
+ *   need    the paths of an object's body that the resolver reads; the store projects only these (projection.ts)
+ *   plain   the resolver's result described as data; a page can be written as text without the resolver (src/graphql/prepared)
+ *   cost    the field's own cost, and how often its selection repeats (cost.ts)
  *
- * Invariant: `plain` and the resolver show the same (test/prepared.property.test.ts).
+ *   PodStatus.phase   need: at('phase'), plain: { is: 'member', name: 'phase', type: { kind: 'leaf', type: 'String' } }, cost: 1 value
+ *
+ * Invariant: `plain` describes exactly the resolver's result (test/prepared.property.test.ts).
  */
 import type { GraphQLField, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 
 export type Need =
-  /** Nothing of the body. */
+  /** The resolver does not read the body. */
   | { readonly kind: 'none' }
-  /** All of it. */
+  /** It reads the whole body. */
   | { readonly kind: 'whole' }
-  /** The places at these paths below the enclosing object; with `deep`, only what is selected below the (single) path. */
+  /** It reads these paths of the enclosing object. `deep`: only the fields selected below the (single) path. */
   | { readonly kind: 'paths'; readonly paths: readonly (readonly string[])[]; readonly deep: boolean };
 
 export const nothing: Need = { kind: 'none' };
@@ -25,7 +27,7 @@ export const at = (...path: string[]): Need => ({ kind: 'paths', paths: [path], 
 export const below = (...path: string[]): Need => ({ kind: 'paths', paths: [path], deep: true });
 
 export type PlainField =
-  /** What is shown under `type` of the enclosing object's member. */
+  /** The enclosing object's member, as a displayed value of `type`. */
   | { readonly is: 'member'; readonly name: string; readonly type: FieldType }
   /** Whether the enclosing object's member is true. */
   | { readonly is: 'flag'; readonly name: string }
@@ -40,37 +42,37 @@ export type PlainField =
   | { readonly is: 'list'; readonly kind: CatalogKind; readonly filter: GraphQLInputObjectType };
 
 export interface FieldCost {
-  /** Values that the field is worth, without what is selected below it. */
+  /** Values that the field counts for, without its selection. */
   readonly own: number;
   /**
-   * How often what is selected below it may come: a number of its arguments, or `page` for a connection, where `nodes` and `edges` come
-   * once for each object of the page.
+   * How often its selection may repeat in the answer: a number from its arguments, or `page` for a connection. The `nodes` and `edges`
+   * of a connection repeat once for each object of the page.
    */
   readonly repeats: 'once' | 'page' | ((args: Readonly<Record<string, unknown>>) => number);
 }
 
 export interface FieldFacts {
   readonly need: Need;
-  /** Null for a field that needs code: the executor resolves it. */
+  /** Null for a field that only its resolver can answer. */
   readonly plain: PlainField | null;
   readonly cost: FieldCost;
 }
 
-const usual: FieldFacts = { need: nothing, plain: null, cost: { own: 1, repeats: 'once' } };
+const defaults: FieldFacts = { need: nothing, plain: null, cost: { own: 1, repeats: 'once' } };
 
-/** The value for a field's `extensions`. A fact that is not given is the usual one: it reads nothing, needs code, is worth one value. */
+/** The value of a field's `extensions`. Defaults: it reads no body, needs its resolver, and counts for one value. */
 export function facts({
-  need = usual.need,
-  plain = usual.plain,
+  need = defaults.need,
+  plain = defaults.plain,
   cost = {},
 }: {
   readonly need?: Need;
   readonly plain?: PlainField | null;
   readonly cost?: Partial<FieldCost>;
 }): { readonly portolan: FieldFacts } {
-  return { portolan: { need, plain, cost: { ...usual.cost, ...cost } } };
+  return { portolan: { need, plain, cost: { ...defaults.cost, ...cost } } };
 }
 
 export function factsOf(field: GraphQLField<unknown, unknown>): FieldFacts {
-  return (field.extensions['portolan'] as FieldFacts | undefined) ?? usual;
+  return (field.extensions['portolan'] as FieldFacts | undefined) ?? defaults;
 }

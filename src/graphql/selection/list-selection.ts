@@ -1,4 +1,4 @@
-/** What is selected of a connection's objects: what of their bodies is read, and what that costs. */
+/** The selection of a connection's objects: its projection and its cost. */
 
 import {
   type GraphQLNamedType,
@@ -13,24 +13,25 @@ import { costOfObject } from './cost.ts';
 import { projectionOf } from './projection.ts';
 import { fragmentsOf, selectionsAt } from './walk.ts';
 
-/** What the nodes of the connection resolved by `info` need of their bodies. */
+/** The projection of the nodes of the connection that `info` resolves. */
 export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
   return projectionOf({ schema: info.schema, fragments: fragmentsOf(info) }, nodeSelections(info), nodeType(info));
 }
 
-/** What is selected of a connection. */
+/** The parts of a resolver's `info` that describe a connection's selection. */
 export type ListSelection = Pick<
   GraphQLResolveInfo,
   'schema' | 'fragments' | 'variableValues' | 'fieldNodes' | 'returnType'
 >;
 
-/** The values that are asked of each of those nodes. */
+/** The cost of one node, in values. */
 export function costOfNodes(info: ListSelection, maxPageSize: number): number {
   const { schema, variableValues } = info;
   const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
   return costOfObject(costed, nodeSelections(info), nodeType(info));
 }
 
+/** The selection sets of the nodes, below `nodes` and below `edges { node }`. */
 export function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
   const connection = info.fieldNodes.map((node) => node.selectionSet);
   return [

@@ -1,7 +1,12 @@
 /**
- * What a selection needs of an object's body, so that the store projects just that: the needs of its fields (field-facts.ts), collected
- * over aliases, fragments and interfaces into one Projection. Reading too much is harmless, too little would show null: @skip and
- * @include are therefore ignored, and a need that depends on a variable takes the whole body.
+ * The projection of a selection: the paths of an object's body that its fields need (field-facts.ts), collected over aliases, fragments
+ * and interfaces.
+ *
+ *   { metadata { name labels } status { phase } s: status { podIP } }
+ *     { metadata: { labels: true }, status: { phase: true, podIP: true } }     the name is a column of the row
+ *
+ * Reading too much is harmless; reading too little would show null. So @skip and @include are ignored, and a need that depends on a
+ * variable takes the whole body.
  */
 import {
   type FieldNode,
@@ -44,7 +49,7 @@ export function projectionOf(
   const tree: MutableTree = Object.create(null);
   let whole = false;
 
-  /** Does the field have a need that is known? */
+  /** Adds the field's need to the tree; false for a field without facts, such as __typename. */
   const visitField = (node: FieldNode, parent: GraphQLNamedType, base: readonly string[]): boolean => {
     if (!isObjectType(parent) && !isInterfaceType(parent)) return false;
     const field = parent.getFields()[node.name.value];
@@ -56,9 +61,9 @@ export function projectionOf(
       return true;
     }
     for (const path of need.paths) {
-      const place = [...base, ...path];
+      const target = [...base, ...path];
       const set = need.deep ? node.selectionSet : undefined;
-      if (set === undefined || !visit([set], getNamedType(field.type), place)) add(tree, place);
+      if (set === undefined || !visit([set], getNamedType(field.type), target)) add(tree, target);
     }
     return true;
   };

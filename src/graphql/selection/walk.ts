@@ -1,11 +1,13 @@
 /**
- * The walk over what a document selects. Two forms, because they answer two questions:
+ * The walk over a document's selections, in two forms:
  *
- *   selectedFields   the fields of one selection set, fragments opened, each fragment once
- *   SelectionFold    a value made from all fields below a selection set; a fragment is folded once, however often it is spread,
- *                    so that a document whose fragments spread each other twice takes time linear in its length
+ *   selectedFields   the fields of one selection set, with its fragments expanded, each fragment once
+ *   SelectionFold    a value folded from all fields below a selection set; each fragment is folded once, however often it is spread
  *
- * Both expect a document without cycles of fragments, as validation guarantees.
+ *   { a ...F } fragment F on Query { b ...G } fragment G on Query { c }     selectedFields: a, b, c
+ *
+ * Invariant: the time is linear in the document's length, also for a chain of fragments that each spread the next one twice.
+ * Precondition: no cycles of fragments, which validation guarantees.
  */
 import {
   type FieldNode,
@@ -20,7 +22,7 @@ import {
 
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
 
-/** What selections are read against. */
+/** The schema and the fragments that give selections their meaning. */
 export interface SelectionContext {
   readonly schema: GraphQLSchema;
   readonly fragments: Fragments;
@@ -28,14 +30,14 @@ export interface SelectionContext {
 
 export interface SelectedField<T> {
   readonly node: FieldNode;
-  /** The type that the field is selected of: that of the innermost fragment, or of the selection sets. */
+  /** The type that the field belongs to: that of the innermost fragment, or of the selection sets. */
   readonly parent: T;
 }
 
 export interface WalkOptions<T> {
-  /** The type that a fragment's fields are selected of; null where the fragment does not apply. */
+  /** The type that a fragment's fields belong to; null where the fragment does not apply. */
   readonly typeOf: (condition: string, parent: T) => T | null;
-  /** Whether a selection counts; all do without it, also those with @skip and @include. */
+  /** Whether a selection is included. Default: all are, whatever their @skip and @include. */
   readonly includes?: (node: SelectionNode) => boolean;
 }
 
@@ -67,7 +69,7 @@ export function* selectedFields<T>(
   for (const set of sets) yield* visit(set, type);
 }
 
-/** The selection sets found under `path` (field names, aliases ignored) below `sets`, whatever the types are. */
+/** The selection sets at `path` (field names, not aliases) below `sets`, whatever the types are. */
 export function selectionsAt(
   fragments: Fragments,
   sets: readonly (SelectionSetNode | undefined)[],
@@ -83,12 +85,12 @@ export function selectionsAt(
   return found;
 }
 
-/** The fragments that a resolver's `info` brings. */
+/** The fragments of a resolver's `info`. */
 export function fragmentsOf({ fragments }: Pick<GraphQLResolveInfo, 'fragments'>): Fragments {
   return fragments as Fragments;
 }
 
-/** How fields become a value. */
+/** How fields become a value: a monoid (`nothing`, `add`) and the value of one field. */
 export interface Folding<T> {
   readonly nothing: T;
   add(left: T, right: T): T;
@@ -105,7 +107,7 @@ export class SelectionFold<T> {
     this.#folding = folding;
   }
 
-  /** The value of all fields that `set` selects of `parent`. */
+  /** The value of all fields that `set` selects from `parent`. */
   of(set: SelectionSetNode, parent: GraphQLNamedType): T {
     const { add, nothing } = this.#folding;
     return set.selections.reduce((sum, node) => add(sum, this.#selection(node, parent)), nothing);
