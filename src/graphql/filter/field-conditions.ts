@@ -1,4 +1,9 @@
-/** Field selectors on any leaf. An absent leaf counts as the zero value of its type, as it does for the API server. */
+/**
+ * Field selectors on any leaf. An absent leaf equals the zero value of its type, as on the API server.
+ *
+ *   status.phase=Running     status.phase eq "Running"
+ *   spec.nodeName=           spec.nodeName eq "", or spec.nodeName does not exist
+ */
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { checkValue } from '../../catalog/values/values.ts';
@@ -9,8 +14,8 @@ import { refuse } from './filter-values.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
 
 /**
- * What a field selector says, on kinds with these trees.
- * @throws PortolanError BAD_USER_INPUT
+ * The filter of a field selector, on kinds with these trees.
+ * @throws PortolanError BAD_USER_INPUT for a selector that cannot be parsed, and for an unknown path.
  */
 export function fieldConditions(text: string, place: string, trees: readonly FieldTree[]): Filter {
   const requirements = parseFieldSelector(text);
@@ -27,7 +32,7 @@ export function fieldConditions(text: string, place: string, trees: readonly Fie
 }
 
 function equalTo(path: Path, type: LeafType, written: string, place: string): Filter {
-  const given = meant(type, written);
+  const given = typedValue(type, written);
   const zero = written === '' || given === false || given === 0;
   if (checkValue(type, given) !== null) {
     if (written === '') return negation(existence(path));
@@ -37,8 +42,8 @@ function equalTo(path: Path, type: LeafType, written: string, place: string): Fi
   return zero ? { kind: 'or', of: [equal, negation(existence(path))] } : equal;
 }
 
-/** The value that a text stands for in a leaf of this type. */
-function meant(type: LeafType, written: string): unknown {
+/** The value of a text in a leaf of this type: `"3"` is 3 in an Int leaf. A text that is no such value stays a text. */
+function typedValue(type: LeafType, written: string): unknown {
   switch (type) {
     case 'Boolean':
       return written === 'true' ? true : written === 'false' ? false : written;

@@ -122,7 +122,7 @@ test('shapes that contain each other can be filtered on through either', () => {
     root: 'root',
     shapes: {
       root: shape('root', [['a', object('a')]]),
-      // Looked at depth first, `b` has nothing but `a`, which is being looked at, and `zero` comes after it.
+      // A depth-first search reaches `b` while `a` is not finished, so `b` looks empty then; `zero` comes after `b`.
       a: shape('a', [
         ['b', object('b')],
         ['zero', { kind: 'leaf', type: 'String' }],

@@ -1,12 +1,12 @@
-/** Paths that a caller writes, looked up in the kinds that are asked. */
+/** Looks up a caller's paths in the queried kinds. */
 import { PortolanError } from '../../base/errors.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath } from '../../catalog/tree/path.ts';
 
 /**
- * What stands at a path. With `every` it must be there in all trees, with `some` in one at least: kinds without it have no value there.
- * @throws PortolanError BAD_USER_INPUT for a path that is not there, or is of different types.
+ * Resolves a path. `every`: all trees must have it. `some`: one tree must have it, and objects of the other kinds have no value there.
+ * @throws PortolanError BAD_USER_INPUT for an unknown path, and for one with different types in different kinds.
  */
 export function pathIn(trees: readonly FieldTree[], written: string, needed: 'every' | 'some'): ResolvedPath {
   const path = parsePath(written);
@@ -31,7 +31,7 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
   return first;
 }
 
-/** The path of a value that can be compared. @throws PortolanError BAD_USER_INPUT, beginning with `what`, for anything else. */
+/** The path of a leaf. @throws PortolanError BAD_USER_INPUT, beginning with `what`, for an object, a map or a list. */
 export function leafIn(what: string, { type, path }: ResolvedPath): Path {
   if (type.kind === 'leaf') return path;
   const hint = type.kind === 'list' ? `; ${path.text}[] goes through its elements` : '';

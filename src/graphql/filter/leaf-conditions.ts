@@ -1,4 +1,8 @@
-/** Conditions on one value: the operators of a leaf's filter as a query filter. */
+/**
+ * Conditions on one leaf: its filter operators become a query filter. Negative operators become a negation of their positive form.
+ *
+ *   replicas: { gte: 1, ne: 3 }     and(comparison gte 1, not(comparison eq 3))
+ */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { checkPattern } from '../../catalog/values/pattern.ts';
@@ -10,8 +14,8 @@ import { entriesOf, listOf, refuse, truth } from './filter-values.ts';
 const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
 
 /**
- * What the operators in `value` say of the leaf at `path`; through a list, of some element.
- * @throws PortolanError BAD_USER_INPUT with the place, for what is null, empty, or not of the leaf's type.
+ * The filter of the operators in `value` on the leaf at `path`. When the path goes through a list, one matching element is enough.
+ * @throws PortolanError BAD_USER_INPUT with the place, for a value that is null, empty, or not of the leaf's type.
  */
 export function leafConditions(type: LeafType, value: unknown, place: string, path: Path): Filter {
   const { ignoreCase, ...operators } = Object.fromEntries(entriesOf(value, place));

@@ -1,5 +1,5 @@
 /**
- * Filter inputs of single values, of lists and maps of them, of conditions, and of values by path. The same in every kind.
+ * Filter inputs that all kinds share: for leaves, for lists and maps, for conditions, and for values by path.
  */
 import {
   GraphQLBoolean,
@@ -60,7 +60,7 @@ function operators(type: LeafType, scalar: GraphQLInputType): InputFields {
   };
 }
 
-/** `StringFilter` and its like. */
+/** The filter input of a leaf type, such as `StringFilter`. */
 export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
   const description = `Conditions on a ${type}.`;
   return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
@@ -91,7 +91,7 @@ export function objectMapFilter(name: string, of: GraphQLInputType): GraphQLInpu
   return new GraphQLInputObjectType({ name, fields: { key, exists, value: { type: of } } });
 }
 
-/** What can be asked of a condition, beside its type. */
+/** The filterable fields of a condition, besides its type. */
 export const conditionLeaves = {
   status: 'String',
   reason: 'String',
@@ -100,7 +100,7 @@ export const conditionLeaves = {
   observedGeneration: 'Int64',
 } as const satisfies Record<string, LeafType>;
 
-/** Conditions on one of the object's conditions. */
+/** The filter input of one entry of `status.conditions`. */
 export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
     name: 'ConditionFilter',
@@ -114,7 +114,7 @@ export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): Gra
   });
 }
 
-/** Conditions on what stands at a path. */
+/** The filter input of the value at a path. */
 export function pathFilter(scalar: (name: string) => GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
     name: 'PathFilter',

@@ -1,4 +1,4 @@
-/** Metadata as a field tree of its own: what ObjectMetaFilter is made from, the same for every kind. */
+/** The field tree of ObjectMeta. ObjectMetaFilter is built from it, and all kinds share it. */
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 

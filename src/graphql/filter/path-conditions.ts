@@ -1,4 +1,4 @@
-/** Conditions by path: what the typed tree does not reach, free JSON above all. */
+/** Conditions by path: they reach values without a typed filter field, mainly free JSON. */
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
@@ -9,8 +9,8 @@ import { leafConditions } from './leaf-conditions.ts';
 const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
 
 /**
- * What one PathFilter says, on kinds with these trees. Of a list or an object only `exists` can be asked.
- * @throws PortolanError BAD_USER_INPUT
+ * The filter of one PathFilter, on kinds with these trees. A list or an object supports only `exists`.
+ * @throws PortolanError BAD_USER_INPUT for an unknown path, and for an operator that its type does not support.
  */
 export function pathConditions(value: unknown, place: string, trees: readonly FieldTree[]): Filter {
   const { path: written, ...operators } = Object.fromEntries(entriesOf(value, place));

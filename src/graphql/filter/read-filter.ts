@@ -1,6 +1,13 @@
 /**
- * From a filter argument to a query filter. Null or {} at the top means everything; below the top both are refused with the path,
- * because an absent variable inside a filter would otherwise match everything in silence.
+ * Compiles a filter argument to a query filter. The roles of input fields (filter-types.ts) decide how each value is read.
+ *
+ *   { status: { phase: { ne: "Running" } } }
+ *     { kind: 'not', of: comparison of status.phase, eq "Running" }
+ *   { spec: { containers: { some: { image: { startsWith: "web" } } } } }
+ *     { kind: 'some', path: spec.containers, of: comparison of image, startsWith "web" }     the path is relative to one element
+ *
+ * Invariant: null or {} means everything at the top only. Below the top both are refused with their path, because an absent variable
+ * inside a filter would otherwise match everything.
  */
 
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
@@ -21,16 +28,16 @@ import { leafConditions } from './leaf-conditions.ts';
 import { conditionLeaves } from './leaf-filter-types.ts';
 import { pathConditions } from './path-conditions.ts';
 
-/** What a filter is read against. */
+/** The kinds' data that a filter is compiled with. */
 export interface FilterContext {
-  /** Of the kinds that are asked. */
+  /** The field trees of the queried kinds. */
   readonly trees: readonly FieldTree[];
-  /** What `search` looks at beside names and labels. */
+  /** Paths that `search` covers in addition to names and labels. */
   readonly searchPaths: readonly Path[];
 }
 
 /**
- * The filter that an input of `type` stands for.
+ * The query filter of an argument of this input type.
  * @throws PortolanError BAD_USER_INPUT with the place in the message; QUERY_TOO_COSTLY for a filter that is too large.
  */
 export function filterFrom(type: GraphQLInputObjectType, value: unknown, context: FilterContext): Filter {
@@ -47,7 +54,7 @@ class FilterReader {
     this.#context = context;
   }
 
-  /** `base` is where the fields of `type` stand, relative to the object or to the element of a list. */
+  /** `base` is the path of the fields of `type`, relative to the object or to the element of a list. */
   fields(type: GraphQLInputObjectType, value: unknown, place: string, base: readonly PathStep[]): Filter {
     return conjunction(
       entriesOf(value, place).map(([name, item]) => {
@@ -124,7 +131,7 @@ class FilterReader {
     }
   }
 
-  /** All of the list hold. */
+  /** The conjunction of the items of a list. */
   #each(value: unknown, place: string, one: (item: unknown, place: string) => Filter): Filter {
     const items = listOf(value, place);
     if (items.length === 0) return refuse(place, nothingGiven);
@@ -198,7 +205,7 @@ function presence(steps: readonly PathStep[], value: unknown, place: string): Fi
   return truth(value, place) ? existence(pathOf(steps)) : negation(existence(pathOf(steps)));
 }
 
-/** An entry with the member that names it, and the rest, which must say something. */
+/** Splits an item such as `{ key: "app", eq: "web" }` into its key and its conditions, of which it must have one. */
 function keyed(value: unknown, place: string, name: string): { key: string; rest: FilterValues } {
   const { [name]: key, ...rest } = Object.fromEntries(entriesOf(value, place));
   entriesOf(rest, place);
@@ -215,7 +222,7 @@ function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
   return type;
 }
 
-/** What a filter on these kinds is read against. */
+/** The context for filters on these kinds. */
 export function filterContext({ source }: Pick<Operation, 'source'>, kinds: readonly CatalogKind[]): FilterContext {
   return { trees: kinds.map(({ tree }) => tree), searchPaths: source.searchPaths };
 }
