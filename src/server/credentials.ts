@@ -1,4 +1,4 @@
-/** What a request of Node's HTTP server, or a WebSocket's upgrade request, says of who sends it. */
+/** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Credentials } from '../access/caller.ts';
 

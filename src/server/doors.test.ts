@@ -1,4 +1,4 @@
-/** Every door names the caller: HTTP through Yoga, prepared answers, WebSocket. */
+/** Every transport names the caller: HTTP through Yoga, prepared answers, WebSocket. */
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -14,7 +14,7 @@ const nobody = { id: 'none', of: () => noRows };
 const plain = '{ exampleComWidgets { nodes { metadata { name } } } }';
 const counted = '{ exampleComWidgets { totalCount nodes { metadata { name } } } }';
 
-/** `alice` sees everything, others nothing; without a name there is no caller. */
+/** `alice` sees everything and other names see nothing; a request without a name has no caller. */
 const byName = (name: string | undefined): Caller => {
   if (name === undefined) throw new PortolanError('FORBIDDEN', 'Say who you are.');
   return { name };
@@ -58,7 +58,7 @@ test.each(ways)('over HTTP, prepared or not, the caller is known %s', async (_, 
     return ((await response.json()) as { data: { exampleComWidgets: { nodes: unknown[] } } }).data.exampleComWidgets
       .nodes;
   };
-  // One after the other: what is kept of one caller's answer must not answer the other.
+  // One after the other: an answer cached for one caller must not be served to the other.
   for (const query of [plain, counted]) {
     for (const turn of [1, 2]) {
       expect([turn, await ask(query, 'alice')]).toEqual([turn, [{ metadata: { name: 'a' } }]]);

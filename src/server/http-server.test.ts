@@ -37,7 +37,7 @@ interface Asked {
   readonly body?: string;
 }
 
-/** A request whose path and headers are sent exactly as they stand. */
+/** Sends a request with exactly this path and these headers. */
 async function ask(path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
   const request = httpRequest({ host: '127.0.0.1', port: server.port, path, method, headers, agent: false });
   request.end(body);
@@ -47,7 +47,7 @@ async function ask(path: string, { method = 'GET', headers = {}, body }: Asked =
 
 const json = { 'content-type': 'application/json' };
 
-/** What a server answers to bytes on a bare connection. */
+/** The server's answer to bytes on a bare connection. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   socket.write(bytes);

@@ -1,8 +1,10 @@
 /**
  * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health, metrics.
  *
- * Life: listening -> close(): no new connections, WebSockets told to go (1001), running requests given a moment, then every socket
- * is destroyed; always over within a second.
+ *   listening -> close(): no new connections; WebSockets are closed with 1001
+ *             -> running requests have `grace` to finish -> every socket is destroyed
+ *
+ * Invariant: close() resolves within a second.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -27,13 +29,13 @@ export interface ServerOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
-  /** Who calls; everybody is the local user without it. */
+  /** Names the caller of a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly readiness: () => Readiness | Promise<Readiness>;
-  /** What /metrics answers; without it the path is nowhere. */
+  /** The metrics of /metrics; without them the path answers 404. */
   readonly metrics?: Metrics;
   readonly tabs: readonly PlaygroundTab[];
-  /** Who answers plain list queries with prepared text; without it, the executor answers them too. */
+  /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
   readonly log: Logger;
 }
@@ -45,10 +47,13 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Milliseconds that running requests get at shutdown. */
+/** Milliseconds that running requests have to finish at shutdown. */
 const grace = 700;
 
-/** Starts to listen. Throws CONFIGURATION for an address that is not loopback or a port that is taken. */
+/**
+ * Starts to listen.
+ * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, log } = options;
   refuseUnlessLoopback(host);
@@ -57,7 +62,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { pages } = options;
   const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
   const server = createServer((request, response) => {
-    // A request line may name the whole address; Yoga expects a path.
+    // A request line may hold a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
       answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response, {});
@@ -120,19 +125,19 @@ async function shutdown(
   clearTimeout(late);
 }
 
-/** The path as it was sent. Not by way of URL: that throws for some, and takes the path `//x` for a host. */
+/** The path as it was sent. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] || '/';
 }
 
-/** A page of another site may open a WebSocket to loopback; its Origin tells. Programs send none. */
+/** Browsers let a page of any site open a WebSocket to loopback, so the Origin is checked. Programs send no Origin. */
 function sameOrigin({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return true;
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** Answers what is not GraphQL; null when the request is for the endpoint. */
+/** Answers every path but the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,

@@ -9,7 +9,7 @@ export interface PlaygroundTab {
 
 const folder = fileURLToPath(new URL('../../schema/operations/', import.meta.url));
 
-/** Reads the tabs; a missing folder is no tabs. */
+/** Reads the tabs; none when the folder is missing. */
 export function readPlaygroundTabs(): readonly PlaygroundTab[] {
   let names: readonly string[];
   try {

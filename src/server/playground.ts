@@ -1,9 +1,9 @@
 /**
- * The playground: GraphiQL with everything it needs in one page, so that it works where nothing else can be reached.
+ * The playground: GraphiQL in one self-contained page, so that it works without access to any other server.
  */
 import type { PlaygroundTab } from './playground-tabs.ts';
 
-const placeOfTabs = 'the tabs stand here';
+const tabsMarker = 'the tabs stand here';
 
 export interface Playground {
   /** Makes the page; Yoga waits for it before it renders. */
@@ -12,8 +12,8 @@ export interface Playground {
 }
 
 /**
- * What Yoga shows to browsers. The page is put together once, when it is first asked for: GraphiQL's source takes 9 MB, which no
- * start should wait for. Without tabs GraphiQL welcomes in its own words.
+ * The page that Yoga serves to browsers. It is rendered once, at the first request, because loading GraphiQL's 9 MB of source would
+ * slow every start. Without tabs GraphiQL shows its own welcome text.
  */
 export function playground(tabs: readonly PlaygroundTab[]): Playground {
   let rendering: Promise<string> | null = null;
@@ -33,14 +33,14 @@ async function render(tabs: readonly PlaygroundTab[]): Promise<string> {
   const html = renderGraphiQL({
     title: 'Portolan',
     subscriptionsProtocol: 'WS',
-    ...(tabs.length === 0 ? {} : { defaultTabs: [{ query: placeOfTabs }] }),
+    ...(tabs.length === 0 ? {} : { defaultTabs: [{ query: tabsMarker }] }),
   });
-  // The renderer writes plain JSON into a script element, which `</script>` in an example would end.
+  // The renderer writes plain JSON into a script element. A `</script>` in an example would end that element.
   const values = tabs.map(({ query }) => JSON.stringify({ query }).replaceAll('<', String.raw`\u003c`));
   return (
     html
-      .replace(JSON.stringify({ query: placeOfTabs }), () => values.join(','))
-      // GraphiQL leaves old transforms on its tabs, which then jump away under the first click.
+      .replace(JSON.stringify({ query: tabsMarker }), () => values.join(','))
+      // GraphiQL leaves old transforms on its tabs, and a tab moves when it is clicked first.
       .replace('</style>', '.graphiql-tab { transform: none !important }</style>')
   );
 }

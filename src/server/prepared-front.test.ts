@@ -38,13 +38,13 @@ test('a plain list is answered with prepared text, as the executor would', async
     extensions: { portolan: { revision: expect.any(Number) } },
   });
   expect(pages).toEqual({ given: 1, atOnce: 0 });
-  // How the page is read is known by now.
+  // The route of the page is cached by now.
   const [again, executorsAgain] = await ask(body());
   expect(again).toEqual(executorsAgain);
   expect(pages).toEqual({ given: 1, atOnce: 1 });
 });
 
-/** What both answer, asked until the page is read at once and nothing of it is new. */
+/** The answer of both servers, queried until every cache is warm and the page is read at once. */
 async function asked({ ask, pages }: AnswerPair, query: string): Promise<string> {
   for (let time = 0; time < 3; time += 1) {
     const [mine, executors] = await ask(JSON.stringify({ query }));

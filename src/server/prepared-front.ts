@@ -1,13 +1,15 @@
 /**
- * The HTTP front of prepared answers. It takes a POST of JSON whose document has a plan (src/graphql/prepared), answers it with text
- * that the store's readers write, and hands every other request on to Yoga untouched.
+ * The HTTP front of prepared answers. It takes a POST of JSON whose document has a plan (src/graphql/prepared) and answers it with text
+ * that the store's readers write. It passes every other request to Yoga untouched.
  *
- *   headers -> caller -> body in one piece -> plan -> text at once, where the page is short
+ *   headers -> caller -> body in one chunk -> plan -> text at once, where the page is short
  *                                                  -> else text from a reader thread
  *                                                  -> else Yoga, with the body that was read
  *
- * Invariants: an answer is what Yoga would have sent, byte for byte (test/prepared.property.test.ts); an operation is counted once;
- * nothing is read once the client is gone.
+ * Invariants:
+ *   - An answer is byte for byte the answer that Yoga would have sent (test/prepared.property.test.ts).
+ *   - An operation is counted once.
+ *   - Nothing is read after the client has disconnected.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../access/caller.ts';
@@ -26,10 +28,10 @@ export interface PreparedFrontOptions {
   readonly limits?: DocumentLimits;
 }
 
-/** Answers the request, through Yoga where it must; null when it is not of a kind to look at: then nothing has been read of it. */
+/** Answers the request, if need be through Yoga. Null for a request that cannot have a plan; its body has not been read then. */
 export type PreparedFront = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
-/** Larger requests come in pieces; no console sends its queries so. */
+/** Larger bodies arrive in several chunks; a console's queries are smaller. */
 const mostBytes = 64 * 1024;
 
 export function preparedFront(
@@ -50,35 +52,39 @@ export function preparedFront(
     response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
   };
 
-  /** False where it takes longer. */
-  const answerNow = (asked: Asked, response: ServerResponse): boolean => {
+  /** Answers at once; false when the page needs a reader thread. */
+  const answerNow = (planned: PlannedRequest, response: ServerResponse): boolean => {
     const began = admission.monotonic();
-    const answer = answers.answerNow(asked.question);
+    const answer = answers.answerNow(planned.question);
     if (answer === null) return false;
-    send(response, asked.type, answer, began);
+    send(response, planned.type, answer, began);
     return true;
   };
 
-  const answerLater = async (asked: Asked, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answerLater = async (
+    planned: PlannedRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const gone = new AbortController();
     response.once('close', () => {
-      // Every response is closed in the end; an abort makes an error each time.
+      // 'close' comes after every response, and an abort creates an error: abort only unfinished ones.
       if (!response.writableFinished) gone.abort();
     });
     const began = admission.monotonic();
     let answer: PreparedAnswer | null;
     try {
-      answer = await answers.answer(asked.question, gone.signal);
+      answer = await answers.answer(planned.question, gone.signal);
     } catch (error) {
       if (!gone.signal.aborted) throw error;
       return finish('CANCELLED', began, null);
     }
     if (gone.signal.aborted) return finish('CANCELLED', began, null);
-    if (answer === null) return throughYoga(yoga, request, response, asked, gone.signal);
-    send(response, asked.type, answer, began);
+    if (answer === null) return throughYoga(yoga, request, response, planned, gone.signal);
+    send(response, planned.type, answer, began);
   };
 
-  /** What the request asks, as far as it has arrived; null where Yoga must answer. */
+  /** The request's plan and scopes; null when Yoga must answer, for instance because the body is not complete yet. */
   const questionOf = (request: IncomingMessage, body: Buffer | null, caller: Caller): PreparedQuestion | null => {
     if (body === null || body.length !== Number(request.headers['content-length'])) return null;
     const found = queries.find(body.toString('utf8'), parametersOf);
@@ -93,7 +99,7 @@ export function preparedFront(
     try {
       known = admission.callerOf(credentialsOf(request.headers));
     } catch {
-      // Yoga asks again, and words the refusal.
+      // Yoga authenticates again and words the refusal.
       return null;
     }
     return new Promise((resolve, reject) => {
@@ -104,13 +110,13 @@ export function preparedFront(
         const body = request.read() as Buffer | null;
         const question = questionOf(request, body, caller);
         if (body === null || question === null) {
-          // In the same turn as it was read, so that the stream has not ended.
+          // Before the next event-loop turn, while the stream has not ended.
           if (body !== null) request.unshift(body);
           Promise.resolve(yoga.handle(request, response, { caller })).then(over, reject);
         } else {
-          const asked = { question, caller, body, type };
-          if (answerNow(asked, response)) resolve();
-          else answerLater(asked, request, response).then(over, reject);
+          const planned = { question, caller, body, type };
+          if (answerNow(planned, response)) resolve();
+          else answerLater(planned, request, response).then(over, reject);
         }
       };
       const whenReadable = (caller: Caller): void => {
@@ -124,7 +130,8 @@ export function preparedFront(
   };
 }
 
-interface Asked {
+/** A request that has a plan. */
+interface PlannedRequest {
   readonly question: PreparedQuestion;
   readonly caller: Caller;
   readonly body: Buffer;
@@ -132,7 +139,7 @@ interface Asked {
   readonly type: string;
 }
 
-/** The content type to answer with, if the request's head is of the kind that is looked at. */
+/** The content type of the answer; null when the request's method, path or headers rule out a plan. */
 function answerType({ method, url, headers }: IncomingMessage): string | null {
   if (method !== 'POST' || url !== endpoint) return null;
   if (!/^application\/json(;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '')) return null;
@@ -143,7 +150,7 @@ function answerType({ method, url, headers }: IncomingMessage): string | null {
   return accepted === null ? null : `${accepted}; charset=utf-8`;
 }
 
-/** What Yoga answers with: of the accepted types the first that it has. Null where that is not plain to see. */
+/** The media type that Yoga would choose: the first accepted type that it supports. Null when the choice is not certain. */
 function acceptedType(accept: string): string | null {
   for (const each of accept.toLowerCase().replace(/\s/g, '').split(',')) {
     const [type, ...parameters] = each.split(';');
@@ -167,7 +174,7 @@ function acceptedType(accept: string): string | null {
   return null;
 }
 
-/** What a body asks, null unless it is as plain as GraphQL over HTTP wants it. */
+/** The query parameters of a body; null for a malformed body, and for one with other members, such as `extensions`. */
 function parametersOf(text: string): QueryParameters | null {
   let given: unknown;
   try {
@@ -192,12 +199,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A request whose body has been read already. */
+/** Sends a request through Yoga whose body has been read already. */
 async function throughYoga(
   yoga: Yoga,
   request: IncomingMessage,
   response: ServerResponse,
-  { body, caller }: Asked,
+  { body, caller }: PlannedRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>

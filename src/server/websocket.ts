@@ -1,11 +1,16 @@
 /**
  * GraphQL over WebSocket (the graphql-transport-ws protocol) through the same pipeline as HTTP.
  *
- * Owns: what graphql-ws leaves open: operations run through Yoga's plugins, errors carry codes and nothing meant for HTTP, dead
- * connections are found by pings, and failures go to the log. A document that cannot be run is answered with an `error` message:
- * thrown, it would close the socket with all that runs on it.
+ * Owns the parts that graphql-ws leaves to its user:
+ *   - Operations run through Yoga's plugins.
+ *   - Errors carry codes, and no fields meant for HTTP.
+ *   - Pings find dead connections.
+ *   - Failures are logged.
  *
- *   connection -> init, ack -> subscribe … complete -> (client, ping or dispose) closed -> its operations end, their reads are cut
+ * Never: throws for a document that cannot be run. A thrown error would close the socket and end its other operations, so the client
+ * receives an `error` message instead.
+ *
+ *   connection -> init, ack -> subscribe … complete -> closed (by client, missed ping or dispose) -> its operations end, reads are cancelled
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -27,7 +32,7 @@ interface Connection {
   readonly signal: AbortSignal;
   /** The headers of the upgrade request. */
   readonly headers: IncomingHttpHeaders;
-  /** Who calls; known once the connection has been initialised. */
+  /** Null until the connection has been initialised. */
   caller: Caller | null;
 }
 
@@ -41,7 +46,7 @@ interface Params {
   readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
-/** Milliseconds between pings; a connection that has not answered one when the next is due is dead. */
+/** Milliseconds between pings. A connection without a pong since the last ping is terminated. */
 const heartbeat = 12_000;
 const goingAway = 1001;
 const internalError = 1011;
@@ -121,7 +126,10 @@ export function serveWebSockets(
   };
 }
 
-/** Parses and validates as HTTP does. Throws an error or a list of errors that end the operation before it begins. */
+/**
+ * Parses and validates as HTTP does.
+ * @throws an error or a list of errors; the operation does not begin then.
+ */
 async function prepare(yoga: Yoga, params: Params, { signal, caller: known }: Connection): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal, caller });
@@ -156,7 +164,7 @@ function parseCoded<T>(parse: (query: string) => T, query: string): T {
   }
 }
 
-/** What Yoga notes for the status line has no place in a message. */
+/** Removes `extensions.http`, in which Yoga keeps the HTTP status. */
 function withoutHttp(error: GraphQLError): GraphQLError {
   if (error.extensions['http'] === undefined) return error;
   const { http: _, ...extensions } = error.extensions;
@@ -170,7 +178,7 @@ function withoutHttp(error: GraphQLError): GraphQLError {
   });
 }
 
-/** Resolves when the text has been handed to the network: a slow client pauses its subscription. */
+/** Resolves when the text has been written to the network, so that a slow client slows its subscription. */
 function sendText(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) return resolve();

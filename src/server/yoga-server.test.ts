@@ -86,7 +86,7 @@ describe('the playground', () => {
     return await response.text();
   };
 
-  /** What GraphiQL is called with. */
+  /** The options that the page passes to GraphiQL. */
   const optionsOf = (html: string) => JSON.parse(/^\s*(\{"title":"Portolan".*\}),$/m.exec(html)?.[1] ?? 'null');
 
   test('loads nothing from anywhere else', async () => {

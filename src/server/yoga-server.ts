@@ -1,5 +1,5 @@
 /**
- * The GraphQL endpoint as Request in, Response out. Every feature is a small plugin; sockets are opened elsewhere (http-server.ts).
+ * The GraphQL endpoint as a function from Request to Response. Every feature is a small plugin; http-server.ts opens the sockets.
  */
 
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
@@ -19,7 +19,7 @@ export const endpoint = '/graphql';
 /** The largest request, over HTTP and over WebSocket. */
 export const maxRequestBytes = 1024 * 1024;
 
-/** What a door hands on with a request. */
+/** The context that a transport passes with a request whose caller it has authenticated. */
 export interface DoorContext {
   readonly caller?: Caller;
 }
@@ -28,12 +28,12 @@ export type Yoga = YogaServerInstance<DoorContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
-  /** Who calls; everybody is the local user without it. */
+  /** Names the caller of a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly log: Logger;
-  /** What the playground opens with; without tabs there is GraphiQL's own welcome. */
+  /** The playground's first tabs. Without tabs it shows GraphiQL's own welcome text. */
   readonly tabs: readonly PlaygroundTab[];
-  /** Where operations are counted; nowhere without it. */
+  /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
 }
 
@@ -42,7 +42,7 @@ export function createYogaServer({ log, tabs, ...options }: YogaOptions): Yoga {
   return yogaOver(createAdmission(options), { log, tabs });
 }
 
-/** The admission of a server's doors. */
+/** The admission that all transports of a server share. */
 export function createAdmission({
   source,
   authenticate = everyoneIsLocal,
@@ -51,13 +51,13 @@ export function createAdmission({
   return new Admission(source, authenticate, metrics?.operations ?? null);
 }
 
-/** The endpoint behind an admission that other doors share. */
+/** The endpoint behind an existing admission. */
 export function yogaOver(admission: Admission<Generation>, { log, tabs }: Pick<YogaOptions, 'log' | 'tabs'>): Yoga {
   return createYoga<DoorContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [useAdmission(admission, log), useLimits(), useSameSite(), usePageRules(), useExecutionCancellation()],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
-    // A cached parse error is thrown before any other plugin hears of it, and would not be counted.
+    // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
     ...playground(tabs),
     landingPage: false,
@@ -69,7 +69,7 @@ export function yogaOver(admission: Admission<Generation>, { log, tabs }: Pick<Y
   });
 }
 
-/** Bodies that a web page of another site could send without being asked first are refused. */
+/** Refuses bodies that a page of another site could send without a CORS preflight. */
 function useSameSite(): Plugin {
   const simple = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
   return {
@@ -83,7 +83,7 @@ function useSameSite(): Plugin {
   };
 }
 
-/** Holds the browser to what the playground is: one page that talks to this gateway and stands in nobody's frame. */
+/** Content-Security-Policy of the playground: inline code only, connections only to this gateway, no embedding in frames. */
 const pageRules = [
   "default-src 'none'",
   "script-src 'unsafe-inline' blob:",

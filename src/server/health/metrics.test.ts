@@ -21,7 +21,7 @@ const widgets = 'widgets.example.com';
 const gadgets = 'gadgets.example.com';
 const status: IngestStatus = { ...idleStatus, phase: 'WATCHING' };
 
-/** What a metric says under exactly these labels; undefined where there is no such series. */
+/** The value of the metric's series with exactly these labels; undefined when the series is missing. */
 function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   const line = text.split('\n').find((each) => {
@@ -31,7 +31,7 @@ function sampleOf(text: string, name: string, labels: Readonly<Record<string, st
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
-/** A gateway's server over this source and reader. */
+/** A gateway's server with metrics, over this source and reader. */
 async function serving(options: Pick<MetricsOptions, 'reader' | 'source'> & Partial<MetricsOptions>) {
   const progress = { ready: true, failing: [] };
   const all = { progress: () => progress, version: '1.2.3', clock: systemClock, log: silentLogger, ...options };
@@ -52,7 +52,7 @@ async function serving(options: Pick<MetricsOptions, 'reader' | 'source'> & Part
 const overStore = ({ reader, engine: { source } }: EngineFixture, more: Partial<MetricsOptions> = {}) =>
   serving({ reader, source, ...more });
 
-/** The made-up schema over an empty store. */
+/** The hand-made schema over an empty store. */
 function overHandMade() {
   const made = handMadeSource();
   const { reader } = engineFixture();

@@ -1,12 +1,12 @@
 /**
- * What /metrics answers, in Prometheus' text format.
+ * The answer of /metrics, in Prometheus' text format.
  *
- * Owns: a registry of its own; there is nothing global. Operations are counted as they happen, everything else is read when it is
- * asked for: memory, and one short lease that concurrent scrapes share.
+ * Owns: its registry; no metric is global. Operations are counted when they happen. A scrape reads all other values from memory and
+ * from one short lease, which concurrent scrapes share.
  *
- *   scrape -> one lease (or, after a moment's patience, none) -> gauges are set -> text
+ *   scrape -> one lease (none after `patienceMs`) -> gauges are set -> text
  *
- * Invariant: a scrape never fails. What cannot be had is left out and counted in portolan_scrape_failures_total.
+ * Invariant: a scrape never fails. A part that cannot be read is left out and counted in portolan_scrape_failures_total.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../../base/clock.ts';
@@ -21,9 +21,9 @@ import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.t
 export interface MetricsOptions {
   readonly reader: PooledReader;
   readonly source: GraphQLSource;
-  /** How far ingest is. */
+  /** Ingest's progress. */
   readonly progress: () => Progress;
-  /** Of Portolan. */
+  /** Portolan's version. */
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,7 +36,7 @@ export interface Metrics {
   readonly contentType: string;
   /** The exposition. Never rejects. */
   text(): Promise<string>;
-  /** Name, type, labels and meaning of every metric of Portolan's own, in the order of the exposition. */
+  /** Name, type, labels and help of Portolan's own metrics, in the order of the exposition. */
   described(): readonly MetricDescription[];
 }
 
@@ -162,7 +162,7 @@ class MetricsRegistry implements Metrics {
   }
 }
 
-/** 0 before the first generation, which is no failure. */
+/** The number of kinds; 0 before the first generation, which is not a failure. */
 function kindsOf(source: GraphQLSource): number {
   try {
     return source.generation().catalog.kinds.length;

@@ -1,7 +1,7 @@
-/** What is counted of GraphQL operations, over HTTP and WebSocket alike. */
+/** Metrics of GraphQL operations, over HTTP and WebSocket. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** `unknown` where a document could not be parsed, or has no operation that could be run. */
+/** `unknown`: the document could not be parsed, or the operation to run could not be chosen. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
 export class OperationMetrics {
@@ -17,7 +17,7 @@ export class OperationMetrics {
       labelNames: ['type', 'code'],
       registers,
     });
-    // A rate needs a first value to rise from.
+    // Prometheus computes a rate from two samples, so the series start at 0.
     for (const type of ['query', 'subscription']) this.#operations.inc({ type, code: 'OK' }, 0);
     this.#durations = new Histogram({
       name: 'portolan_graphql_operation_duration_seconds',
@@ -38,12 +38,12 @@ export class OperationMetrics {
     this.#operations.inc({ type, code });
   }
 
-  /** Takes note of how long an execution lasted. */
+  /** Records the duration of an execution. */
   took(type: OperationType, seconds: number): void {
     this.#durations.observe({ type }, seconds);
   }
 
-  /** Counts an open subscription in; the returned function counts it out, once. */
+  /** Counts a subscription as open. The returned function counts it as closed; further calls have no effect. */
   subscribed(): () => void {
     this.#subscriptions.inc();
     let over = false;

@@ -1,8 +1,11 @@
 /**
- * What /readyz answers: how far ingest is, with the phase of everything that fails.
+ * The answer of /readyz: ingest's progress, with the phase of each failing resource.
  *
- * The failures come from ingest's progress, their phases from the store. A probe is answered although the store is busy or not there:
- * then the phases are null.
+ * Failures come from ingest's progress, and their phases from the store. A probe is answered even when the store is busy or missing;
+ * the phases are null then.
+ *
+ *   progress  { ready: false, failing: [{ cluster: "east", resource: "pods", error: "forbidden" }] }
+ *   answer    { ready: false, failing: [{ cluster: "east", resource: "pods", phase: "PARKED", error: "forbidden" }] }
  */
 
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
@@ -10,34 +13,34 @@ import type { Reader } from '../../store/types/lease.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 
-/** What /readyz answers. */
+/** The body of /readyz. */
 export interface Readiness {
   readonly ready: boolean;
   readonly [detail: string]: unknown;
 }
 
-/** As far as the server has to know what ingest reports. */
+/** The part of ingest's progress that the server reads. */
 export interface Progress {
   readonly ready: boolean;
   readonly failing: readonly Failing[];
-  /** Room on the disk, where the store is open. */
+  /** Use of the disk; absent or null before the store is open. */
   readonly disk?: DiskUse | null;
   readonly [detail: string]: unknown;
 }
 
 export interface Failing {
   readonly cluster: string;
-  /** resourceKey; `everything` where the cluster itself cannot be read. */
+  /** resourceKey; `everything` when the cluster itself cannot be read. */
   readonly resource: string;
   readonly error: string;
-  /** Those that fail, where it is ingested by namespaces. */
+  /** The failing namespaces, for a resource that is ingested by namespace. */
   readonly namespaces?: readonly string[];
 }
 
 /** Milliseconds that a probe waits for the store. */
 const patience = 300;
 
-/** The progress, each failing resource with its phase; null for what the store does not know. Never rejects. */
+/** The progress with a phase for each failing resource; null where the store has none. Never rejects. */
 export async function readinessOf(progress: Progress, reader: Reader): Promise<Readiness> {
   if (progress.failing.length === 0) return progress;
   const phases = await phasesIn(reader).catch(() => new Map<string, IngestStatus['phase']>());

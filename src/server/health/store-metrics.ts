@@ -1,8 +1,8 @@
 /**
- * What is measured of ingest and of the store: set anew at each scrape from one snapshot.
+ * Metrics of ingest and of the store. Each scrape sets them again from one snapshot.
  *
- * Restarts are counted by ingest and kept in the store; they are shown as counters, whose value is what the store says. A resource
- * that is gone takes its series with it, and while the store cannot be read there are none: better no value than an old one.
+ * Ingest counts restarts and keeps the counts in the store; the counters here copy them. A removed resource loses its series.
+ * While the store cannot be read, its metrics have no series, because an outdated value would mislead.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readLogFloor } from '../../store/read/changes.ts';
@@ -13,14 +13,14 @@ import type { ResourceProgress } from '../../store/types/progress.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 import type { Failing } from './readiness.ts';
 
-/** What the store says at one revision. */
+/** The store's figures at one revision. */
 export interface StoreFacts {
   readonly resources: readonly ResourceProgress[];
   readonly revision: number;
   readonly logFloor: number;
 }
 
-/** Two small statements, whatever the size of the store. */
+/** Reads the figures with two small statements; their cost does not grow with the number of objects. */
 export async function readStoreFacts(lease: Lease): Promise<StoreFacts> {
   return {
     resources: await readResourceProgress(lease),

@@ -118,7 +118,7 @@ test('a refused operation has no data, and the status that its media type asks f
   expect(error?.extensions).toEqual({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number), allowed: 1000 });
 });
 
-/** The answer to one page of a widget whose spec has fields with these names, every one of them asked for. */
+/** The answer to a page of widgets whose spec has fields of these names, all of them selected. */
 async function answerWith(names: readonly string[], first: number): Promise<unknown> {
   const fixture = engineFixture();
   const spec = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };

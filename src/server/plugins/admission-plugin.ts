@@ -1,12 +1,12 @@
 /**
- * Yoga's door to the admission (src/operation/admission.ts), over HTTP and WebSocket alike. It gives every document the current
- * generation and an Operation, refuses what costs too much before anything is read, and counts each operation once.
+ * Connects Yoga to the admission (src/operation/admission.ts), over HTTP and WebSocket. It gives every document the current generation
+ * and an Operation, refuses an operation over the cost limit before anything is read, and counts each operation once.
  *
  *   HTTP        onRequest: caller of the request        WebSocket   the connection's caller is in the context (websocket.ts)
  *   onEnveloped: operation begins, schema set -> onParse, onValidate: refusals are counted -> onExecute: cost, then admission.run
  *                                                                                         -> onSubscribe: cost, then events
  *
- * Yoga's own `schema` as a function is not asked for over WebSocket; onEnveloped is, on both ways.
+ * The schema is set in onEnveloped, which runs for both transports. Yoga's option `schema` as a function does not run over WebSocket.
  */
 import {
   type DocumentNode,
@@ -30,10 +30,10 @@ import { codedError, codeOfThrown } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
 
-/** What Yoga (over HTTP) and websocket.ts put into the context of a document. */
+/** The context of a document, as Yoga (over HTTP) or websocket.ts makes it. */
 interface Enveloped {
   readonly request?: Request;
-  /** Of a WebSocket. */
+  /** Aborts when the WebSocket is lost. */
   readonly signal?: AbortSignal;
   readonly caller?: Caller;
   readonly params?: { readonly extensions?: unknown; readonly operationName?: string | null };
@@ -49,7 +49,7 @@ const codes: OutcomeCodes<unknown> = {
   ofThrown: codeOfThrown,
 };
 
-/** Stands before all plugins that may refuse a document, so that it counts what they refuse. */
+/** Must be the first plugin, so that it counts the documents that later plugins refuse. */
 export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
   const callerIn = ({ request, caller }: Enveloped): Caller =>
@@ -129,7 +129,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
   };
 }
 
-/** What is answered instead of executing an operation that costs too much; null where it may run. */
+/** The answer to an operation over the cost limit; null for an operation that may run. */
 function refusal(args: ExecutionArgs, log: Logger): { readonly errors: readonly GraphQLError[] } | null {
   const { schema, document, variableValues, contextValue } = args;
   try {
@@ -143,7 +143,10 @@ function refusal(args: ExecutionArgs, log: Logger): { readonly errors: readonly 
   }
 }
 
-/** An answer without data: 400 where the media type has statuses of its own (GraphQL over HTTP); Yoga takes `http` out again. */
+/**
+ * Marks the error so that an answer without data has status 400 where the media type defines statuses (GraphQL over HTTP). Yoga removes
+ * `http` from the answer.
+ */
 function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
   return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status: 400 } } });
 }
@@ -152,7 +155,7 @@ function operationOf({ document, operationName }: ExecutionArgs): OperationDefin
   return getOperationAST(document, operationName) ?? null;
 }
 
-/** `extensions: {"portolan": {"explain": true}}` beside the query. */
+/** Does the request have `extensions: {"portolan": {"explain": true}}`? */
 function asksForExplanation(extensions: unknown): boolean {
   const { portolan } = (extensions ?? {}) as { readonly portolan?: { readonly explain?: unknown } | null };
   return portolan?.explain === true;
@@ -163,8 +166,8 @@ function isHttp(context: unknown): boolean {
 }
 
 /**
- * Is none of the document's operations the one to run? Such a document is refused where no plugin hears of it: over HTTP behind the
- * parsing, over WebSocket behind the validation.
+ * Does the document lack the operation to run? Such a document is refused without a hook: over HTTP after parsing, over WebSocket after
+ * validation.
  */
 function isUnresolved(document: DocumentNode, context: unknown): boolean {
   return getOperationAST(document, (context as Enveloped).params?.operationName) == null;
@@ -175,7 +178,7 @@ function codeOr(error: unknown, otherwise: string): string {
   return typeof code === 'string' ? code : otherwise;
 }
 
-/** Of a document that will not be run: the type of its first operation. */
+/** The type of the first operation, to count a document that was refused. */
 function firstType({ definitions }: DocumentNode): OperationType {
   return definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)?.operation ?? 'unknown';
 }
@@ -185,9 +188,9 @@ function withExtensions(result: Result, operation: Operation): Result {
 }
 
 /**
- * The same messages; a failure between two of them becomes a last message with errors instead of a torn connection. `begin` is
- * called when the first message is asked for, because a transport that cannot carry messages drops them without a call. What `begin`
- * returns is called at least once when the messages end, in whatever way.
+ * Passes the messages through. A failure between two messages becomes a last message with errors, so that the connection survives.
+ * `begin` is called at the first `next`, because a transport that cannot carry messages drops the generator without calling it. The
+ * function that `begin` returns is called at least once, however the messages end.
  */
 function endingWithErrors(
   messages: AsyncIterable<Result>,

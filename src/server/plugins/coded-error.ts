@@ -1,13 +1,13 @@
 /**
- * The one boundary where thrown values become GraphQL errors. Ours keep their message and code; whatever else is thrown is a defect: it
- * is logged with a number, and the caller is told the number and nothing more.
+ * The one boundary where thrown values become GraphQL errors. A PortolanError keeps its message and code. Any other thrown value is a
+ * defect: it is logged under a random number, and the caller sees only that number.
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 
-/** The error as a caller may see it: always with `extensions.code`. */
+/** The error that the caller sees. It always has `extensions.code`. */
 export function codedError(error: unknown, log: Logger): GraphQLError {
   const original = originalOf(error);
   const place =
@@ -25,7 +25,7 @@ export function codedError(error: unknown, log: Logger): GraphQLError {
   }
   if (error instanceof GraphQLError && (original === undefined || original instanceof GraphQLError)) {
     if (error.extensions['code'] !== undefined) return error;
-    // What graphql-js itself refuses while it executes, a variable for instance, is the caller's to mend.
+    // graphql-js refused it during execution, a variable for instance: the caller can correct it.
     return new GraphQLError(error.message, { ...place, extensions: { ...error.extensions, code: 'BAD_USER_INPUT' } });
   }
   const number = randomUUID();

@@ -1,4 +1,4 @@
-/** Holds documents to their limits (src/graphql/document/document-limits.ts). */
+/** Enforces the limits on documents (src/graphql/document/document-limits.ts). */
 import type { Plugin } from 'graphql-yoga';
 import {
   type DocumentLimits,
