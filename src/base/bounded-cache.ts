@@ -1,4 +1,4 @@
-/** A map that forgets what was not asked for the longest, bounded by entries and by what the caller says they weigh. */
+/** An LRU cache, bounded by its number of entries and by their total weight. The caller gives each entry's weight. */
 export class BoundedCache<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly weight: number }>();
   readonly #mostEntries: number;
@@ -17,13 +17,13 @@ export class BoundedCache<V> {
   get(key: string): V | undefined {
     const found = this.#entries.get(key);
     if (found === undefined) return undefined;
-    // A Map keeps the order of insertion: the oldest stands first.
+    // A Map keeps insertion order. Inserting the entry again makes it the most recently used.
     this.#entries.delete(key);
     this.#entries.set(key, found);
     return found.value;
   }
 
-  /** Keeps the value, unless it alone weighs more than all may. */
+  /** Stores the value, unless its weight alone exceeds the bound. Evicts the least recently used entries to make room. */
   set(key: string, value: V, weight: number): void {
     this.delete(key);
     if (weight > this.#mostWeight) return;

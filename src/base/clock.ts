@@ -1,6 +1,6 @@
-/** Time and randomness as values that are passed in, so that a test can drive them. */
+/** Time and randomness are passed in as values, so that a test can control them. */
 export interface Clock {
-  /** Wall clock, milliseconds since the Unix epoch. For what people read; jumps when the machine's clock is set. */
+  /** Wall clock, milliseconds since the Unix epoch. For displayed times; jumps when the machine's clock is set. */
   now(): number;
   /** Monotonic milliseconds. For deadlines and durations. */
   monotonic(): number;

@@ -1,4 +1,4 @@
-/** The logger of a process or thread: pino, which those who are handed a logger need not load. */
+/** Creates the logger of a process or thread. Only this file loads pino; other code receives a Logger. */
 import pino from 'pino';
 import type { Logger, LogLevel } from './log.ts';
 

@@ -1,9 +1,9 @@
 /**
- * An async generator whose `return` takes effect at once, also while a `next` is waiting. One written with `function*` lets `return`
- * queue up behind the pending `next`, which for a stream of events may wait for ever.
+ * An async generator whose `return` takes effect at once, even while a `next` is pending. The `return` of an `async function*` queues
+ * behind the pending `next`, which may never settle in a stream of events.
  *
- * @param next gives the next step; it is called one at a time by those who iterate as the language does.
- * @param end ends what `next` waits for. It runs at `return` and `throw`, and may run more than once.
+ * @param next yields the next step. `for await` calls it one at a time.
+ * @param end makes a pending `next` settle. It runs at `return`, `throw` and disposal, and may run more than once.
  */
 export function endingGenerator<T>(
   next: () => Promise<IteratorResult<T, void>>,

@@ -2,7 +2,7 @@
  * The one catalogue of error codes, and the one error class that carries them.
  *
  * Owns: every code that can reach a caller, in GraphQL (`extensions.code`), in HTTP and on the command line.
- * Never: throws a bare Error for something a user can act on. A message is one sentence that says what to do.
+ * Never: a bare Error for a problem that a user can solve. A message is one sentence that says what to do.
  */
 export const errorCodes = {
   BAD_USER_INPUT: 'The request is well formed but a value in it cannot be used.',
@@ -42,7 +42,7 @@ export class PortolanError extends Error {
   }
 }
 
-/** The code of any thrown value; everything that is not ours is INTERNAL_SERVER_ERROR. */
+/** The code of any thrown value: INTERNAL_SERVER_ERROR unless it is a PortolanError. */
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof PortolanError ? error.code : 'INTERNAL_SERVER_ERROR';
 }

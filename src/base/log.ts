@@ -1,5 +1,5 @@
 /**
- * The one logger interface. A logger is handed down and narrowed with `child`; no room reaches for a global one.
+ * The logger interface. A logger is passed down and narrowed with `child`; no logger is global.
  * Never logged: bodies of objects, tokens, Secret data.
  */
 export interface Logger {
@@ -12,7 +12,7 @@ export interface Logger {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** A logger that says nothing. */
+/** A logger that discards every entry. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},
