@@ -20,7 +20,7 @@ function file(text: string): string {
 const load = (flags: object = {}, environment: Record<string, string> = {}, path?: string) =>
   loadConfig({ flags: { ...flags }, environment, file: path ?? file('') });
 
-/** The message of the refusal. */
+/** The message of the CONFIGURATION error. */
 function refusal(...given: Parameters<typeof load>): string {
   try {
     load(...given);

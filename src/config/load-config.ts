@@ -1,6 +1,9 @@
 /**
- * From flags, environment and file to a Config: flags win over the environment, the environment over the file, the file over defaults.
- * Every complaint names the option, where it came from, and the value.
+ * Merges flags, environment and file into a Config. Precedence: flags, then environment, then file, then defaults.
+ * Every error names the option, its source and its value.
+ *
+ *   --port 5000, PORTOLAN_PORT=6000, portolan.yaml `port: 7000`     port is 5000
+ *   PORTOLAN_PORT=x                                                 "PORTOLAN_PORT is "x" but must be a whole number from 0 to 65535."
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -8,10 +11,10 @@ import { messageOf, PortolanError } from '../base/errors.ts';
 import { type Config, flagOf, type OptionDefinition, optionTable, variableOf } from './options.ts';
 
 export interface ConfigSources {
-  /** Options of the command line by key, only those that were given. */
+  /** The options present on the command line, by key. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Path of a file that must exist; without it `portolan.yaml` of the working directory is read if it is there. */
+  /** Path of a file that must exist. Default: `portolan.yaml` in the working directory, if it exists. */
   readonly file?: string;
 }
 
@@ -20,7 +23,10 @@ interface Given {
   readonly source: string;
 }
 
-/** The whole configuration. Throws CONFIGURATION with one sentence for the first thing that is wrong. */
+/**
+ * The whole configuration.
+ * @throws PortolanError CONFIGURATION with one sentence about the first error found.
+ */
 export function loadConfig({ flags, environment, file }: ConfigSources): Config {
   const { values, name } = readFile(file);
   for (const key of Object.keys(values)) {
@@ -63,8 +69,8 @@ function find(
 }
 
 /**
- * Where a Service is called portolan, Kubernetes sets PORTOLAN_PORT to its address in every Pod of the namespace, in the manner of
- * Docker links; nobody meant that as an option.
+ * Is the value a service link? For a Service named portolan, Kubernetes sets PORTOLAN_PORT=tcp://10.0.0.1:4000 in every Pod of the
+ * namespace, as Docker links did. The value is ignored then.
  */
 function isServiceLink(value: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value);

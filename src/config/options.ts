@@ -1,25 +1,27 @@
 /**
- * The one table of options. Each entry is a flag, an environment variable, a key of portolan.yaml, a line of --help and a check.
+ * The table of all options. Each entry defines a flag, an environment variable, a key of portolan.yaml, a line of --help and a check.
+ *
+ *   eventsMaxAge     --events-max-age 6h     PORTOLAN_EVENTS_MAX_AGE=6h     eventsMaxAge: 6h
  */
 import { z } from 'zod';
 
 export type CommandName = 'demo' | 'serve' | 'schema' | 'status';
 
 export interface OptionDefinition {
-  /** The key in portolan.yaml; the flag is `--` + its kebab-case, the variable PORTOLAN_ + its upper snake case. */
+  /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */
   readonly key: string;
-  /** What stands behind the flag in --help; absent for switches. */
+  /** The name of the value in --help, as in `--port <number>`; absent for switches. */
   readonly value?: string;
-  /** May be given several times, or as a list separated by commas. */
+  /** The option may be repeated, or hold a list separated by commas. */
   readonly list?: true;
   readonly help: string;
-  /** How the default is written in --help, where it is not the value itself. */
+  /** The default as --help prints it, when that differs from the parsed value. */
   readonly shown?: string;
   readonly commands: readonly CommandName[];
   readonly schema: z.ZodType;
 }
 
-/** Text of digits is a number, as flags and variables have no other way to say one. */
+/** Accepts a text of digits as a number, because flags and variables are texts. */
 const whole = (least: number, most: number) => {
   const wanted = `must be a whole number from ${least} to ${most}`;
   return z
@@ -61,7 +63,7 @@ const all = ['demo', 'serve', 'schema'] as const;
 const running = ['demo', 'serve'] as const;
 const clusters = ['serve', 'schema'] as const;
 
-/** Defaults are part of the checks, so that help, file and code cannot disagree. */
+/** Each schema holds the option's default, so that --help, file and code use the same one. */
 export const optionTable = {
   port: {
     key: 'port',
@@ -309,7 +311,7 @@ export const optionTable = {
 
 export type OptionKey = keyof typeof optionTable;
 
-/** The value of every option, defaults filled in. */
+/** The value of every option, with defaults applied. */
 export type Config = { readonly [K in OptionKey]: z.output<(typeof optionTable)[K]['schema']> };
 
 /** `eventsMaxAge` -> `--events-max-age`. */
