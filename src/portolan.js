@@ -1,19 +1,19 @@
 #!/usr/bin/env -S node --v8-pool-size=1
 /**
- * The way in: `portolan` on the command line. Plain JavaScript, because a Node that is too old cannot read the rest, and could not
- * say why.
+ * The entry point: `portolan` on the command line. It is plain JavaScript, because an older Node cannot parse TypeScript and could not
+ * report its version otherwise.
  *
- * What V8 compiles is kept beside the packages it was compiled from, so that the next start need not do it again: whoever can write
- * there can write the code itself. Where nobody can, or where NODE_COMPILE_CACHE names another folder, that is respected.
+ * Compile cache: V8's compiled code is kept in node_modules/.cache, so that later starts do not compile again. A user who can write
+ * there can change the packages too, so the cache adds no risk. If NODE_COMPILE_CACHE names another folder, that one is used. If the
+ * folder cannot be written, Node runs without a cache.
  *
- * V8 shares machine code of WebAssembly between the threads of a process: undici's parser of HTTP, Node's own reader of TypeScript.
- * Up to Node 24.21 it may free a piece while another thread takes it, and the process dies ("Check failed: jit_page.has_value()"), so
- * such code is never freed here. That is a few hundred kilobytes. Which flags are set is part of what compiled code is kept under:
- * they are set before any is looked for.
+ * `--no-wasm-code-gc`: V8 shares the machine code of WebAssembly between threads (undici's HTTP parser, Node's TypeScript parser). Up to
+ * Node 24.21 it may free code that another thread is about to use, and the process dies ("Check failed: jit_page.has_value()"). So that
+ * code, a few hundred kilobytes, is never freed. The flags are part of the cache's key, so they are set before the cache is opened.
  *
- * V8 has four threads of its own, however few processors there are, and each collection of young objects waits for all that it has
- * woken. Beside ours, which are as many, one is enough (`--v8-pool-size=1`), and first syncs are quicker for it where there
- * are two processors. Node takes this on its command line only, so it stands above and in package.json; without it nothing else changes.
+ * `--v8-pool-size=1`: V8 starts four worker threads on any machine, and each scavenge waits for all workers that it woke. The gateway
+ * has about as many threads of its own, so one worker is enough; on two processors the first sync is faster. Node accepts this option
+ * only on its command line, so it is in the first line and in package.json. Without it the gateway works the same.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -22,9 +22,9 @@ import { setFlagsFromString } from 'node:v8';
 const major = Number(process.versions.node.split('.')[0]);
 if (major >= 24) {
   setFlagsFromString('--no-wasm-code-gc');
-  const kept = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
-  const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || kept);
-  // Threads look for it there.
+  const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
+  const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheFolder);
+  // Worker threads read the folder from the environment.
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
   import('./main.ts');
 } else {

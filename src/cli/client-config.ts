@@ -2,7 +2,10 @@
 import { PortolanError } from '../base/errors.ts';
 import { apolloConfig, urqlConfig } from '../graphql/client/client-config.ts';
 
-/** Prints to standard output; exactly one client has to be named. */
+/**
+ * Prints the module of one client to standard output.
+ * @throws PortolanError CONFIGURATION unless exactly one client is named.
+ */
 export function clientConfig({ apollo, urql }: { readonly apollo?: boolean; readonly urql?: boolean }): number {
   if ((apollo === true) === (urql === true)) {
     throw new PortolanError('CONFIGURATION', 'Say which client: portolan client-config --apollo, or --urql.');

@@ -9,7 +9,7 @@ import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
-/** Runs until a signal; gives the exit code. */
+/** Runs until a signal and returns the exit code. */
 export async function demo(config: Config): Promise<number> {
   refuseUnlessLoopback(config.host);
   const log = createLogger(config.logLevel);

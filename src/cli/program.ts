@@ -1,6 +1,6 @@
 /**
- * The commands and their help. Flags come from the options table; what a command does is in its own file, which is loaded when it is
- * run: help and a wrong option need not wait for the whole house.
+ * The commands and their help. Flags come from the options table. Each command has its own file, which is loaded when the command runs,
+ * so that help and option errors appear without loading the gateway.
  */
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -15,7 +15,7 @@ import {
 } from '../config/options.ts';
 import { version } from './version.ts';
 
-/** Runs a command line to its end and gives the exit code. */
+/** Runs a command line to its end and returns the exit code. Errors are printed on standard error, never thrown. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = new Command('portolan')

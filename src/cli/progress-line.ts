@@ -1,4 +1,4 @@
-/** Progress of the first sync: one line that is rewritten on a terminal, a line now and then elsewhere. */
+/** Progress of the first sync: one rewritten line on a terminal, a new line every `interval` elsewhere. */
 import type { IngestProgress } from '../ingest/context/progress.ts';
 
 interface Output {
@@ -6,7 +6,7 @@ interface Output {
   readonly isTTY?: boolean;
 }
 
-/** Milliseconds between lines where lines cannot be rewritten. */
+/** Milliseconds between lines, where a line cannot be rewritten. */
 const interval = 2000;
 
 export class ProgressLine {
@@ -35,7 +35,7 @@ export class ProgressLine {
     }
   }
 
-  /** The last line: everything is there, or what is not. */
+  /** Writes the last lines: the totals, and each resource that is not synced. */
   finish(): void {
     if (this.#finished || this.#progress === null) return;
     this.#finished = true;

@@ -1,16 +1,16 @@
 /**
- * What `demo` and `serve` share: progress while syncing, the playground's line, and the end by Ctrl-C or SIGTERM.
+ * The run of `demo` and `serve`: it prints the playground's URL and the progress of the first sync, and ends by Ctrl-C or SIGTERM.
  *
- *   start -> playground's line -> synced -> … -> signal -> everything is closed, or cut at the deadline -> exit code 0
+ *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
 import { messageOf } from '../base/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
-/** Milliseconds from a signal to the end of the process, come what may. */
+/** The process exits at most so many milliseconds after a signal. */
 const deadline = 1800;
 
-/** Exit code: 0 after a signal, 1 when the gateway failed by itself. `release` is called last, whatever happened. */
+/** Returns the exit code: 0 after a signal, 1 when the gateway failed. `release` is called last in every case. */
 export async function runUntilSignal(
   start: () => Promise<Gateway>,
   release: () => Promise<void> = async () => {},
@@ -24,11 +24,11 @@ export async function runUntilSignal(
   try {
     gateway = await Promise.race([starting, signalled.then(() => null)]);
     if (gateway === null) {
-      // What has begun is seen through, so that it can be closed in order.
+      // The start has begun: wait for its gateway, so that it can be closed in order.
       gateway = await starting.catch(() => null);
       return 0;
     }
-    // First, because on a terminal the progress stays open as the last line.
+    // Before the progress, whose line stays the last one on a terminal and is rewritten.
     process.stdout.write(`Playground: ${gateway.url}\n`);
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));
@@ -46,13 +46,14 @@ export async function runUntilSignal(
   } finally {
     await gateway?.close();
     await release();
-    // Whatever a library still holds open must not keep the process: everything of ours is closed.
+    // Our own handles are closed. A handle that a library left open must not keep the process alive.
     setTimeout(() => process.exit(), 100).unref();
   }
 }
 
 /**
- * Later signals change nothing: npm passes on the one that the terminal has sent to all already, and the end is near in any case.
+ * Resolves at the first signal. Later ones have no effect: npm forwards the signal that the terminal has already sent to the whole
+ * process group.
  */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** `portolan schema`: the SDL of a cluster, or of a view of it. */
+/** `portolan schema`: the SDL of a cluster, or of some of its kinds. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ import { RestClient } from '../kube/client/rest-client.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { clustersOf } from './serve.ts';
 
-/** Prints to standard output; what had to be left out goes to standard error. */
+/**
+ * Prints the SDL to standard output, and a line for each kind or field that is left out to standard error.
+ * @throws PortolanError NOT_FOUND when no resource matches --kinds and --exclude.
+ */
 export async function printSchema(config: Config): Promise<number> {
   const described: DescribedResource[] = [];
   for await (const found of config.demo ? describeDemo() : describeAll(clustersOf(config))) described.push(...found);

@@ -1,9 +1,12 @@
 /**
  * `portolan serve`: the gateway over real clusters.
  *
- * Before a store is made, the clusters are asked here, so that a wrong kubeconfig, an unreachable server or refused credentials end
- * the command with one sentence. A store that is there is served at once, and ingest makes the first contact: a gateway that is
- * started again while an API server is down goes on with what it has, and failures are retried.
+ *   without a store: request /apis from every cluster -> all fail: one sentence, exit code 1 -> else start the gateway
+ *   with a store:    start the gateway at once; ingest contacts the clusters and retries failures
+ *
+ * The first case reports a wrong kubeconfig, an unreachable server or refused credentials before a store is created. In the second, a
+ * gateway that restarts while an API server is down serves the objects of its store. If the store knows none of the clusters and all of
+ * them fail, the command ends as in the first case.
  */
 import { existsSync } from 'node:fs';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
@@ -15,7 +18,10 @@ import type { ClusterOptions } from '../ingest/context/cluster-options.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
-/** Runs until a signal; gives the exit code. Throws when no cluster can be reached at the start. */
+/**
+ * Runs until a signal and returns the exit code.
+ * @throws PortolanError with the first cluster's failure, when no cluster can be reached at the start.
+ */
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
@@ -29,7 +35,7 @@ export async function serve(config: Config): Promise<number> {
   });
 }
 
-/** What is in a store of other clusters is nothing to go on with. */
+/** Ends the gateway when all clusters fail and the store holds only other clusters' objects. */
 async function refuseUnknown(gateway: Gateway): Promise<Gateway> {
   const { clusters, failing } = gateway.progress();
   const failed = failing.filter(({ resource }) => resource === 'everything');
@@ -44,7 +50,7 @@ async function refuseUnknown(gateway: Gateway): Promise<Gateway> {
   throw new PortolanError('UPSTREAM_UNAVAILABLE', first.error);
 }
 
-/** The clusters that the options name: one for each context, or the one that kubeconfig and environment mean. */
+/** The clusters that the options name: one for each context, or the default of kubeconfig and environment. */
 export function clustersOf({
   kubeconfig,
   context,

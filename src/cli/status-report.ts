@@ -1,6 +1,6 @@
 /**
- * Asks a running gateway how ingest stands: /readyz for what fails, `resources` for each resource. Both are needed: what has never
- * been described is in no catalog, and before the first schema there is none to ask.
+ * Reads the state of ingest from a running gateway: failures from /readyz, and each resource from the query `resources`.
+ * A resource that was never described is only in /readyz, because no catalog holds it. Before the first schema, all are.
  */
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -9,7 +9,7 @@ export interface StatusRow {
   /** plural.group; `everything` for a cluster that cannot be reached or read. */
   readonly resource: string;
   readonly cluster: string;
-  /** Null, as the other facts, where the gateway knows no more than that it fails. */
+  /** This and the other nullable members are null for a resource that is only in /readyz. */
   readonly phase: string | null;
   readonly synced: boolean | null;
   readonly objects: number | null;
@@ -18,10 +18,10 @@ export interface StatusRow {
   /** RFC 3339; null while a watch is open, and before the first whole list. */
   readonly staleSince: string | null;
   readonly restarts: readonly { readonly reason: string; readonly count: number }[];
-  /** Where it is ingested by namespaces, how each stands. */
+  /** The state of each namespace, for a resource that is ingested by namespace; else empty. */
   readonly namespaces: readonly NamespaceRow[];
   readonly error: string | null;
-  /** It waits for something that will not pass by itself. */
+  /** It is among the failures of /readyz: it will not sync without a change outside the gateway. */
   readonly failing: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface StatusReport {
   readonly resources: readonly StatusRow[];
 }
 
-/** Milliseconds that the gateway has for each answer. */
+/** Milliseconds to wait for each answer of the gateway. */
 const patience = 10_000;
 
 const readiness = z.object({
@@ -82,7 +82,11 @@ const refusal = z.object({ error: z.string() });
 const query = `{ resources { key cluster phase synced objects lastEventAt staleSince restarts { reason count } error
   collections { namespace phase synced objects error } } }`;
 
-/** The state of everything. `url` is the endpoint or the gateway's root. Throws UPSTREAM_UNAVAILABLE with what to do. */
+/**
+ * The state of all resources.
+ * @param url the GraphQL endpoint, or the gateway's root.
+ * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that says what to do.
+ */
 export async function askStatus(url: string): Promise<StatusReport> {
   const endpoint = new URL(url);
   if (endpoint.pathname === '/') endpoint.pathname = '/graphql';
@@ -96,7 +100,7 @@ export async function askStatus(url: string): Promise<StatusReport> {
     const namespaces = collections.flatMap(({ namespace, ...each }) =>
       namespace === null ? [] : { namespace, ...each },
     );
-    // Of several namespaces the error says which one it is of.
+    // With several namespaces, the resource's own error names the namespace.
     const shown = namespaces.length > 0 && error !== null ? error : (failure?.error ?? error);
     return { resource: key, ...row, namespaces, error: shown, failing: failure !== undefined };
   });
@@ -123,7 +127,7 @@ async function resourcesOf(url: string): Promise<readonly z.output<typeof resour
   const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
   const { data, errors = [] } = await fetched(url, new URL(url), request, answer);
   if (data != null) return data.resources;
-  // Without a schema there are no resources yet; /readyz says why.
+  // Before the first schema the list is empty; /readyz has the reason.
   if (errors.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY')) return [];
   const why = errors[0]?.message ?? 'nothing';
   throw new PortolanError('UPSTREAM_UNAVAILABLE', `Ask again: the gateway at ${url} answers ${JSON.stringify(why)}.`);

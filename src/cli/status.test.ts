@@ -1,4 +1,4 @@
-/** Against a gateway over a cluster that refuses its Secrets and another that is not there, and against what is no gateway. */
+/** `status` of a gateway over a cluster that refuses its Secrets and an unreachable one, and of servers that are not a gateway. */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ let cluster: SimCluster;
 let proxy: LoopbackServer;
 let gateway: RunningGateway;
 
-/** Hands everything on to the cluster but Secrets. */
+/** Forwards every request to the cluster except those for Secrets. */
 const withoutSecrets: Answer = (request, response) => {
   if (request.url?.startsWith('/api/v1/secrets') === true) {
     sendStatus(response, 403, 'Forbidden', 'secrets is forbidden:\n\u001b[31mask an administrator');
@@ -38,7 +38,7 @@ const withoutSecrets: Answer = (request, response) => {
   request.pipe(forwarded);
 };
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,8 +66,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** What the command prints, and its exit code. */
-async function told(options: { url?: string; failing?: boolean; json?: boolean } = {}) {
+/** Runs the command: its output and its exit code. */
+async function runStatus(options: { url?: string; failing?: boolean; json?: boolean } = {}) {
   let out = '';
   const code = await status(
     { url: gateway.url, failing: false, json: false, ...options },
@@ -88,7 +88,7 @@ describe('a gateway of which a part fails', () => {
   });
 
   test('is a table with what fails at the top, and exit code 1', async () => {
-    const { code, lines } = await told();
+    const { code, lines } = await runStatus();
     expect(code).toBe(1);
     expect(lines[0]).toMatch(/^RESOURCE +CLUSTER +PHASE +OBJECTS +LAST EVENT +STALE +RESTARTS +ERROR$/);
     expect(lines[1]).toMatch(/^everything +down +- +- +- +- +\S/);
@@ -102,13 +102,13 @@ describe('a gateway of which a part fails', () => {
   });
 
   test('can be asked for nothing else', async () => {
-    const { code, lines } = await told({ failing: true });
+    const { code, lines } = await runStatus({ failing: true });
     expect(code).toBe(1);
     expect(lines.slice(1, -2).map((line) => line.split(' ', 1)[0])).toEqual(['everything', 'secrets']);
   });
 
   test('is JSON for programs', async () => {
-    const { code, out } = await told({ json: true });
+    const { code, out } = await runStatus({ json: true });
     expect(code).toBe(1);
     const report = JSON.parse(out) as StatusReport;
     expect(report).toMatchObject({ url: gateway.url, ready: true });
@@ -132,11 +132,11 @@ describe('a gateway of which a part fails', () => {
   });
 
   test('may be named by its root', async () => {
-    expect((await told({ url: gateway.url.replace('/graphql', '') })).out).toContain('secrets');
+    expect((await runStatus({ url: gateway.url.replace('/graphql', '') })).out).toContain('secrets');
   });
 });
 
-/** A server that answers /readyz and the endpoint like this. */
+/** A server with these answers of /readyz and of the endpoint. */
 async function answering(readyz: object | string, graphql: object = { data: { resources: [] } }): Promise<string> {
   const server = await startLoopbackServer((request, response) => {
     const body = request.url === '/readyz' ? readyz : graphql;
@@ -150,7 +150,7 @@ async function answering(readyz: object | string, graphql: object = { data: { re
 describe('a gateway', () => {
   test('in which all is well is exit code 0', async () => {
     const url = await answering({ ready: true, failing: [] });
-    expect(await told({ url })).toMatchObject({
+    expect(await runStatus({ url })).toMatchObject({
       code: 0,
       out: '0 of 0 resources synced, 0 objects, 0 failing; ready.\n',
     });
@@ -159,7 +159,10 @@ describe('a gateway', () => {
   test('that is not ready yet is exit code 1, also before it has a schema', async () => {
     const errors = [{ message: 'not yet', extensions: { code: 'CACHE_NOT_READY' } }];
     const url = await answering({ ready: false, failing: [] }, { errors });
-    expect(await told({ url })).toMatchObject({ code: 1, out: expect.stringMatching(/0 failing; not ready yet\.\n$/) });
+    expect(await runStatus({ url })).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/0 failing; not ready yet\.\n$/),
+    });
   });
 });
 
@@ -168,7 +171,7 @@ describe('what cannot be asked is one sentence that says what to do', () => {
 
   test('nobody answers', async () => {
     const url = `http://127.0.0.1:${await freePort()}/graphql`;
-    await expect(told({ url })).rejects.toEqual(
+    await expect(runStatus({ url })).rejects.toEqual(
       sentence(
         `No gateway answers at ${url} (connect ECONNREFUSED ${new URL(url).host}); start one with portolan serve, or name it with --url.`,
       ),
@@ -181,7 +184,7 @@ describe('what cannot be asked is one sentence that says what to do', () => {
     ['a refusal', { error: 'only loopback' }, ', it answers "only loopback"'],
   ])('%s answers', async (_what, readyz, says) => {
     const url = await answering(readyz);
-    await expect(told({ url })).rejects.toEqual(
+    await expect(runStatus({ url })).rejects.toEqual(
       sentence(`What is at ${url} is not a gateway that can be asked${says}; name the endpoint with --url.`),
     );
   });
@@ -189,7 +192,7 @@ describe('what cannot be asked is one sentence that says what to do', () => {
   test('the gateway fails', async () => {
     const errors = [{ message: 'All readers are busy.', extensions: { code: 'TIMEOUT' } }];
     const url = await answering({ ready: true, failing: [] }, { data: null, errors });
-    await expect(told({ url })).rejects.toEqual(
+    await expect(runStatus({ url })).rejects.toEqual(
       sentence(`Ask again: the gateway at ${url} answers "All readers are busy.".`),
     );
   });
