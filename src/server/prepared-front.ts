@@ -174,7 +174,7 @@ function acceptedType(accept: string): string | null {
   return null;
 }
 
-/** The query parameters of a body; null for a malformed body, and for one with other members, such as `extensions`. */
+/** The query parameters of a body. Null for a malformed body and for one with further members such as `extensions`. */
 function parametersOf(text: string): QueryParameters | null {
   let given: unknown;
   try {

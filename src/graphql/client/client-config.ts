@@ -1,7 +1,7 @@
 /**
  * The output of `portolan client-config`: one module of plain JavaScript for an application that uses this gateway. It holds the cache
- * policies of the application's GraphQL client and the helpers for live lists. Its parts are the modules in modules/, which are linted
- * as files; printing joins them, so that the copied module imports nothing.
+ * policies of the application's GraphQL client and the helpers for live lists. Its parts are files in modules/, which can be linted and
+ * read there. Printing joins them, so that the copied module imports nothing.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,8 +1,8 @@
 /**
  * `owners` and `owned`: the owner relation of every object.
  *
- * Owns: the batching of its reads. Objects that a list resolves at one field of the document share a DataLoader, so that one
- * statement reads the related objects of all of them.
+ * Owns: the batching of its reads. The objects of a list share a DataLoader for each field of the document. One statement reads the
+ * related objects of all of them.
  * Never: shares a loader between fields whose selections or arguments differ.
  *
  *   { services(first: 50) { nodes { owned(kinds: ["Pod"], first: 5) { nodes { id } } } } }
@@ -198,8 +198,8 @@ let lastNumber = 0;
 
 /**
  * A short key for the document nodes that a resolved field was merged from, such as `3+7`. Objects share a loader only under the same
- * key. All nodes are part of it: a field of a fragment may be merged with different neighbours in different selections, and then it
- * projects different paths.
+ * key. All nodes are part of it: a fragment's field may be merged with different neighbours in two selections. It projects different
+ * paths then.
  */
 function nodesKeyOf(info: GraphQLResolveInfo): string {
   return info.fieldNodes

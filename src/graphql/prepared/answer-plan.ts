@@ -8,8 +8,8 @@
  *     lists[0]    '{"kind":"Pod","metadata":{"name":', column name, ',"labels":', value 0 as record, '}}'
  *     projection  values: [["metadata", "labels"]], objects: [], versions: false
  *
- * Only some queries have a plan: lists of kinds with nodes, edges, pageInfo and changesCursor, whose fields have a `plain` fact
- * (field-facts.ts). The executor answers all others. Arguments become a list plan by the executor's own functions (listPlan,
+ * A query has a plan if it selects only lists of kinds, their nodes, edges, pageInfo and changesCursor, and fields with a `plain` fact
+ * (field-facts.ts). The executor answers all other queries. Arguments become a list plan by the executor's own functions (listPlan,
  * filterFrom), so both refuse the same arguments.
  */
 
@@ -52,7 +52,7 @@ import { costOfNodes } from '../selection/list-selection.ts';
 import { selectedFields, type WalkOptions } from '../selection/walk.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
 
-/** A constant text, or a part that the page fills in: list `n` of the template, a field of pageInfo, the changesCursor. */
+/** A constant text, or a part that the page fills in: a list of the template, or a field such as hasNextPage (`next`). */
 export type AnswerPiece = string | { readonly list: number } | 'next' | 'previous' | 'start' | 'end' | 'changes';
 
 export interface PlannedList {

@@ -4,10 +4,12 @@
  * Owns: the cached route of each list, the store request of each plan, and how long both may be used.
  * Never: words an error. A query that cannot be answered here yields null, and the executor answers it or reports the error.
  *
- *   plan -> routes and layout (cached, or read in a lease) -> pages, in one snapshot -> are the cached facts still true? -> text
- *                                                                                        no: read them again, at most 3 times
+ *   plan -> routes and layout (cached, or read in a lease)
+ *        -> pages, all in one snapshot
+ *        -> are the cached facts still true there? no: again with new routes, at most 3 times
+ *        -> text
  *
- * answerNow reads a page on this thread when its route is cached and the page is short. answer asks a reader thread for all other
+ * `answerNow` reads a page on this thread when its route is cached and the page is short. `answer` asks a reader thread for all other
  * pages, and for pages that proved long.
  *
  *   { pods(first: 2) { nodes { kind } } }
@@ -129,7 +131,7 @@ export class PreparedAnswers {
   }
 
   /**
-   * The answer without waiting. Null when a route is not cached, a page is not short, or the read fails; then call `answer`.
+   * The answer without waiting. Null when a route is not cached, a page is long or the read fails: call `answer` then.
    */
   answerNow(question: PreparedQuestion): PreparedAnswer | null {
     const { plan } = question;
@@ -292,7 +294,7 @@ interface Tail {
   readonly text: string;
 }
 
-/** Pages of one list share a route: it depends only on the caller's scopes, the kind, the filter, the order and the page size. */
+/** The key of a list's route. Its pages share the route, which does not depend on the cursor or the selection. */
 function routeKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
   return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
 }

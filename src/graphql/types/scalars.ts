@@ -1,6 +1,6 @@
 /**
- * The scalars of the schema. Values keep the form that Kubernetes writes. A scalar checks only the JSON type of an input value.
- * src/graphql/filter/read-filter.ts checks the value itself, because only the filter has the path for the error message.
+ * The scalars of the schema. Values keep the form that Kubernetes writes. A scalar checks only the JSON type of an input value. The
+ * filter (src/graphql/filter/read-filter.ts) checks the value itself, because only the filter has the path for the error message.
  */
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';

@@ -1,6 +1,6 @@
 /**
  * Connects Yoga to the admission (src/operation/admission.ts), over HTTP and WebSocket. It gives every document the current generation
- * and an Operation, refuses an operation over the cost limit before anything is read, and counts each operation once.
+ * and an Operation. It refuses an operation over the cost limit before anything is read. It counts each operation once.
  *
  *   HTTP        onRequest: caller of the request        WebSocket   the connection's caller is in the context (websocket.ts)
  *   onEnveloped: operation begins, schema set -> onParse, onValidate: refusals are counted -> onExecute: cost, then admission.run
@@ -166,8 +166,8 @@ function isHttp(context: unknown): boolean {
 }
 
 /**
- * Does the document lack the operation to run? Such a document is refused without a hook: over HTTP after parsing, over WebSocket after
- * validation.
+ * Does the document lack the operation to run? No hook runs for its refusal. Over HTTP it is refused after parsing, over WebSocket
+ * after validation.
  */
 function isUnresolved(document: DocumentNode, context: unknown): boolean {
   return getOperationAST(document, (context as Enveloped).params?.operationName) == null;
