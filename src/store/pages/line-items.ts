@@ -1,11 +1,13 @@
 /**
- * A row's line taken apart without parsing what is in it: most leaves are texts that are shown as they stand.
+ * Splits a row's line into the JSON texts of its items, without parsing them. Most leaves are written to the answer unchanged.
  *
- * Invariant: an item that is a string is exactly what JSON.stringify gives of it: nothing in the line is escaped, and nothing needs
- * to be (control characters; a lone surrogate cannot come out of UTF-8).
+ *   ["east","shop","web-1",null,null,["Running",3]]     "east"  "shop"  "web-1"  null  null  "Running"  3
+ *
+ * Invariant: the text of a string item equals its JSON.stringify. The line holds no escapes and no control characters, which need
+ * escapes; a lone surrogate cannot be decoded from UTF-8.
  */
 
-/** What stands escaped, or should. */
+/** An escape, or a control character that should be one. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON has no place for.
 const escapes = /[\\\u0000-\u001f]/;
 const quote = 0x22;
@@ -13,8 +15,8 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * The texts of the items of a row's line (page-template.ts) as SQLite writes it, without a space between them: of its columns, and
- * behind them of its values. Null for a line that must be parsed, because a value is an object or a list, or there are escapes in it.
+ * The texts of a line's items: its columns, then its values. The line has no spaces between items, as SQLite writes it.
+ * Null for a line that must be parsed: one with escapes, or with an object or a list among its values.
  */
 export function lineItems(line: string): readonly string[] | null {
   if (escapes.test(line)) return null;

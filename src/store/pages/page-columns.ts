@@ -1,4 +1,4 @@
-/** The columns with which the line of a row begins (page-select.ts), and lists that are written from them. */
+/** The first columns of a row's line (page-select.ts), and JSON lists written from row parts. */
 import type { RowPart } from './page-template.ts';
 
 export const pageColumns = {
@@ -10,10 +10,10 @@ export const pageColumns = {
   resourceVersion: 4,
 } as const;
 
-/** Order keys begin here. */
+/** The index of the first order key in a line. */
 export const firstKeyColumn = Object.keys(pageColumns).length;
 
-/** The parts of a JSON list whose items are these: each a part, or the parts of an inner list. */
+/** The parts that write a JSON list. Each item is one part, or several parts that together write one item. */
 export function jsonListParts(items: readonly (RowPart | readonly RowPart[])[]): readonly RowPart[] {
   const text = (json: string): RowPart => ({ is: 'text', text: json });
   return [text('['), ...items.flatMap((item, index) => (index === 0 ? item : [text(','), item].flat())), text(']')];

@@ -1,36 +1,40 @@
 /**
- * The rows of a page as lines of text, in one piece: a statement gives one row for all of them (pageRow), because making objects
- * of rows and texts of columns costs as much as looking for them.
+ * The rows of a page as lines of text. A statement returns one row for the whole page (pageRow), because creating JavaScript objects
+ * for rows and strings for columns costs as much as finding the rows.
  *
- * A line is a JSON list: the columns, texts, numbers or null, and as its last item the list of the values (page-template.ts). Lines
- * that tell all have two columns more behind the others: a number whose bit `at` says that there is an object at `objects[at]`, and
- * the body's text where SQLite refused the body, null otherwise.
+ * A line is a JSON list: its columns (strings, numbers or null), then the list of the values (page-template.ts).
+ *
+ *   short line   ["east","shop","web-1",null,null,["Running"]]
+ *   full line    ["east","shop","web-1",null,null,1,null,["Running"]]
+ *
+ * A full line has two more columns before the values. The first is a bit mask of the objects in the body (bit `at` for `objects[at]`).
+ * The second is the body's text if SQLite refused the body as JSON, else null.
  */
 import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { lineItems } from './line-items.ts';
 import { type PageTemplate, valuesBelow } from './page-template.ts';
 
-/** The one row of a statement that gives lines. */
+/** The columns of the one row that a statement returns for a page. */
 export const pageRow = {
-  /** How many lines there are. */
+  /** The number of lines. */
   found: 0,
-  /** Null where there is none. */
+  /** The lines, separated by line feeds; null for an empty page. */
   lines: 1,
-  /** Of how many of them SQLite refused the body. */
+  /** The number of lines whose body SQLite refused as JSON. */
   refused: 2,
 } as const;
 
-/** A line taken apart. */
+/** A line, split into its items. */
 export interface ReadLine {
-  /** The JSON texts of columns and values, where they need no parsing; null where `items` has them. */
+  /** The JSON texts of columns and values, when they need no parsing; null when `items` holds them parsed. */
   readonly texts: readonly string[] | null;
   readonly items: readonly unknown[];
-  /** A bit for each object that is there; null where the values do not tell of one. */
+  /** A bit for each object in the body; null when the values do not prove one of them present or absent. */
   readonly objects: number | null;
 }
 
-/** The first lines, so many at most. */
+/** The first lines, at most `count`. */
 export function firstLines(lines: string, count: number): string {
   let end = -1;
   for (let line = 0; line < count; line += 1) {
@@ -40,13 +44,13 @@ export function firstLines(lines: string, count: number): string {
   return lines.slice(0, Math.max(0, end));
 }
 
-/** @param full whether the lines tell all. */
+/** Makes the reader of a template's lines. @param full whether they are full lines. */
 export function lineReader(template: PageTemplate, full: boolean): (line: string) => ReadLine {
   const { columns, values, objects } = template;
   const inside = objects.map((_, at) => valuesBelow(template, at));
   const [mask, refused] = [columns, columns + 1];
   const first = full ? columns + 2 : columns;
-  const head = new RegExp(String.raw`^\[(?:(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^,"[]+),){${first}}`);
+  const columnsPattern = new RegExp(String.raw`^\[(?:(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^,"[]+),){${first}}`);
 
   const objectsBy = (isThere: (value: number) => boolean): number | null => {
     let found = 0;
@@ -65,20 +69,20 @@ export function lineReader(template: PageTemplate, full: boolean): (line: string
         return { texts: texts.toSpliced(mask, 2), items: none, objects: Number(texts[mask]) };
       }
     }
-    const { length } = head.exec(line)?.[0] ?? '';
+    const { length } = columnsPattern.exec(line)?.[0] ?? '';
     const found = JSON.parse(`${line.slice(0, length - 1)}]`) as unknown[];
     const text = full ? found[refused] : null;
-    const shown = found.slice(0, columns);
+    const head = found.slice(0, columns);
     if (typeof text === 'string') {
       const body = parseExact(text);
       let there = 0;
       for (const [at, path] of objects.entries()) if (recordOf(valueIn(body, path)) !== null) there |= 1 << at;
-      return { texts: null, items: [...shown, ...values.map((path) => valueIn(body, path))], objects: there };
+      return { texts: null, items: [...head, ...values.map((path) => valueIn(body, path))], objects: there };
     }
     const read = parseExact(line.slice(length, -1)) as readonly unknown[];
     return {
       texts: null,
-      items: [...shown, ...read],
+      items: [...head, ...read],
       objects: full ? Number(found[mask]) : objectsBy((at) => (read[at] ?? null) !== null),
     };
   };

@@ -1,23 +1,30 @@
 /**
- * The SELECT that gives the rows of a page as lines (page-lines.ts), around a SELECT that finds the rows.
+ * Compiles the SELECT that returns a page's rows as lines (page-lines.ts), around a SELECT that finds the rows.
  *
  *   rows:  id, cluster, namespace, name, k0, k1, …      k<n> is the order key of the n-th term
  *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (objects, refused body,) [value, …]]
  *
- * The columns that begin a line are those of page-columns.ts.
+ * For the value `status.phase`, without order keys and versions:
+ *
+ *   SELECT count(*),
+ *     group_concat(json_array(k.cluster, nullif(k.namespace, ''), k.name, NULL, NULL, json_array(b.body -> ?)), char(10)),
+ *     count(b.text)
+ *   FROM (rows) AS k CROSS JOIN body AS b ON b.id = k.id                        ? is $."status"."phase"
+ *
+ * page-columns.ts has the first columns of a line.
  */
 import { type Fragment, join, raw, sql } from '../types/sql.ts';
 
-/** What a page shows of its objects: values and objects of the body, each by the names on the way, and versions. */
+/** The parts of its objects that a page reads. Values and objects are paths of member names in the body. */
 export interface PageProjection {
   readonly values: readonly (readonly string[])[];
   readonly objects: readonly (readonly string[])[];
-  /** Are uid and resourceVersion shown? */
+  /** Are uid and resourceVersion read? */
   readonly versions: boolean;
 }
 
 /**
- * One row for all rows of the page: how many they are, their lines, and how many bodies SQLite refused.
+ * One row for the whole page: the number of rows, their lines, and the number of bodies that SQLite refused as JSON.
  * @param rows a SELECT with the columns above.
  * @param keys the order keys `k.k0`, `k.k1`, … as items of a JSON list.
  * @param full whether lines have the columns `objects` and `refused body`.
@@ -39,7 +46,7 @@ export function pageSelect(
       FROM (${rows}) AS k${joined}`;
 }
 
-/** Each value as it was stored, null where there is none. Of two paths or more json_extract makes a list. */
+/** A JSON list of the stored values, null for an absent one. With two paths or more, json_extract itself returns a list. */
 function listOfValues(values: readonly (readonly string[])[]): Fragment {
   const [only] = values;
   if (only === undefined) return raw('json_array()');
@@ -50,7 +57,7 @@ function listOfValues(values: readonly (readonly string[])[]): Fragment {
   )})`;
 }
 
-/** A number whose bit `n` says that there is an object at `objects[n]`. */
+/** A bit mask: bit `n` is set when the body has an object at `objects[n]`. */
 function objectBits(objects: readonly (readonly string[])[]): Fragment {
   if (objects.length === 0) return raw('0');
   const bits = objects.map((path, at) => sql`((json_type(b.body, ${jsonPath(path)}) IS 'object') << ${BigInt(at)})`);

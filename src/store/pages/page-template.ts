@@ -1,21 +1,25 @@
 /**
- * What a page that is written as text looks like: which columns, which values of the body and which constant texts stand one behind
- * the other. Plain data, which knows no query language and travels to the reader threads; page-writer.ts writes by it.
+ * The template of a page that is written as text: columns, values of the body and constant texts, in the order of the answer.
+ * A template is plain data. It is sent to the reader threads, where page-writer.ts writes pages from it.
+ *
+ *   nodes { metadata { name } status { phase } }
+ *     lists    [text '{"metadata":{"name":', column 2, text '},"status":', object 0 of [text '{"phase":', value 0, text '}'], text '}']
+ *     values   [["status", "phase"]]     objects   [["status"]]
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 
 /** How a JSON value is written. */
 export type ValueShape =
-  /** `otherwise` is a JSON text that stands where no value of this type is; `null` without it. */
+  /** `otherwise` is the JSON text for a value that is absent or of another type; `null` by default. */
   | { readonly is: 'leaf'; readonly type: LeafType; readonly otherwise?: string }
-  /** Whether it is `true`. */
+  /** `true` for the value true, else `false`. */
   | { readonly is: 'flag' }
-  /** A JSON object as it is. */
+  /** A JSON object, unchanged. */
   | { readonly is: 'record' }
-  /** Any JSON as it is. */
+  /** Any JSON, unchanged. */
   | { readonly is: 'any' }
   | { readonly is: 'list'; readonly of: ValueShape }
-  /** Of a list's objects the first whose member `name` is this text. */
+  /** The first object of a list whose member `name` equals this text. */
   | { readonly is: 'first'; readonly name: string; readonly equal: string; readonly of: ValueShape }
   /** An object's member of that name. */
   | { readonly is: 'entry'; readonly name: string; readonly of: ValueShape }
@@ -26,7 +30,7 @@ export interface ObjectMember {
   readonly key: string;
   /** Its name in the stored object; null for a constant. */
   readonly name: string | null;
-  /** How it is written, or the JSON text of the constant. */
+  /** The value's shape, or the JSON text of the constant. */
   readonly value: ValueShape | string;
 }
 
@@ -41,25 +45,25 @@ export type RowPart =
   | { readonly is: 'key'; readonly at: number; readonly wide: boolean }
   /** The value at `values[at]`. */
   | { readonly is: 'value'; readonly at: number; readonly shape: ValueShape }
-  /** The parts, where there is an object at `objects[at]`; null elsewhere. */
+  /** The parts, when the body has an object at `objects[at]`; else null. */
   | { readonly is: 'object'; readonly at: number; readonly of: readonly RowPart[] }
   /** base64url of the parts' text, in quotes. */
   | { readonly is: 'opaque'; readonly of: readonly RowPart[] };
 
 export interface PageTemplate {
-  /** Texts of rows, for each list that is made of the page. */
+  /** The parts of one row, for each list that is written from the page. */
   readonly lists: readonly (readonly RowPart[])[];
-  /** The text that is wanted of the first row and of the last one; null when none is. */
+  /** The parts of a text from the first row and from the last row, such as cursors; null when it is not needed. */
   readonly first: readonly RowPart[] | null;
   readonly last: readonly RowPart[] | null;
-  /** How many columns a line has before its values (page-lines.ts). */
+  /** The number of columns before the values in a line (page-lines.ts). */
   readonly columns: number;
-  /** Where values and objects stand in the body, as member names. */
+  /** The paths of values and objects in the body, as member names. */
   readonly values: readonly (readonly string[])[];
   readonly objects: readonly (readonly string[])[];
 }
 
-/** The values that stand inside the object at `objects[at]`: where one of them is, so is the object. */
+/** The indexes of the values inside the object at `objects[at]`. If one of them is present, so is the object. */
 export function valuesBelow({ values, objects }: Pick<PageTemplate, 'values' | 'objects'>, at: number): number[] {
   const above = objects[at] ?? [];
   return values.flatMap((path, index) =>

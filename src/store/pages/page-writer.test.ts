@@ -21,7 +21,7 @@ const columns = 4;
 const text = (json: string): RowPart => ({ is: 'text', text: json });
 const leaf = (type: LeafType, at: number): RowPart => ({ is: 'value', at, shape: { is: 'leaf', type } });
 
-/** Every leaf type once, the first with a text in its stead, the last ones in an object. */
+/** Every leaf type once. The first one has a fallback text; the last ones are inside an object. */
 const parts: readonly RowPart[] = [
   text('{"$1":'),
   { is: 'value', at: 0, shape: { is: 'leaf', type: 'String', otherwise: '"$&"' } },

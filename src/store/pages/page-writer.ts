@@ -1,11 +1,14 @@
 /**
- * Pages as text: lines of rows (page-lines.ts) written as JSON by a template (page-template.ts), in the thread that reads them, so
- * that what crosses threads is one text for a page and nobody makes objects of it. What of a value is shown is said by
+ * Writes pages as JSON text: lines of rows (page-lines.ts) become lists by a template (page-template.ts). The thread that reads the rows
+ * writes them, so that one string per page crosses threads and no row becomes a JavaScript object. Displayed values are defined by
  * src/catalog/values/displayed-value.ts alone.
  *
- *   lines -> all of them plain? written in one go (row-pattern.ts) -> else row by row
+ *   lines -> do all match the pattern (row-pattern.ts)? written with one replace -> else row by row
  *
- * Invariant: the text is what JSON.stringify would give of the same values.
+ *   lines   ["east","shop","web-1",null,null,["Running"]]\n["east","shop","web-2",null,null,[null]]
+ *   list    [{"name":"web-1","phase":"Running"},{"name":"web-2","phase":null}]
+ *
+ * Invariant: the text equals JSON.stringify of the same displayed values.
  */
 
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
@@ -18,38 +21,39 @@ import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from '.
 import { rowPattern } from './row-pattern.ts';
 
 type WriteRow = (row: ReadLine) => string;
-/** Null where nothing is shown. */
+/** Writes a parsed value; null for a value that is displayed as null. */
 type WriteValue = (value: unknown) => string | null;
-/** The same of a JSON text that holds no object and no list; a string in it has no escapes. */
+/** Writes a value from its JSON text, which is a literal, a number, or a string without escapes. */
 type WriteText = (text: string) => string | null;
 
-/** The lines of the rows that are shown, in the order of the answer. */
+/** The lines of the page's rows, in the order of the answer. */
 export interface PageLines {
-  /** Empty where there is none. */
+  /** Empty for an empty page. */
   readonly lines: string;
-  /** How many rows were found, those beyond the page too. */
+  /** The number of rows found, including rows beyond the page. */
   readonly found: number;
-  /** Do the lines tell all? */
+  /** Are they full lines (page-lines.ts)? */
   readonly full: boolean;
 }
 
-/** A template made ready. */
+/** A compiled template. */
 export interface PageWriter {
-  /** Must lines tell all? Mostly the values tell which objects there are. */
+  /** Must the lines be full? Usually the values prove which objects are present, and short lines are enough. */
   readonly needsFullLines: boolean;
-  /** The texts of the page; null for lines that do not tell what they must. */
+  /** The texts of the page; null when short lines do not prove whether an object is present: read full lines then. */
   write(page: PageLines): PageText | null;
 }
 
-/** Pages for which lines are asked to tell all, after one that had to. */
+/** The number of pages with full lines after a page whose short lines were not enough. */
 const fullLinesFor = 100;
 
-/** Thrown where a line does not tell whether an object is there; never leaves this file. */
-class LineTooThin extends Error {}
+/** Thrown when a short line does not prove whether an object is present; never leaves this file. */
+class LineTooShort extends Error {}
 
-/** One for all: it says nothing of where it was thrown. */
-const lineTooThin = new LineTooThin();
+/** A shared instance, since its stack is not used. */
+const lineTooShort = new LineTooShort();
 
+/** Compiles a template. */
 export function pageWriter(template: PageTemplate): PageWriter {
   const lists = template.lists.map((parts) => ({
     plain: rowPattern(template, parts),
@@ -76,19 +80,19 @@ export function pageWriter(template: PageTemplate): PageWriter {
     };
   };
 
-  const always = template.objects.some((_, at) => valuesBelow(template, at).length === 0);
-  let rest = 0;
+  const alwaysFull = template.objects.some((_, at) => valuesBelow(template, at).length === 0);
+  let fullPagesLeft = 0;
   return {
     get needsFullLines() {
-      return always || rest > 0;
+      return alwaysFull || fullPagesLeft > 0;
     },
     write(page) {
       try {
-        rest -= page.full ? 1 : 0;
+        fullPagesLeft -= page.full ? 1 : 0;
         return write(page);
       } catch (error) {
-        if (error !== lineTooThin) throw error;
-        rest = fullLinesFor;
+        if (error !== lineTooShort) throw error;
+        fullPagesLeft = fullLinesFor;
         return null;
       }
     },
@@ -148,7 +152,7 @@ function writePart(part: RowPart, template: PageTemplate): WriteRow {
       const bit = 1 << part.at;
       const write = writeParts(part.of, template);
       return (row) => {
-        if (row.objects === null) throw lineTooThin;
+        if (row.objects === null) throw lineTooShort;
         return (row.objects & bit) === 0 ? 'null' : write(row);
       };
     }
@@ -168,7 +172,7 @@ function columnOf({ texts, items }: ReadLine, at: number): string | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON has no place for.
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** As JSON.stringify, which is slower where there is nothing to escape. */
+/** JSON.stringify of a string. JSON.stringify itself is slower for a string without escapes. */
 function quoted(text: string): string {
   return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
@@ -191,7 +195,7 @@ function writeValue(shape: ValueShape): WriteValue {
       return anyText;
     case 'list': {
       const { of } = shape;
-      // Free JSON is shown as it is, what is null in it too.
+      // Free JSON is displayed unchanged, including null items.
       if (of.is === 'leaf' && of.type === 'JSON') return (value) => (Array.isArray(value) ? anyText(value) : null);
       const write = writeValue(of);
       return (value) => {
@@ -248,7 +252,7 @@ function writeText(shape: ValueShape, write: WriteValue): WriteText {
     case 'Quantity':
     case 'IntOrString':
     case 'JSON':
-      // A string of these types is shown as it is (src/catalog/values/displayed-value.ts).
+      // A string of these types is displayed unchanged (src/catalog/values/displayed-value.ts).
       return (text) => (text.charCodeAt(0) === quote ? text : parsed(text));
     default:
       return parsed;

@@ -1,31 +1,38 @@
 /**
- * Pages of plain rows, written in one go: a pattern takes the lines of all rows apart, and what it finds is put between the constant
- * texts. Several times as fast as a row and a value at a time, and most pages are plain.
+ * Writes all rows of a page with one `String.replace`. A pattern matches the line of a row, and the replacement puts the matched items
+ * between the constant texts. This is several times as fast as writing row by row, and it fits most pages.
  *
- * Invariant: the text is what the writers of page-writer.ts give. Where that is not plain to see, there is none: for a value of
- * another type than its leaf's, a number that may be written in several ways, an escape that JSON.stringify may write otherwise, an
- * object of which no value is there.
+ *   line         ["east","shop","web-1",null,null,["Running"]]
+ *   pattern      \[item,item,(text),item,item,\[(text|null)\]\]\n?        a group for each item that is written
+ *   replacement  ,{"name":$01,"phase":$02}
+ *   text         ,{"name":"web-1","phase":"Running"}
+ *
+ * Invariant: the text equals the text of page-writer.ts. A page falls back to page-writer.ts unless every row matches. These do not:
+ *   - a value of another type than its leaf
+ *   - a number that has several spellings
+ *   - an escape that JSON.stringify may spell differently
+ *   - an object whose values are all null, since the object may be missing
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
 
-/** From lines to the texts of their rows, each with a comma before it; null where one is not plain. */
+/** Writes the rows of these lines, each with a comma before it. Null when a line does not match the pattern. */
 export type WritePlain = (lines: string) => string | null;
 
-/** Escapes that say the same in every spelling are not among these: each stands for a character that has no other. */
+/** A JSON string. It allows only escapes whose characters have no second spelling, so neither \/ nor \u. */
 const text = String.raw`"[^"\\\x00-\x1f]*(?:\\["\\bfnrt][^"\\\x00-\x1f]*)*"`;
-/** Every double of so few digits is written as it stands. */
+/** An integer of at most 15 digits: JSON.stringify spells such a double in the same way. */
 const whole = String.raw`0|-?[1-9]\d{0,14}`;
-/** Below two to the power of 31. */
+/** An integer of at most 9 digits, so below 2^31. */
 const short = String.raw`0|-?[1-9]\d{0,8}`;
 const flag = 'true|false';
-/** What is not shown may be written in any way. */
+/** Any string, number or literal, for items that are not written. */
 const scalar = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"|[^,"[\]{]+`;
 
-/** A replacement can name so many. */
+/** The highest group that a replacement can name is `$99`. */
 const mostGroups = 99;
 
-/** How rows of these parts are written, null where they are never plain. */
+/** The pattern's writer for rows of these parts. Null when a part never matches, such as a list or free JSON. */
 export function rowPattern(template: PageTemplate, parts: readonly RowPart[]): WritePlain | null {
   const row = new PlainRow(template);
   if (!parts.every((part) => row.add(part))) return null;
@@ -34,18 +41,18 @@ export function rowPattern(template: PageTemplate, parts: readonly RowPart[]): W
 
 class PlainRow {
   readonly #template: PageTemplate;
-  /** Constant texts, and the numbers of items in the line. */
+  /** Constant texts, and the indexes of items in the line. */
   readonly #pieces: (string | number)[] = [','];
-  /** What an item must be. */
+  /** The pattern that an item must match, by the item's index. */
   readonly #wanted = new Map<number, string>();
-  /** What must not stand from an item on. */
-  readonly #never = new Map<number, string>();
+  /** A negative lookahead before an item, by the item's index. */
+  readonly #lookaheads = new Map<number, string>();
 
   constructor(template: PageTemplate) {
     this.#template = template;
   }
 
-  /** False for a part that is not plain. */
+  /** Adds a part; false when rows with it cannot be written by a pattern. */
   add(part: RowPart): boolean {
     switch (part.is) {
       case 'text':
@@ -62,7 +69,7 @@ class PlainRow {
         return wanted !== null && this.#item(this.#template.columns + part.at, wanted);
       }
       case 'object':
-        return this.#proven(part.at) && part.of.every((inner) => this.add(inner));
+        return this.#requireValue(part.at) && part.of.every((inner) => this.add(inner));
       case 'key':
       case 'opaque':
         return false;
@@ -75,7 +82,7 @@ class PlainRow {
     const groups = [...this.#wanted.keys()].sort((a, b) => a - b);
     const item = (at: number): string => {
       const wanted = this.#wanted.get(at);
-      return `${this.#never.get(at) ?? ''}${wanted === undefined ? `(?:${scalar})` : `(${wanted})`}`;
+      return `${this.#lookaheads.get(at) ?? ''}${wanted === undefined ? `(?:${scalar})` : `(${wanted})`}`;
     };
     const items = Array.from({ length: columns + values.length }, (_, at) => item(at));
     const line = [...items.slice(0, columns), `\\[${items.slice(columns).join(',')}\\]`].join(',');
@@ -89,7 +96,7 @@ class PlainRow {
       .join('');
     return (lines) => {
       const written = lines.replace(pattern, replacement);
-      // It ends at the first line that it does not fit; that one and all behind it stay as they were.
+      // The sticky pattern stops at the first line that it does not match; that line and all after it remain, ending in `]]`.
       return written.endsWith(']]') ? null : written;
     };
   }
@@ -101,13 +108,13 @@ class PlainRow {
     return known === wanted;
   }
 
-  /** Not all values of the object may be null. */
-  #proven(at: number): boolean {
+  /** Adds a lookahead that refuses rows in which all values of the object are null. False when the values are not adjacent. */
+  #requireValue(at: number): boolean {
     const below = valuesBelow(this.#template, at);
     const [first] = below;
     if (first === undefined || below.some((value, index) => value !== first + index)) return false;
     const item = this.#template.columns + first;
-    this.#never.set(item, `${this.#never.get(item) ?? ''}(?!null(?:,null){${below.length - 1}}[,\\]])`);
+    this.#lookaheads.set(item, `${this.#lookaheads.get(item) ?? ''}(?!null(?:,null){${below.length - 1}}[,\\]])`);
     return true;
   }
 }
