@@ -1,4 +1,4 @@
-/** Two servers over one store, one with prepared answers and one without: what is asked of one is asked of both. */
+/** Two servers over one store, one with prepared answers and one without. Every request is sent to both. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -26,14 +26,14 @@ export interface AnswerPair {
   readonly fixture: EngineFixture;
   /** Of the server with prepared answers. */
   readonly server: RunningServer;
-  /** Pages that have been written as text, by reader threads and at once. */
+  /** Counts of pages written as text: by reader threads, and at once. */
   readonly pages: { given: number; atOnce: number };
-  /** The answers of both; the one that may be prepared stands first. */
+  /** The answers of both servers; the possibly prepared one comes first. */
   ask(body: string, asking?: Asking): Promise<readonly [Reply, Reply]>;
 }
 
 export interface PairOptions extends FixtureOptions {
-  /** Stands before the readers. */
+  /** Runs before each page is read by a reader thread; no page is read at once then. */
   readonly before?: (options: { readonly signal?: AbortSignal } | undefined) => Promise<void>;
   readonly metrics?: Metrics;
 }

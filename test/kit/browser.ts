@@ -1,4 +1,4 @@
-/** Chromium for tests: the system's, or the one that CHROMIUM names. Pages are cut off from everything but one origin. */
+/** Chromium for tests: the system's, or the one that CHROMIUM names. A page can reach one origin only. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
@@ -25,13 +25,13 @@ export function launchChromium(): Promise<Browser> {
 
 export interface WatchedPage {
   readonly page: Page;
-  /** URLs that were asked for outside the origin; each was refused. */
+  /** URLs outside the origin that the page requested; each request was aborted. */
   readonly foreign: readonly string[];
   /** Warnings and errors of the console, and uncaught errors. */
   readonly complaints: readonly string[];
 }
 
-/** A page that reaches nothing but `origin`. */
+/** A page that can reach only `origin`. */
 export async function openPage(
   browser: Browser,
   origin: string,

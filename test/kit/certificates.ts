@@ -1,4 +1,4 @@
-/** Certificates for tests, made by openssl in a folder of their own: an authority, and leaves it signs. */
+/** Certificates for tests, made by openssl in a temporary folder: an authority and the leaves that it signs. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ export interface CertificateAuthority {
   /** PEM of the authority. */
   readonly ca: string;
   /**
-   * A leaf with these names, like `IP:127.0.0.1` or `DNS:localhost`, valid from and until so many days from now:
-   * negative ones lie in the past.
+   * A leaf with these names, such as `IP:127.0.0.1` or `DNS:localhost`. It is valid from `fromDays` until `untilDays` days from now;
+   * negative numbers are in the past.
    */
   issue(options: {
     names: readonly string[];
@@ -26,7 +26,7 @@ export interface CertificateAuthority {
     fromDays?: number;
     untilDays?: number;
   }): Promise<Certificate>;
-  /** A certificate that nobody else signed. */
+  /** A self-signed certificate. */
   selfSigned(names: readonly string[]): Promise<Certificate>;
   /** Removes the folder. */
   remove(): void;
@@ -75,7 +75,7 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
   };
 }
 
-/** `20260131235959Z`, so many days from now. */
+/** The time `days` days from now, as `20260131235959Z`. */
 function asn1Time(days: number): string {
   return `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
 }

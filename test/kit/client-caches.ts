@@ -5,7 +5,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { changesDocument } from './pod-answers.ts';
 import type { ApolloModule, UrqlModule } from './printed-modules.ts';
 
-/** The two caches behind one face: write an answer, read a document. */
+/** One interface for both caches: write an answer, read a document. */
 export interface Cached {
   answer(document: string, variables: Record<string, unknown>, data: object): Promise<void> | void;
   read(document: string, variables?: Record<string, unknown>): Promise<unknown> | unknown;

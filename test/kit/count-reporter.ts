@@ -6,7 +6,7 @@ export class CountReporter implements Reporter {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const skipped = new Map<string, number>();
     for (const module of modules) {
-      // A file or a group whose hooks failed has tests that never ran: that is a failure of its own.
+      // The tests of a file or group with a failed hook never run; the hook counts as a failure.
       counts.failed += module.errors().length;
       for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
       for (const test of module.children.allTests()) {

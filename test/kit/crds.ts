@@ -1,9 +1,8 @@
 /**
  * Real CustomResourceDefinitions for tests.
  *
- * They are looked for in the folder that PORTOLAN_CRDS names; without it the tests that need them are skipped.
- * Archives (`*.tar.xz`) in it are unpacked. Parsing that much YAML takes a while, so the result is kept in the system's
- * folder for temporary files, under a name that changes with the sources.
+ * PORTOLAN_CRDS names their folder; without it the tests that need them are skipped. Archives (`*.tar.xz`) in it are unpacked. Parsing
+ * so much YAML is slow, so the result is cached in the system's temporary folder, under a name that depends on the sources.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,14 +21,14 @@ import { join, relative, resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
 export interface LoadedCrd {
-  /** File below the folder that it came from; an archive counts as one. */
+  /** The source file, relative to the folder; all CRDs of an archive have the archive's name. */
   readonly source: string;
   readonly crd: unknown;
 }
 
 const wanted = process.env['PORTOLAN_CRDS'] ?? '';
 
-/** The folder, or null where there is none. */
+/** The folder; null when PORTOLAN_CRDS names none. */
 export const crdFolder: string | null = wanted !== '' && existsSync(wanted) ? resolve(wanted) : null;
 
 /** Every CustomResourceDefinition below the folder, in the order of file names. */
@@ -45,7 +44,7 @@ export function loadCrds(): readonly LoadedCrd[] {
   const crds = sources.flatMap((source) =>
     read(source).map((crd) => ({ source: relative(crdFolder ?? '', source), crd })),
   );
-  // Written aside and renamed, so that two runs at once do not read half of it.
+  // Written to another name and renamed, so that a concurrent run never reads a partial file.
   const aside = `${kept}.${process.pid}`;
   writeFileSync(aside, JSON.stringify(crds));
   renameSync(aside, kept);

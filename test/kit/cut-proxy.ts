@@ -1,20 +1,20 @@
-/** A way to a server that can be cut: bytes of TCP pass, until they do not. The server and everybody else on it notice nothing. */
+/** A TCP proxy that a test can cut. The server and its other clients are not affected. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CutProxy {
   /** `https://127.0.0.1:<port>`. */
   readonly url: string;
-  /** Resets every connection, and every new one until `mend`. */
+  /** Resets every connection, and every new connection until `mend`. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
-/** Stands before the server at this port of loopback. */
+/** Starts a proxy for the server at this port of loopback. */
 export async function startCutProxy(target: number): Promise<CutProxy> {
   const sockets = new Set<Socket>();
-  let whole = true;
+  let passes = true;
   const hold = (socket: Socket, peer: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -24,7 +24,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     });
   };
   const server = createServer((inner) => {
-    if (!whole) {
+    if (!passes) {
       inner.resetAndDestroy();
       return;
     }
@@ -42,11 +42,11 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
   return {
     url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     cut() {
-      whole = false;
+      passes = false;
       drop();
     },
     mend() {
-      whole = true;
+      passes = true;
     },
     async close() {
       drop();

@@ -1,21 +1,21 @@
-/** Groups and answers as the tests against the evaluator compare them. Needs no test runner. */
+/** The form in which tests compare groups and answers with the evaluator's. Needs no test runner. */
 import { decimalText } from '../../src/catalog/values/decimal.ts';
 import type { Tally } from '../../src/catalog/values/tally.ts';
 import type { AggregatePlan, GroupResult, Measured } from '../../src/query/plan/aggregate.ts';
 import { OverBudget, ScanBudget } from '../../src/query/plan/scan-budget.ts';
 
-/** A budget that is never used up. */
+/** An unlimited budget. */
 export function boundless(): ScanBudget {
   return new ScanBudget(Number.POSITIVE_INFINITY);
 }
 
-/** What a boundless budget must afford. */
+/** The answer; throws when it is over budget. For reads with an unlimited budget. */
 export function withinBudget<T>(answer: T | OverBudget): T {
   if (answer instanceof OverBudget) throw new Error('everything is withinBudget here');
   return answer;
 }
 
-/** As texts, sorted; what was not wanted is left out. */
+/** The groups as sorted texts, without measures that were not requested. */
 export function shownGroups(groups: readonly GroupResult[], { measured }: AggregatePlan): string[] {
   const one = ({ count, sum, least, greatest }: Tally, wanted: Measured | undefined): unknown => [
     count,

@@ -1,6 +1,6 @@
 /**
- * The end-to-end suite: the same expectations for every cluster that can be put behind the gateway, the simulated one and a real
- * kube-apiserver with etcd and the controller manager.
+ * The end-to-end suite. Its expectations are the same for the simulated cluster and for a real kube-apiserver with etcd and the
+ * controller manager.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf } from '../../src/base/errors.ts';
@@ -65,7 +65,7 @@ const podChanges = /* GraphQL */ `
   }
 `;
 
-/** Runs the suite against the cluster that `start` gives. */
+/** Runs the suite against the cluster that `start` returns. */
 export function describeEndToEnd(name: string, start: () => Promise<World>): void {
   describe(`end to end: ${name}`, () => {
     let world: World;
@@ -331,7 +331,7 @@ function changesOf(messages: readonly Message[], type: string): readonly Message
   return messages.flatMap(({ changes }) => changes.filter((change) => change.type === type));
 }
 
-/** What a client holds after these messages. */
+/** The ids that a client holds after these messages. */
 function foldIds(messages: readonly Message[]): ReadonlySet<string> {
   const held = new Set<string>();
   for (const { reset, changes } of messages) {

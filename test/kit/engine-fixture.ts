@@ -1,6 +1,6 @@
 /**
- * A store in a file of its own, a reader on it and an engine over both, without a network: what tests of src/live and src/graphql
- * stand on. Everything goes away with the test.
+ * A store in a temporary file, a reader on it and an engine over both, without a network. The tests of src/live and src/graphql use it.
+ * Everything is closed and removed at the end of the test.
  */
 
 import { type ExecutionResult, execute, type GraphQLError, parse, subscribe, validate } from 'graphql';
@@ -33,9 +33,9 @@ export interface FixtureOptions {
   readonly maxReadBytes?: number;
   readonly scanRows?: number;
   readonly log?: Logger;
-  /** What else the engine is made with. */
+  /** Further options of the engine. */
   readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs' | 'scopesOf'>;
-  /** Does the writer hear which paths queries need? */
+  /** Are the paths that queries need reported to the writer, for promotion? */
   readonly promotes?: boolean;
 }
 
@@ -52,23 +52,23 @@ export type Events = AsyncGenerator<ExecutionResult, void, undefined>;
 export interface EngineFixture {
   readonly file: string;
   readonly reader: PooledReader;
-  /** The same readers. */
+  /** The same reader, as a PageReader. */
   readonly pages: PageReader;
   readonly engine: Engine;
-  /** Every statement that was asked of a lease, in order. */
+  /** Every statement that ran in a lease, in order. */
   readonly statements: Statement[];
   writer(): StoreWriter;
-  /** Closes the writer and opens the file anew. */
+  /** Closes the writer and opens the file again. */
   reopen(): void;
   handle(key: string, cluster?: string): ResourceHandle;
   /** Declares resources and publishes the schema. */
   declare(...described: readonly DescribedResource[]): Promise<void>;
-  /** Replaces what a resource has with these objects. */
+  /** Replaces a resource's objects with these. */
   sync(key: string, objects: readonly unknown[], cluster?: string): Promise<void>;
   apply(key: string, type: IncomingEvent['type'], object: unknown, cluster?: string): void;
-  /** Validates and executes; throws when the document does not fit the schema. */
+  /** Validates and executes. @throws the first validation error. */
   query(text: string, variables?: Readonly<Record<string, unknown>>): Promise<Answer>;
-  /** Subscribes over generations; throws the first error when the subscribe step fails. Ended with the test. */
+  /** Subscribes across generations; the subscription ends with the test. @throws the first error of the subscribe step. */
   subscribe(text: string, variables?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Events>;
 }
 
@@ -160,7 +160,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
   };
 }
 
-/** Executes a query in an operation of its own, which is ended. */
+/** Executes a query in a new operation, and ends the operation. */
 export async function queryOf(
   source: GraphQLSource,
   text: string,
@@ -192,9 +192,9 @@ function recorded(reader: Reader, statements: Statement[]): Reader {
       statements.push(statement);
       return lease.all(statement);
     },
-    fill: (asked, limit) => {
-      statements.push(...asked);
-      return lease.fill(asked, limit);
+    fill: (batch, limit) => {
+      statements.push(...batch);
+      return lease.fill(batch, limit);
     },
   });
   return {
@@ -224,7 +224,7 @@ export interface CrdGiven {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced?: boolean;
-  /** Properties beside apiVersion, kind and metadata, as OpenAPI has them. */
+  /** OpenAPI properties besides apiVersion, kind and metadata. */
   readonly properties: Schema;
   readonly columns?: readonly Schema[];
   readonly cluster?: string;
@@ -266,7 +266,7 @@ export interface Given {
 
 let version = 100;
 
-/** A namespaced object with a resourceVersion newer than all before; what is not metadata stands at its root. */
+/** A namespaced object with a resourceVersion newer than all before. Fields other than metadata are put at its root. */
 export function made({ name, namespace = 'default', uid, labels, owner, metadata, ...rest }: Given): Schema {
   version += 1;
   return {

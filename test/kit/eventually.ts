@@ -1,4 +1,4 @@
-/** Polls until an assertion holds; the last failure is what is thrown when it never does. */
+/** Polls until an assertion holds. @throws the last failure, after `milliseconds`. */
 export async function eventually<T>(attempt: () => Promise<T> | T, milliseconds = 20_000, everyMs = 50): Promise<T> {
   const deadline = performance.now() + milliseconds;
   for (;;) {

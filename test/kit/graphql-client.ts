@@ -12,7 +12,7 @@ export interface Answer<T = Record<string, unknown>> {
   readonly extensions?: Record<string, unknown>;
 }
 
-/** Sends one operation and gives the answer as it is. */
+/** Sends one operation and returns the whole answer. */
 export async function ask<T = Record<string, unknown>>(
   url: string,
   document: string,
@@ -26,7 +26,7 @@ export async function ask<T = Record<string, unknown>>(
   return (await response.json()) as Answer<T>;
 }
 
-/** The data of an operation that must succeed. */
+/** The data of an operation. @throws when the answer has errors. */
 export async function data<T = Record<string, unknown>>(
   url: string,
   document: string,
@@ -37,15 +37,15 @@ export async function data<T = Record<string, unknown>>(
   return answer.data;
 }
 
-/** Messages of one subscription, collected as they come. */
+/** The messages of one subscription, collected as they arrive. */
 export interface Collected<T> {
   readonly messages: readonly T[];
-  /** Resolves with all messages so far as soon as they satisfy the condition; rejects when the subscription ends before. */
+  /** Resolves with all messages so far as soon as they satisfy the condition; rejects when the subscription ends first. */
   until(condition: (messages: readonly T[]) => boolean): Promise<readonly T[]>;
   stop(): Promise<void>;
 }
 
-/** Subscribes; `pick` takes what matters out of each message's data. */
+/** Subscribes. `pick` selects the interesting part of each message's data. */
 export function subscribe<T>(
   url: string,
   document: string,

@@ -1,4 +1,4 @@
-/** The kinds that the tests of src/graphql ask about. */
+/** The kinds that the tests of src/graphql query. */
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { describedCrd } from './engine-fixture.ts';
 

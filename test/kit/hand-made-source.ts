@@ -1,6 +1,6 @@
 /**
- * An GraphQLSource over a small schema made by hand and a reader without a store, which counts the leases it has lent. For tests of
- * the server's own work: transports, errors, limits, leases.
+ * A GraphQLSource over a small hand-made schema and a reader without a store, which counts its leases. For tests of the server's own
+ * work: transports, errors, limits, leases.
  */
 
 import {
@@ -24,20 +24,20 @@ import type { Lease, Reader } from '../../src/store/types/lease.ts';
 
 export interface HandMade {
   readonly source: GraphQLSource;
-  /** Leases lent and given back since the beginning. */
+  /** Counts of leases opened and ended so far. */
   readonly leases: { opened: number; ended: number };
   /** The signal that each lease was opened with. */
   readonly signals: (AbortSignal | undefined)[];
-  /** How many `ticks` subscriptions were begun and how many have been told to end. */
+  /** Counts of `ticks` subscriptions: begun, and ended by a `return` call. */
   readonly ticks: { begun: number; ended: number };
-  /** What was logged as an error, with its fields. */
+  /** The logged errors, with their fields. */
   readonly logged: { readonly fields: object; readonly message: string }[];
   readonly log: Logger;
   /** Resolves the field `held` of every operation that waits for it. */
   release(): void;
-  /** Makes this the schema of the operations to come: a generation that has the field `Query.<name>`. */
+  /** Publishes a generation with the field `Query.<name>` for later operations. */
   swap(name: string): void;
-  /** Takes the generation away, as before the first contact with a cluster. */
+  /** Removes the generation, as before the first contact with a cluster. */
   forget(): void;
 }
 
@@ -207,13 +207,13 @@ function schema(name: string, held: Promise<string>, ticks: HandMade['ticks']): 
   return new GraphQLSchema({ query: Query, subscription: Subscription });
 }
 
-/** 1, 2, 3 … up to `most`; past it silence when there is no end. */
+/** Yields 1, 2, 3 … up to `most`; then it ends, or stays silent if it is endless. */
 async function* ticking(most: number, ticks: HandMade['ticks']): AsyncGenerator<number> {
   ticks.begun += 1;
   try {
     for (let tick = 1; tick <= most; tick += 1) {
       yield tick;
-      // An endless one lets others run.
+      // An endless stream yields to other work.
       await new Promise((resolve) => setImmediate(resolve));
     }
   } finally {

@@ -12,7 +12,7 @@ const ingest = await startIngest({
   clusters: [{ name: 'east', kubeconfig }],
   include: [kind],
   logLevel: 'error',
-  // Many small pages, so that a kill finds more places.
+  // Many small pages, so that a kill can hit more different moments.
   reflector: { pageSize: 100, backoff: { firstMs: 20, capMs: 200, resetMs: 10_000 } },
 });
 process.send?.('opened');

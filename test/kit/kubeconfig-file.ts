@@ -6,9 +6,9 @@ import { sharedDirectory } from './temporary-directory.ts';
 
 export interface KubeconfigFolder {
   readonly dir: string;
-  /** Writes a kubeconfig of one context `test` and gives its path. */
+  /** Writes a kubeconfig with the one context `test` and returns its path. */
   write(cluster: object, user?: object | null, file?: string): string;
-  /** Writes any file of the folder and gives its path. */
+  /** Writes a file into the folder and returns its path. */
   file(name: string, content: string): string;
   remove(): void;
 }

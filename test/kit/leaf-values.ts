@@ -1,4 +1,4 @@
-/** Values that are hard to compare, for each type of leaf: what the tests put into objects and into filters. */
+/** Values that are hard to compare, for each leaf type. Tests put them into objects and into filters. */
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import { rawJson } from '../../src/catalog/values/raw-json.ts';
 import { orderKey } from '../../src/catalog/values/values.ts';
@@ -83,7 +83,7 @@ export const pools: Record<LeafType, readonly unknown[]> = {
 
 export const types = Object.keys(pools) as LeafType[];
 
-/** Those of a type's values that a filter may name. */
+/** The values of each type that a filter may compare with. */
 export const comparable = Object.fromEntries(
   types.map((type) => [type, pools[type].filter((value) => orderKey(type, value) !== null)]),
 ) as unknown as Readonly<Record<LeafType, readonly unknown[]>>;

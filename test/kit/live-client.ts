@@ -1,4 +1,4 @@
-/** A client of a live list: folds the messages as the protocol says, and insists on the protocol. */
+/** A client of a live list: folds the messages as the protocol defines, and throws for a message that breaks the protocol. */
 
 import { decodeLiveCursor, nowhere } from '../../src/live/live-cursor.ts';
 import type { LiveMessage } from '../../src/live/live-list.ts';
@@ -7,11 +7,11 @@ export class LiveClient {
   /** Bodies as JSON text by cluster, namespace and name. */
   readonly held = new Map<string, string>();
   readonly phases: string[] = [];
-  /** The newest cursor at which `held` is whole; null before there is one. */
+  /** The newest cursor at which `held` is complete; null before the first. */
   cursor: string | null = null;
   #whole = false;
 
-  /** @param held what the client has already, with the cursor at which it is true. */
+  /** @param held the objects of an earlier read, with the cursor of that read. */
   constructor(held?: { readonly held: ReadonlyMap<string, string>; readonly cursor: string }) {
     if (held === undefined) return;
     for (const [key, body] of held.held) this.held.set(key, body);

@@ -1,4 +1,4 @@
-/** What the tests of live lists share: one kind in a store, lists over it, and the truth to compare them with. */
+/** Shared by the tests of live lists: one kind in a store, lists over it, and the store's own objects to compare with. */
 
 import { onTestFinished } from 'vitest';
 import { unrestricted } from '../../src/access/scope.ts';
@@ -42,9 +42,9 @@ export interface LiveSetup {
   list(start: LiveStart, request?: Partial<LiveRequest>): Messages;
   put(name: string, color: string, size?: number): void;
   remove(name: string): void;
-  /** Replaces the set by these names, all of one color. */
+  /** Replaces the kind's objects with objects of these names, all of one color. */
   relist(names: readonly string[], color: string): Promise<void>;
-  /** Bodies that the store has now and that match, as a LiveClient holds them, with the revision. */
+  /** The matching bodies in the store, in the form of LiveClient's `held`, with the revision. */
   truth(filter: Filter): Promise<{ readonly held: ReadonlyMap<string, string>; readonly revision: number }>;
 }
 
@@ -108,7 +108,7 @@ export async function nextOf(messages: Messages): Promise<LiveMessage> {
   return step.value;
 }
 
-/** Takes messages in until one of this phase has come; gives that. */
+/** Passes messages to the client up to the first one of this phase, which is returned. */
 export async function until(messages: Messages, client: LiveClient, phase: LiveMessage['phase']): Promise<LiveMessage> {
   for (;;) {
     const message = await nextOf(messages);

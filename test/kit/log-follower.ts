@@ -1,6 +1,6 @@
 /**
- * Who follows a store's change log, for tests: whatever happened to the file, folding the log from where the follower stands (or
- * from the log's floor) must give the table.
+ * A follower of a store's change log, for tests. Folding the log from the follower's position must give the table, whatever happened to
+ * the file. A follower below the log's floor reads the table instead.
  */
 import { expect } from 'vitest';
 import { readChanges, readLogFloor } from '../../src/store/read/changes.ts';
@@ -10,10 +10,10 @@ import type { LoggedChange } from '../../src/store/types/change.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import type { Row, Statement } from '../../src/store/types/statement.ts';
 
-/** Identity (`cluster/kind/namespace/name`) to what is known of the object. */
+/** The objects by identity (`cluster/kind/namespace/name`). */
 export type Table = Map<string, { readonly id: number; readonly uid: string; readonly body: string }>;
 
-/** A lease on a connection of its own, without threads. */
+/** A lease on a separate connection, without threads. */
 export function leaseOn(file: string): Lease & { end(): void } {
   const database = new Database(file, { readonly: true });
   registerSqlFunctions(database, { tick: () => {} });
@@ -30,7 +30,7 @@ export function leaseOn(file: string): Lease & { end(): void } {
   };
 }
 
-/** All objects, or those whose identity begins so. */
+/** The published objects whose identity has this prefix. */
 export async function tableNow(lease: Lease, beginning = ''): Promise<Table> {
   const rows = await lease.all({
     sql: `SELECT o.kind, o.cluster, o.namespace, o.name, o.id, o.uid, coalesce(b.text, json(b.body))
@@ -46,7 +46,7 @@ export async function tableNow(lease: Lease, beginning = ''): Promise<Table> {
   return table;
 }
 
-/** What somebody who follows the log holds: the changes folded in, the tables read anew where the log says RESET. */
+/** Folds the log's changes into a table. At a RESET entry it reads the collection's table again. */
 export class Follower {
   table: Table = new Map();
   at = 0;
@@ -55,7 +55,7 @@ export class Follower {
     this.file = file;
   }
 
-  /** Catches up, and expects to hold what the tables hold. */
+  /** Reads the log to its end, and expects the folded table to equal the store's tables. */
   async follow(): Promise<void> {
     const lease = leaseOn(this.file);
     try {
@@ -80,7 +80,7 @@ export class Follower {
     }
   }
 
-  /** The collection's objects as of the RESET: the present ones, with what happened since undone. */
+  /** Restores the collection's objects as of the RESET: the present objects with the later changes undone. */
   async #readAnew(lease: Lease, collection: string, seq: number): Promise<void> {
     for (const key of [...this.table.keys()]) if (key.startsWith(collection)) this.table.delete(key);
     const then = await tableNow(lease, collection);
@@ -90,7 +90,7 @@ export class Follower {
   }
 }
 
-/** One kind in one cluster; what RESET is about. */
+/** The identity prefix of one kind in one cluster, which is the scope of a RESET. */
 function collectionOf(change: LoggedChange): string {
   return `${change.cluster}/${change.kindId}/`;
 }

@@ -1,5 +1,5 @@
 /**
- * A server on loopback that answers as a test says, plain or with TLS, and remembers what it was asked.
+ * A server on loopback with a test's answers, with or without TLS. It records its requests.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ export interface LoopbackServer {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly IncomingMessage[];
-  /** How many connections were ever opened. */
+  /** The number of connections opened so far. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function sendJson(
   response.end(JSON.stringify(body));
 }
 
-/** Answers with a Status, as the Kubernetes API does for failures. */
+/** Answers with a Status, as the Kubernetes API reports failures. */
 export function sendStatus(
   response: ServerResponse,
   code: number,
@@ -77,7 +77,7 @@ export function sendStatus(
   sendJson(response, code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details });
 }
 
-/** Writes, and waits until there is room for more or the other side has gone. */
+/** Writes, and waits until the response accepts more data or the client has disconnected. */
 export async function writeOrClose(response: ServerResponse, chunk: string): Promise<void> {
   if (response.write(chunk)) return;
   const done = new AbortController();

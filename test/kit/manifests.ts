@@ -4,7 +4,7 @@ export function namespace(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
-/** Name, rank and tier of the 25 pods: ranks are a permutation, so that order by rank is not order by name. */
+/** Name, rank and tier of the 25 pods. The ranks are a permutation, so that the order by rank differs from the order by name. */
 export const ranks = Array.from({ length: 25 }, (_, index) => ({
   name: `pod-${String(index).padStart(2, '0')}`,
   rank: String((index * 7) % 25).padStart(2, '0'),
@@ -96,7 +96,7 @@ export function widgetCrd(): object {
   };
 }
 
-/** The big number is written as JSON text by the caller's serializer: it is beyond what a double holds. */
+/** A widget as JSON text, because its `big` is greater than a double can hold exactly. */
 export function widget(inNamespace: string): string {
   return `{"apiVersion":"e2e.portolan.example/v1","kind":"Widget","metadata":{"name":"first","namespace":"${inNamespace}"},"spec":{"size":3,"big":9007199254740993,"weight":"250m","ports":["http",80]}}`;
 }

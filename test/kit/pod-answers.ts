@@ -1,4 +1,4 @@
-/** Documents about Pods, and the answers that a gateway gives to them. */
+/** Documents about Pods, and a gateway's answers to them. */
 
 export const listDocument = `
   query List($filter: PodFilter, $first: Int, $after: String, $last: Int, $before: String) {
@@ -48,7 +48,7 @@ function pod(name: string): Record<string, unknown> {
   };
 }
 
-/** A page as the gateway answers it, of what is there. */
+/** The gateway's page for these arguments, over these names. */
 export function page(
   names: readonly string[],
   args: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** What the tests of this room share: a store with two kinds that hold the same objects, one with promoted columns, one without. */
+/** Shared by the tests of src/query: a store with two kinds of the same objects, one with promoted columns and one without. */
 
 import { onTestFinished } from 'vitest';
 import type { PromotedPath } from '../../src/catalog/resources/catalog.ts';
@@ -26,12 +26,12 @@ export interface TestStore {
   readonly writer: StoreWriter;
   readonly reader: PooledReader;
   handle(key: string, cluster: string): ResourceHandle;
-  /** Replaces what a resource has. */
+  /** Replaces a resource's objects. */
   sync(key: string, cluster: string, texts: readonly string[]): Promise<void>;
   read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T>;
 }
 
-/** Opens a store in a file of its own, which goes away with the test. */
+/** Opens a store in a temporary file, which is removed after the test. */
 export function openTestStore(
   promoted: readonly PromotedPath[],
   clusters: readonly string[] = ['east', 'west'],
@@ -75,7 +75,7 @@ export function openTestStore(
   };
 }
 
-/** A lease that keeps the statements it was asked. */
+/** A lease that records its statements. */
 export function recording(lease: Lease): { readonly lease: Lease; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   return {
@@ -95,7 +95,7 @@ export function recording(lease: Lease): { readonly lease: Lease; readonly state
   };
 }
 
-/** What SQLite says of how it runs a statement, a line for each step. */
+/** SQLite's query plan of a statement, one line for each step. */
 export async function explain(lease: Lease, statement: Statement): Promise<string> {
   const rows: readonly Row[] = await lease.all({
     sql: `EXPLAIN QUERY PLAN ${statement.sql}`,

@@ -1,4 +1,4 @@
-/** Queries made at random over the types of a schema: aliases, fragments, directives, variables, fields that need code. */
+/** Random queries over the types of a schema: with aliases, fragments, directives, variables, and fields that only resolvers answer. */
 import fc from 'fast-check';
 import {
   type GraphQLField,
@@ -19,7 +19,7 @@ export interface RandomQuery {
 export interface RandomQueryOptions {
   /** Root fields to choose from. */
   readonly roots: readonly string[];
-  /** How often (in a hundred) a field that is not plain data is chosen where there is one. */
+  /** The percentage of choices that take a field without a `plain` fact, where one exists. */
   readonly code: number;
   /** Arguments of a root field, as GraphQL writes them. */
   readonly args: readonly string[];
@@ -41,7 +41,7 @@ const needCode = new Set([
 ]);
 const aliases = ['a', 'b', 'name', '__proto__', 'constructor', 'id', 'nodes', '_1'];
 
-/** A query over some of the roots; what it selects is of bounded depth. */
+/** A query over some of the roots, of bounded depth. */
 export function randomQuery(schema: GraphQLSchema, options: RandomQueryOptions): fc.Arbitrary<RandomQuery> {
   return fc.gen().map((g) => new QueryMaker(schema, options, g as unknown as Draw).make());
 }
@@ -119,7 +119,7 @@ class QueryMaker {
         (!needCode.has(field.name) || this.#chance(this.#options.code)),
     );
     if (fields.length === 0) return '__typename';
-    // The ways to the data are few among many.
+    // Few of the many fields lead to an object's data.
     const ways = fields.filter(({ name }) => ['nodes', 'edges', 'node', 'metadata', 'spec', 'status'].includes(name));
     const from = ways.length > 0 && this.#chance(50) ? ways : fields;
     const field = this.#draw(() => fc.constantFrom(...from));
@@ -127,7 +127,7 @@ class QueryMaker {
     return args === null ? '__typename' : this.#field(type, field.name, args, depth, taken);
   }
 
-  /** Null for arguments that nobody here knows. */
+  /** The arguments of a field; null when it requires an argument for which this file has no value. */
   #arguments(field: GraphQLField<unknown, unknown>): string | null {
     const required = field.args.filter(isRequiredArgument);
     if (required.length === 0) return '';
@@ -154,7 +154,7 @@ class QueryMaker {
     if (known !== undefined && known !== `${name}${args}`) return '__typename';
     taken.set(key, `${name}${args}`);
     const below = getNamedType(type.getFields()[name]?.type);
-    // A name is selected twice only with the same below, so that what is merged has no conflicts either.
+    // A name is selected twice only with the same selection, so that merged fields do not conflict either.
     const inner = isObjectType(below) || isInterfaceType(below) ? this.#below(below, depth, known !== undefined) : '';
     return `${alias === null ? '' : `${alias}: `}${name}${args}${this.#directive()}${inner}`;
   }

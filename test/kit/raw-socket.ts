@@ -1,4 +1,4 @@
-/** A WebSocket that speaks graphql-transport-ws message by message, so that a test sees exactly what is sent. */
+/** A WebSocket for graphql-transport-ws, message by message: a test sees exactly the messages sent. */
 import { WebSocket } from 'ws';
 
 export interface Message {
@@ -10,7 +10,7 @@ export interface Message {
 export interface RawSocket {
   send(message: Message): void;
   sendText(text: string): void;
-  /** The next message that has not been taken yet; rejects when the socket closes before there is one. */
+  /** The next message, in order of arrival; rejects when the socket closes first. */
   next(): Promise<Message>;
   /** Resolves when the socket has been closed. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -63,7 +63,7 @@ export async function openRawSocket(
   };
 }
 
-/** Opens a socket and gets it acknowledged. */
+/** Opens a socket and initialises the connection, up to `connection_ack`. */
 export async function openAcknowledged(url: string): Promise<RawSocket> {
   const socket = await openRawSocket(url);
   socket.send({ type: 'connection_init' });

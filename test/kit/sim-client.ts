@@ -1,4 +1,4 @@
-/** A bare client for tests against the simulated cluster: fetch, JSON, and watches read line by line. */
+/** A minimal client for tests against the simulated cluster: fetch, JSON, and watches read line by line. */
 import { must } from '../../src/base/must.ts';
 import { asObject, asString, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
 
@@ -17,7 +17,7 @@ export interface WatchEvent {
 export interface OpenWatch {
   readonly status: number;
   next(): Promise<WatchEvent | undefined>;
-  /** Events until one of this type, which is the last of the list. */
+  /** The events up to and including the first one of this type. */
   until(type: string): Promise<WatchEvent[]>;
   close(): Promise<void>;
 }

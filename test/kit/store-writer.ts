@@ -3,7 +3,7 @@
  *
  *   store-writer.ts FILE hold | events | relists
  *
- * Object `n % 50` is stored with resourceVersion n, in order, so that the table at a version is known from the version alone.
+ * Object `n % 50` is stored with resourceVersion n, in order, so that a version determines the whole table.
  */
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { openWriter } from '../../src/store/write/writer.ts';
@@ -46,7 +46,7 @@ function listAt(rv: number): { text: string }[] {
   return Array.from({ length: 50 }, (_, index) => ({ text: textOf(rv - 49 + index) }));
 }
 
-// Transactions of a few events each, and replaces that go the large way, so that a kill finds more places.
+// Transactions of a few events, and replaces that fill a new rowset, so that a kill can hit more different moments.
 const writer = openWriter(file, { bounds: { maxMs: 10, maxBytes: 5000 }, maxDifferences: 20 });
 const handle = writer.declare(described);
 let version = Number(writer.state(handle).lastResourceVersion ?? 100);

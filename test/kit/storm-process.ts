@@ -1,10 +1,10 @@
 /**
- * An API server with one collection that changes all the time, in a process of its own; for tests of what a flood does.
+ * An API server with one constantly changing collection, in a separate process; for tests of event floods.
  *
  *   storm-process.ts CHANGES PER_SECOND BODY_BYTES -> message { port } ; 'begin' -> changes ; 'how' -> message { paused, behind }
  *
- * Nothing is kept: change n is that of object n % 1000, at resourceVersion `base + n`, so lists and watches can begin anywhere.
- * A watch is written as fast as its socket takes it, and no faster.
+ * The server keeps no objects. Change n is a change of object n % 1000 at resourceVersion `base + n`, so a list or a watch can begin at
+ * any version. A watch is written only as fast as its socket accepts data.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Compares what the gateway shows with what the API server lists: identity, uid, resourceVersion and body of every object. */
+/** Compares the gateway's objects with the API server's lists: identity, uid, resourceVersion and body of every object. */
 import { isDeepStrictEqual } from 'node:util';
 import type { RestClient } from '../../src/kube/client/rest-client.ts';
 import { data } from './graphql-client.ts';
@@ -18,7 +18,7 @@ interface KubeObject {
 
 interface Shown {
   readonly raw: KubeObject;
-  /** Top-level fields that are withheld. */
+  /** Top-level fields that are redacted. */
   readonly redacted: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
 }
 
-/** One line for each object that the two sides do not agree on; empty when all tables are equal. Every cluster is this API server. */
+/** One line for each object that differs; empty when all tables are equal. Every cluster must be this API server. */
 export async function differences(api: RestClient, url: string): Promise<readonly string[]> {
   const { resources } = await data<{ resources: readonly ResourceInfo[] }>(
     url,
@@ -83,7 +83,7 @@ function line({ metadata }: KubeObject): string {
   return [namespace, name, uid, resourceVersion].map((part) => part || '-').join(' ');
 }
 
-/** An object without what lists leave out of items (kind and version), what is never stored, and what is withheld. */
+/** An object without the fields that list items lack (kind, apiVersion), that are never stored, and that are redacted. */
 function comparable(object: KubeObject, redacted: readonly string[]): object {
   const { managedFields: _managed, annotations, ...metadata } = object.metadata;
   const { 'kubectl.kubernetes.io/last-applied-configuration': _last, ...kept } = (annotations ?? {}) as Record<

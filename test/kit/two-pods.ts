@@ -1,6 +1,6 @@
 /**
- * A reflector that follows two Pods, and what it asks the server for.
- * Random is always a half: a backoff's first delays are 400, 800, 1600 ms; a watch is asked to last 450 s.
+ * A reflector of two Pods, and its expected requests.
+ * Random is always 0.5, so the first delays of a backoff are 400, 800 and 1600 ms, and a watch requests a timeout of 450 s.
  */
 import { expect } from 'vitest';
 import { settle } from './manual-clock.ts';
@@ -27,7 +27,7 @@ export const asRelist = (resourceVersion: string) => ({
   query: { limit: 500, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
 });
 
-/** One object that must not be older: whether the server has reached this version at all. */
+/** A list of one object that must not be older: it tests whether the server has reached this version. */
 export const asDoubt = (resourceVersion: string) => ({
   query: { limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' },
 });

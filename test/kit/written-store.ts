@@ -1,4 +1,4 @@
-/** A store that a test writes, and what stands in its file. */
+/** A store that a test writes, and queries on its file. */
 import { onTestFinished } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
@@ -14,7 +14,7 @@ export function open(options: WriterOptions & { file?: string } = {}): { writer:
   return { writer, file };
 }
 
-/** Declares Pods of `east` and replaces them by these. */
+/** Declares the Pods of `east` and replaces them with these objects. */
 export async function synced(
   writer: StoreWriter,
   objects = [pod({ name: 'a', rv: 5 })],
@@ -28,7 +28,7 @@ export async function synced(
   return handle;
 }
 
-/** What a reader of the file finds. */
+/** Runs a query on the file, as a reader. */
 export function read(file: string, sql: string): unknown[][] {
   const database = new Database(file, { readonly: true });
   try {
@@ -38,7 +38,7 @@ export function read(file: string, sql: string): unknown[][] {
   }
 }
 
-/** Of the objects that count. */
+/** Name, resourceVersion and body of the published objects. */
 export const published = `SELECT o.name, o.rv, json(b.body) FROM object o JOIN body b USING (id)
   WHERE o.rowset IN (SELECT rowset FROM resource WHERE synced = 1) ORDER BY 1`;
 export const changes = 'SELECT seq, type, name, rv FROM change ORDER BY seq';
