@@ -1,4 +1,4 @@
-/** The arrows of the house: which room may import which, and which packages stay in one room. */
+/** The allowed imports between rooms, and the packages that only one room may import. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,7 +91,7 @@ function graphOfFiles(all: readonly Import[]): Graph {
   return graph;
 }
 
-/** The room and the folder in it that a file of `src` belongs to; the folder is empty for a file that stands in the room itself. */
+/** The room and the folder of a file of `src`. The folder is empty for a file directly in the room. */
 function folderOf(file: string): readonly [room: string, folder: string] {
   const [room = '', folder, rest] = file.split(sep);
   return [room, rest === undefined || folder === undefined ? '' : folder];

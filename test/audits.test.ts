@@ -1,4 +1,4 @@
-/** GraphQL over HTTP: every audit of graphql-http, against the endpoint without a socket and against the server with prepared answers. */
+/** GraphQL over HTTP: every audit of graphql-http, on the endpoint without a socket and on the server with prepared answers. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../src/server/http-server.ts';

@@ -1,4 +1,4 @@
-/** What `npm run build` writes is the same gateway: its threads start, and the files that it reads are there. */
+/** The bundle of `npm run build` is a complete gateway: its threads start, and the files that it reads exist. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { writeBundle } from '../deploy/bundle.ts';
 import { data } from './kit/graphql-client.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Inside the project, where the bundle finds the package that it does not hold. */
+/** A folder inside the project, so that the bundle finds the one package that it does not contain. */
 const cache = join(root, 'node_modules', '.cache');
 
 let folder: string;

@@ -1,6 +1,6 @@
 /**
- * The printed policies in a browser, with the real clients against a real gateway: a list in pages, live lists, details, a deletion and
- * a lost connection. Nothing twice, no ghosts, nothing lost.
+ * The printed cache policies in a browser, with the real clients and a real gateway: a paged list, live lists, details, a deletion and a
+ * lost connection. No object appears twice, stays after its deletion, or is lost.
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

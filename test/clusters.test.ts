@@ -1,4 +1,4 @@
-/** Two simulated clusters that serve one CRD with different schemas answer through one gateway, each object with its cluster. */
+/** Two simulated clusters serve one CRD with different schemas. One gateway answers for both, and each object names its cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';

@@ -1,5 +1,5 @@
 /**
- * Real CustomResourceDefinitions as GraphQL: each alone and all together are a valid schema, and introspection stays small.
+ * Real CustomResourceDefinitions as GraphQL: each one alone and all together give a valid schema with small introspection.
  */
 import { type GraphQLSchema, introspectionFromSchema, validateSchema } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Real CustomResourceDefinitions become kinds, alone and all together, without one name standing for two things.
+ * Real CustomResourceDefinitions become kinds, each one alone and all together, and no name is used for two kinds.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';

@@ -1,4 +1,4 @@
-/** The playground's example operations, as typed documents, against the demo world: every one of them answers. */
+/** The playground's example operations, as typed documents, against the demo world: each one returns data. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
@@ -96,7 +96,7 @@ test('what nodes carry: groups page after page, whose parts make the whole', asy
     after = must(groups.at(-1), 'a last group').cursor;
   }
   expect(new Set(seen.map(({ keys }) => keys[0])).size).toBe(seen.length);
-  // The world moves while the pages are read, so the parts are compared only as far as they cannot have changed.
+  // The demo world changes while the pages are read, so only the unchanging parts are compared.
   expect(seen.length).toBeGreaterThan(1);
   expect(Number(whole?.memory?.text)).toBeGreaterThan(0);
   for (const { aggregate } of seen) {

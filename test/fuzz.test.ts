@@ -1,4 +1,4 @@
-/** A short run of each fuzzer (test/fuzz/); the long one is `npm run fuzz`. */
+/** A short run of each fuzzer (test/fuzz/). `npm run fuzz` runs them longer. */
 import { expect, test } from 'vitest';
 import * as documents from './fuzz/documents.ts';
 import type { Fuzzer } from './fuzz/fuzz.ts';

@@ -1,6 +1,6 @@
 /**
- * Documents and variables that mean harm, over HTTP against a whole gateway: each is refused with a code that says which limit it
- * broke, and a neighbour's query that came at the same time is answered.
+ * Hostile documents and variables, over HTTP against a whole gateway. Each is refused with a code that names the broken limit, and a
+ * query of another client at the same time is answered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ClusterOptions } from '../src/ingest/context/cluster-options.ts';
@@ -172,7 +172,7 @@ test.each<[what: string, document: string, variables: () => Record<string, unkno
 });
 
 test('not 100,000 deep in a variable', async () => {
-  // JSON.stringify would run out of stack itself.
+  // JSON.stringify itself would overflow the stack.
   const filter = `${'{"not":'.repeat(100_000)}${JSON.stringify(named)}${'}'.repeat(100_000)}`;
   const response = await fetch(gateway.url, {
     method: 'POST',

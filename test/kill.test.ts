@@ -1,8 +1,8 @@
 /**
- * kill -9 of a whole ingesting process, again and again, at random moments of first syncs, relists of both kinds and batches of
- * events: the next process comes to the server's set, and folding the change log gives the table.
+ * Repeated kill -9 of an ingesting process, at random moments of first syncs, relists of both kinds and batches of events. The next
+ * process reaches the server's set of objects, and folding the change log gives the table.
  *
- * PORTOLAN_KILLS says how many kills (10), PORTOLAN_SEED which ones (1).
+ * PORTOLAN_KILLS is the number of kills (10), PORTOLAN_SEED the seed of their moments (1).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,14 +25,14 @@ const kills = Number(process.env['PORTOLAN_KILLS'] ?? 10);
 const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 1));
 const below = (bound: number): number => Math.floor(random() * bound);
 
-/** More than what a replace commits as single differences (2,000). */
+/** More objects than a replace commits as single differences (2,000). */
 const objects = 2200;
 const collection = '/api/v1/namespaces/default/configmaps';
 
 type Work = 'first sync' | 'relist' | 'wholesale relist' | 'events';
 const works: readonly Work[] = ['first sync', 'relist', 'wholesale relist', 'events'];
 
-/** The server's objects, and what is done to them. */
+/** The server's objects, and the operations on them. */
 class World {
   readonly sim: SimCluster;
   #writes = 0;
@@ -42,7 +42,7 @@ class World {
     for (let index = 0; index < objects; index += 1) this.#create(index);
   }
 
-  /** Changes, deletes, or makes (anew) some objects at random. */
+  /** Changes, deletes, creates or recreates some objects at random. */
   write(count: number): void {
     for (let done = 0; done < count; done += 1) {
       const index = below(objects);
@@ -102,7 +102,7 @@ async function kill(child: ChildProcess): Promise<void> {
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 function read(file: string, sql: string): readonly unknown[] {
   const database = new Database(file, { readonly: true });
   try {
@@ -112,7 +112,7 @@ function read(file: string, sql: string): readonly unknown[] {
   }
 }
 
-/** A set that does not count yet is being filled (or one that did is being removed). */
+/** Waits until an unpublished rowset is being filled, or an old one is being removed. */
 async function untilFilling(file: string): Promise<void> {
   await eventually(() => expect(read(file, 'SELECT count(*) FROM stale_rowset')).not.toEqual([0]), 300_000, 1);
 }
@@ -135,11 +135,11 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
   const world = new World(sim);
   let child = await start(file, kubeconfig);
   onTestFinished(() => void child.kill('SIGKILL'));
-  // However busy the machine is: what is slow is not wrong.
+  // A long timeout: a slow machine is not a failure.
   const inStep = (): Promise<void> => eventually(() => expect(storedRows(file)).toEqual(world.rows()), 300_000);
   await inStep();
   let follower = new Follower(file);
-  // Of each work, how many kills there were, and how many of them left a set behind that was not whole.
+  // For each kind of work: the number of kills, and how many of them left an incomplete rowset.
   const done = new Map<Work, { kills: number; halfFilled: number }>(
     works.map((work) => [work, { kills: 0, halfFilled: 0 }]),
   );
@@ -162,8 +162,8 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
         sim.compact();
       }
       child = await start(file, kubeconfig);
-      // How long there is nothing to see, and how long a list then takes, depends on the machine: any moment will do, and every
-      // other time one while a set is being filled.
+      // The delay before a list and its duration depend on the machine. So any moment will do, and every second kill waits until
+      // a rowset is being filled.
       if (work === 'relist' || random() < 0.5) await sleep(below(500));
       else {
         await untilFilling(file);
@@ -182,7 +182,7 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
     await inStep();
     expect(read(file, 'PRAGMA integrity_check')).toEqual(['ok']);
     expect(read(file, entriesAmiss)).toEqual([0]);
-    // Both who has followed all the time, through every kill, and who begins at the log's floor.
+    // One follower that has followed through every kill, and one that begins at the log's floor.
     await follower.follow();
     await new Follower(file).follow();
   }

@@ -1,4 +1,4 @@
-/** The kube room against a real kube-apiserver. Runs where KUBEBUILDER_ASSETS names one. */
+/** The kube room against a real kube-apiserver. Runs when KUBEBUILDER_ASSETS names one. */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describeOn([mainServer, oldServer], 'the kube room on a real API server', { time
     await plane?.stop();
   }, 60_000);
 
-  /** A client of another kubeconfig: the administrator's, changed in its one cluster. */
+  /** A client with the administrator's kubeconfig, in which the cluster entry is changed. */
   async function other(kubeconfig: string): Promise<RestClient> {
     const opened = await connect({ kubeconfig, env: {} });
     others.push(opened);
@@ -188,7 +188,7 @@ describeOn([mainServer, oldServer], 'the kube room on a real API server', { time
     const watch = await api.stream(path, { watch: true, resourceVersion, allowWatchBookmarks: true });
     const lines = linesOf(watch.body);
     await plane.kubectl(['create', 'configmap', 'four', '-n', 'kube-public', '--from-literal=k=4']);
-    // A young cluster's controllers put their own objects into the namespace, at any moment.
+    // The controllers of a new cluster add their own objects to the namespace at any moment.
     let event = await nextEvent(lines);
     while (event.object.metadata.name !== 'four') event = await nextEvent(lines);
     expect(event).toMatchObject({ type: 'ADDED', object: { data: { k: '4' } } });
@@ -203,7 +203,7 @@ describeOn([mainServer, oldServer], 'the kube room on a real API server', { time
   });
 
   test('refuses a watch from before what it remembers with 410, inside the stream', async () => {
-    // Its memory began when it was started anew, long after this revision.
+    // Its watch cache begins at its restart, long after this revision.
     const watch = await api.stream(resourcePath(configMaps), { watch: true, resourceVersion: '1' });
     const event = JSON.parse(await readText(watch.body)) as { type: string; object: unknown };
     expect(event.type).toBe('ERROR');

@@ -1,9 +1,11 @@
 /**
- * Ingest against the simulated cluster with random operations and random faults, by seed: whatever happened, once the faults are over
- * the tables equal the server's set (I1), the change log folds to them (I2, I4), and no stored version went back (I3).
+ * Ingest against the simulated cluster with random operations and random faults, by seed. After the faults have ended:
+ *   - the tables equal the server's set (I1);
+ *   - folding the change log gives the tables (I2, I4);
+ *   - no stored version has gone back (I3).
  *
- * PORTOLAN_SEEDS says how many seeds are played (default 40), PORTOLAN_SEED=n plays that one alone; a failure names its seed. A seed
- * fixes what is done and what goes wrong; how the two meet on the wire is up to the machine.
+ * PORTOLAN_SEEDS is the number of seeds (default 40); PORTOLAN_SEED=n runs that one alone. A failure names its seed. A seed fixes the
+ * operations and the faults; their timing on the network depends on the machine.
  */
 import { expect, test } from 'vitest';
 import type { FaultSwitches } from '../src/sim/objects/faults.ts';
@@ -17,7 +19,7 @@ const seeds =
     ? Array.from({ length: Number(PORTOLAN_SEEDS ?? 40) }, (_, index) => index + 1)
     : [Number(PORTOLAN_SEED)];
 
-/** Every fault with a switch, but those that keep a resource from ever being read (they stand in tests of their own). */
+/** Every fault with a switch, except faults that block a resource for ever, which have their own tests. */
 function faultsOf(pick: (below: number) => number): readonly FaultSwitches[] {
   const aim = { resource: 'configmaps', times: 1 + pick(3) } as const;
   const page = 1 + pick(3);
@@ -58,7 +60,7 @@ function operate({ sim }: FaultBench, pick: (below: number) => number): void {
   else sim.patch(path, { data: { value } });
 }
 
-/** Lets what was done reach the other side, in part: some answers, not all. */
+/** Waits for `count` more requests to the server, so that some of the operations have reached ingest and others have not. */
 async function someAnswers({ sim }: FaultBench, count: number): Promise<void> {
   const until = sim.requests + count;
   for (let turn = 0; turn < 1000 && sim.requests < until; turn += 1) {
@@ -66,7 +68,7 @@ async function someAnswers({ sim }: FaultBench, count: number): Promise<void> {
   }
 }
 
-/** Every second seed lets lists be streamed; one whose end mark is lost is soon given up. */
+/** Every second seed uses streaming lists, with a short limit for a list whose end bookmark is lost. */
 function listing(seed: number): object {
   return { streamingLists: seed % 2 === 0, streamSilenceMs: 200 };
 }

@@ -1,4 +1,4 @@
-/** A user whose rights are a Role in two namespaces, on a real kube-apiserver. Runs where KUBEBUILDER_ASSETS names one. */
+/** A user whose rights are a Role in two namespaces, on a real kube-apiserver. Runs when KUBEBUILDER_ASSETS names one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The playground in a browser that reaches the gateway and nothing else: it loads, knows the schema, answers its first tab and keeps
- * a subscription going. With PORTOLAN_SCREENSHOT=1 it leaves docs/playground.png.
+ * The playground in a browser that reaches only the gateway: it loads, knows the schema, answers its first tab and keeps a subscription
+ * open. PORTOLAN_SCREENSHOT=1 writes docs/playground.png.
  */
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -13,14 +13,14 @@ import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
-/** The JSON that the result pane shows, as far as it reaches, without white space: the pane breaks long lines. */
+/** The visible JSON of the result pane. White space is removed, because the pane wraps long lines. */
 async function shown(page: Page): Promise<string> {
   return (await page.locator('.result-window .view-lines').innerText()).replaceAll(/\s/g, '');
 }
 
 /**
- * Runs the operation of a tab until the pane shows what is expected. More than once if need be: GraphiQL's tabs may move under the
- * first click of a page, and right after a change of tabs it may still send the name of the last one's operation.
+ * Runs the operation of a tab until the pane shows the expected result. It may take several runs. A tab may move under the first click
+ * of a page. Right after a change of tabs, GraphiQL may still send the previous tab's operation name.
  */
 async function runTab(page: Page, name: string, expected: RegExp): Promise<void> {
   const tab = page.getByRole('tab').filter({ hasText: name });

@@ -1,6 +1,6 @@
 /**
- * Prepared answers against the executor: the same requests over HTTP to two servers over one store, one with prepared answers and one
- * without. Status, headers and every byte of the body must be the same.
+ * Prepared answers against the executor: the same requests go over HTTP to two servers on one store, one with prepared answers and one
+ * without. Status, headers and every byte of the body must be equal.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -157,7 +157,7 @@ describe('prepared answers', () => {
               variables: first === undefined ? variables : { ...variables, first },
             });
             asked += 1;
-            // The first time a reader thread is asked, then it is known how the page is read, and then that nothing is new.
+            // The first request goes to a reader thread, the second uses the cached route, and the third finds nothing new.
             for (let time = 0; time < 3; time += 1) {
               const [mine, executors] = await ask(body);
               expect(mine, query).toEqual(executors);
@@ -167,7 +167,7 @@ describe('prepared answers', () => {
       ),
       { numRuns: 30, endOnFailure: true },
     );
-    // Otherwise this would compare the executor with itself.
+    // Otherwise the test would compare the executor with itself.
     expect(pages.given + pages.atOnce).toBeGreaterThan(asked);
     expect(pages.atOnce).toBeGreaterThan(asked / 4);
   });

@@ -1,6 +1,6 @@
 /**
- * docs/queries.md, run: every example is asked of the demo world, and its answer is what the page says.
- * `npm test -- -u test/queries.test.ts` takes wanted changes in.
+ * Runs every example of docs/queries.md against the demo world; the answers must equal those on the page.
+ * `npm test -- -u test/queries.test.ts` updates the page.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** A question, and the answer that stands behind it. */
+/** An example query, and the answer printed after it. */
 const example = /```graphql\n(?<query>[\s\S]*?)```\n(?:\n```json\n[\s\S]*?```\n)?/g;
 
 test('every example answers as the page says', async () => {
@@ -35,7 +35,7 @@ test('every example answers as the page says', async () => {
   for (const { 0: whole, groups } of examples) {
     const query = groups?.['query'] ?? '';
     const { data, errors } = await ask(gateway.url, query);
-    // What is meant to fail says so; anything else answers.
+    // The printed answer of an example that must fail is its error.
     const failures = (errors ?? []).map(({ message, extensions }) => ({ message, code: extensions?.['code'] }));
     const shown = failures.length === 0 ? data : { errors: failures };
     answered = answered.replace(
@@ -48,7 +48,7 @@ test('every example answers as the page says', async () => {
   await expect(answered).toMatchFileSnapshot('../docs/queries.md');
 });
 
-/** JSON with what fits a line on one line. */
+/** JSON in which a value that fits on one line stays on one line. */
 function compact(value: unknown, indent = ''): string {
   const line = flat(value);
   if (indent.length + line.length <= 120 || typeof value !== 'object' || value === null) return line;

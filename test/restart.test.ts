@@ -1,4 +1,4 @@
-/** A gateway that is started again on its file: what it says before it has reached the cluster, and after. */
+/** A gateway that restarts on its file: its answers before it has reached the cluster, and after. */
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../src/base/log.ts';

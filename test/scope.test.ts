@@ -1,6 +1,6 @@
 /**
- * A caller who may see no row sees none, through every way in that reads rows. The statements differ from field to field; this finds
- * one that forgets the scope.
+ * A caller without rights sees no row through any field that reads rows. Each field has its own statements, so the test finds a
+ * statement that ignores the scope.
  */
 import { expect, test } from 'vitest';
 import { noRows, unrestricted } from '../src/access/scope.ts';
@@ -11,7 +11,7 @@ import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
 
 const id = encodeObjectId({ cluster: 'east', key: widgets, namespace: 'default', name: 'secret-1' });
 
-/** Every root and every field that reads rows, each with what it gives to a caller without rights. */
+/** Every root and every field that reads rows, with its answer to a caller without rights. */
 const documents: readonly (readonly [string, unknown])[] = [
   ['{ exampleComWidgets { nodes { id metadata { name } } } }', { exampleComWidgets: { nodes: [] } }],
   [

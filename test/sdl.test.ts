@@ -1,6 +1,6 @@
 /**
- * The printed schema, static part and demo world: a change of the contract shows as a change of these files.
- * `npm test -- -u test/sdl.test.ts` takes a wanted change in.
+ * The printed schema, static part and demo world. A change of the contract appears as a change of these files.
+ * `npm test -- -u test/sdl.test.ts` updates them.
  */
 import { printSchema } from 'graphql';
 import { expect, test } from 'vitest';

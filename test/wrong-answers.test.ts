@@ -1,6 +1,5 @@
 /**
- * Ways in which lists over cached objects have been seen to answer wrongly or dearly, a to j: each with the question, and the answer
- * that is right.
+ * Known defects of other lists over cached objects, a to j: wrong or expensive answers. Each test holds the query and the right answer.
  */
 import { expect, test } from 'vitest';
 import type { Statement } from '../src/store/types/statement.ts';
@@ -108,7 +107,7 @@ test('e: pages are found by their keys, and only the objects of the page are rea
   for (const { sql } of bodies) {
     const [inner = ''] = /FROM \(([\s\S]*LIMIT \+\?)\) AS k/.exec(sql)?.slice(1) ?? [];
     expect(inner).not.toBe('');
-    // The columns that are sorted hold keys, no body.
+    // The sorted columns hold keys and no body.
     expect(inner.slice(0, inner.indexOf('FROM'))).not.toMatch(/json\(b\.body\)|b\.text/);
   }
 });
