@@ -10,7 +10,7 @@
  * Never: throws for a document that cannot be run. A thrown error would close the socket and end its other operations, so the client
  * receives an `error` message instead.
  *
- *   connection -> init, ack -> subscribe … complete -> closed (by client, missed ping or dispose) -> its operations end, reads are cancelled
+ *   connection -> init, ack -> subscribe … complete -> closed (by client, missed ping or dispose) -> its operations and reads end
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * A change as a subscription's `changes { type id object { … } }` tells it.
+ * A change of a subscription, from `changes { type id object { … } }`.
  * @template T
  * @typedef {object} Change
  * @property {'ADDED' | 'MODIFIED' | 'REMOVED'} type
@@ -20,13 +20,13 @@
  */
 
 /**
- * What a client holds of a live list.
+ * A client's copy of a live list.
  * @template T
  * @typedef {object} Held
- * @property {ReadonlyMap<string, T>} byId In the order in which the objects came; a changed object keeps its place.
+ * @property {ReadonlyMap<string, T>} byId In order of arrival; a changed object keeps its position.
  * @property {readonly T[]} objects The same as a list.
- * @property {string | null} cursor Where to go on, as `since`; null until what is held is whole.
- * @property {boolean} whole False before the first SYNCED, and again between a loss and the SYNCED of the snapshot that mends it.
+ * @property {string | null} cursor The `since` to resume with; null until the copy is complete.
+ * @property {boolean} whole False until the first SYNCED, and again from a GAP or a new snapshot until the next SYNCED.
  */
 
 /**

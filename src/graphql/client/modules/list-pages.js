@@ -1,6 +1,6 @@
 /**
- * Where an object stands that a cursor names. A page that is read again may begin after a cursor whose own page has been replaced
- * since; the object it named is usually still in the list.
+ * The key of each cursor's object. A page that is read again may begin after a cursor whose own page has been replaced since; the
+ * cursor's object is usually still in the list.
  * @type {Map<string, string>}
  */
 const placeOfCursor = new Map();
@@ -12,7 +12,7 @@ const maxCursors = 10_000;
  */
 
 /**
- * What is known of a page besides its objects. A page that begins at no cursor is the beginning of the list, or with `last` its end.
+ * A page's arguments and pageInfo. A page without a cursor is the beginning of the list, or with `last` its end.
  * @typedef {object} PageFacts
  * @property {string | null} after
  * @property {string | null} before
@@ -24,9 +24,9 @@ const maxCursors = 10_000;
  */
 
 /**
- * Takes a page into a held list: what stays of the list before the page and after it. An object that is on the page is nowhere else,
- * and where the page's end is no longer in the list, the rest is dropped: it can be loaded again, while a list with a hole cannot
- * be told from a whole one.
+ * Merges a page into a held list: returns the parts of the list before and after the page. An object of the page is in neither part.
+ * If the page's end is no longer in the list, the part after it is dropped: it can be loaded again, while a list with a hole looks
+ * complete.
  *
  * @template {Place} T
  * @param {readonly T[]} held
@@ -85,7 +85,7 @@ export function rememberCursors(page, { startCursor, endCursor }) {
   }
 }
 
-/** Arguments that say which page of a list, not which list. */
+/** Arguments that select a page of a list, and not the list. */
 export const pageArguments = new Set(['first', 'after', 'last', 'before']);
 
 /**

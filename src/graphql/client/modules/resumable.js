@@ -1,5 +1,5 @@
 /**
- * The part of a graphql-ws client that is used here. Both are written as methods, so that every version's client fits.
+ * The part of a graphql-ws client that is used here. Its members are declared as methods, so that the client of every version fits.
  * @typedef {object} Sink
  * @property {(result: { data?: unknown }) => void} next
  * @property {(error: unknown) => void} error
@@ -7,9 +7,9 @@
  */
 
 /**
- * Makes a graphql-ws client go on where it stood. By itself it sends a subscription's first variables again after a reconnect; this
- * one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and passes it on. While a
- * snapshot is under way there is no such place, and the snapshot is asked for anew; it begins with `reset`.
+ * Makes a graphql-ws client resume its subscriptions. After a reconnect, the client alone would send a subscription's first variables
+ * again. This one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and passes it on.
+ * During a snapshot it has no cursor, so it requests the snapshot again; that one begins with `reset`.
  *
  *     const client = resumable(createClient({ url, retryAttempts: Infinity }));
  *
@@ -22,7 +22,7 @@ export function resumable(client) {
     /** @type {{ variables?: Record<string, unknown> | null }} */ payload,
     /** @type {Sink} */ sink,
   ) => {
-    // The client keeps this object and sends it again as it is then.
+    // The client keeps this object, and sends it again with the values of that moment.
     const request = { ...payload };
     return client.subscribe(request, {
       error: (/** @type {unknown} */ error) => sink.error(error),
