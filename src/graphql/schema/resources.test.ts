@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget, widgets } from '../../../test/kit/graphql-world.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
-import { idleStatus } from '../../store/rows/idle-status.ts';
+import { idleStatus } from '../../store/types/progress.ts';
 import { leavesOf } from './resources.ts';
 
 async function world() {

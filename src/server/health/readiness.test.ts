@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describedCrd, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { storeFile } from '../../../test/kit/store-file.ts';
 import { openReader } from '../../store/read/reader.ts';
-import { idleStatus } from '../../store/rows/idle-status.ts';
 import type { Reader } from '../../store/types/lease.ts';
+import { idleStatus } from '../../store/types/progress.ts';
 import { readinessOf } from './readiness.ts';
 
 const widgets = 'widgets.example.com';

@@ -7,8 +7,8 @@
 import { must } from '../../base/must.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import { compareResourceVersions } from '../objects/resource-version.ts';
-import type { StoredResource } from '../rows/resources.ts';
 import type { RowTarget } from '../rows/row-writer.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import { replaceIsOver } from './rowset.ts';

@@ -8,8 +8,8 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { DeferredEntries } from '../rows/deferred-entries.ts';
-import type { StoredResource } from '../rows/resources.ts';
 import type { RowTarget, StorableObject } from '../rows/row-writer.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 

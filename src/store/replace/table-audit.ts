@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
-import type { StoredResource } from '../rows/resources.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { ListedObject } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
+import { idleStatus } from '../types/progress.ts';
 import { openWriter } from '../write/writer.ts';
 import type { Commit } from './commit-signal.ts';
-import { idleStatus } from './idle-status.ts';
 
 test('a listener hears of each commit that moved something, until it is removed; one that throws harms nobody', async () => {
   const writer = openWriter(storeFile(), { checkpoints: 'inline' });

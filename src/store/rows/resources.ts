@@ -6,47 +6,16 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { must } from '../../base/must.ts';
-import type { DescribedResource, PromotionReason } from '../../catalog/resources/catalog.ts';
-import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
-import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { parsePath } from '../../catalog/tree/path.ts';
-import { createRedaction, type Redaction } from '../objects/redaction.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
-import type { KindNamesOnWire } from '../types/prepared-object.ts';
-import type { IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
-import { idleStatus } from './idle-status.ts';
-import { PromotedTable, type Slot } from './promoted-table.ts';
+import { idleStatus, type ResourceHandle, type ResourceState } from '../types/progress.ts';
+import { PromotedTable } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
+import { readCollections, readDescription, readKinds } from './resource-rows.ts';
 import type { RowTarget } from './row-writer.ts';
+import { derivedFrom, type StoredKind, type StoredResource } from './stored-resource.ts';
 import type { WriteSession } from './write-session.ts';
-
-export interface StoredKind {
-  readonly id: number;
-  readonly group: string;
-  readonly plural: string;
-  readonly key: string;
-  readonly promoted: PromotedTable;
-}
-
-/** One collection: a resource of a cluster, over all namespaces or in one. */
-export interface StoredResource {
-  readonly handle: ResourceHandle;
-  readonly kind: StoredKind;
-  names: KindNamesOnWire;
-  redaction: Redaction;
-  /** What a body depends on besides its object: compared with `bodyShape` at a replace. */
-  shape: string;
-  bodyShape: string;
-  /** Null until the first replace is committed. */
-  rowset: number | null;
-  lastResourceVersion: string | null;
-  synced: boolean;
-  objects: number;
-  status: IngestStatus;
-  /** The description as it was declared in this process; read from its row when it was not. */
-  described: DescribedResource | null;
-}
 
 export class Resources {
   readonly #session: WriteSession;
@@ -82,7 +51,8 @@ export class Resources {
   stateOf(resource: StoredResource): ResourceState {
     return {
       handle: resource.handle,
-      described: resource.described ?? this.#readDescribed(resource.kind, resource.handle.cluster),
+      described:
+        resource.described ?? readDescription(this.#session.database, resource.kind.id, resource.handle.cluster),
       lastResourceVersion: resource.lastResourceVersion,
       synced: resource.synced,
       outdated: resource.synced && resource.shape !== resource.bodyShape,
@@ -289,75 +259,10 @@ export class Resources {
     return this.all().reduce((sum, resource) => sum + (resource.kind === kind ? resource.objects : 0), 0);
   }
 
-  #readDescribed(kind: StoredKind, cluster: string): DescribedResource {
-    const row = this.#session.database
-      .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
-      .get(cluster, kind.id);
-    return JSON.parse(String(must(row, 'the description of a resource')[0])) as DescribedResource;
-  }
-
   #load(): void {
     const { database } = this.#session;
-    const byId = new Map<number, StoredKind>();
-    for (const [id, grp, plural, key, table] of database
-      .statement('SELECT id, grp, plural, key, promoted_table FROM kind')
-      .all()) {
-      const slots = database
-        .statement('SELECT column_name, path, type, reason, used, ready, backfilled FROM slot WHERE kind = ?')
-        .all(Number(id))
-        .map(
-          ([column, path, type, reason, used, ready, backfilled]): Slot => ({
-            column: String(column),
-            path: parsePath(String(path)),
-            type: String(type) as LeafType,
-            reason: String(reason) as PromotionReason,
-            used: Number(used),
-            ready: ready === 1,
-            backfilled: Number(backfilled),
-          }),
-        );
-      const promoted = new PromotedTable(database, Number(id), table === null ? null : String(table), slots);
-      const kind = { id: Number(id), group: String(grp), plural: String(plural), key: String(key), promoted };
-      this.#kinds.set(kind.key, kind);
-      byId.set(kind.id, kind);
-    }
-    const rows = database
-      .statement(
-        'SELECT id, cluster, kind, namespace, rowset, last_rv, synced, objects, body_shape, status FROM resource',
-      )
-      .all();
-    for (const [id, cluster, kindId, namespace, rowset, lastRv, synced, objects, bodyShape, status] of rows) {
-      const kind = must(byId.get(Number(kindId)), 'the kind of a resource');
-      this.#resources.set(Number(id), {
-        handle: Object.freeze({
-          id: Number(id),
-          cluster: String(cluster),
-          key: kind.key,
-          namespace: String(namespace),
-        }),
-        kind,
-        ...derivedFrom(this.#readDescribed(kind, String(cluster))),
-        bodyShape: String(bodyShape),
-        rowset: rowset === null || rowset === undefined ? null : Number(rowset),
-        lastResourceVersion: lastRv === null || lastRv === undefined ? null : String(lastRv),
-        synced: synced === 1,
-        objects: Number(objects),
-        status: JSON.parse(String(status)) as IngestStatus,
-        described: null,
-      });
-    }
+    const kinds = readKinds(database);
+    for (const kind of kinds) this.#kinds.set(kind.key, kind);
+    for (const resource of readCollections(database, kinds)) this.#resources.set(resource.handle.id, resource);
   }
-}
-
-function derivedFrom(described: DescribedResource): Pick<StoredResource, 'names' | 'redaction' | 'shape'> {
-  return {
-    names: { apiVersion: apiVersionOf(described.resource), kind: described.resource.kind },
-    redaction: createRedaction(described.withheld),
-    shape: shapeOf(described),
-  };
-}
-
-/** A body may mean something else under another shape, another served version, or other withheld paths. */
-function shapeOf(described: DescribedResource): string {
-  return [described.shapeHash, described.resource.version, ...[...described.withheld].sort()].join(' ');
 }

@@ -30,6 +30,17 @@ export interface IngestStatus {
   readonly refused: boolean;
 }
 
+/** The status of a collection that has never been ingested. */
+export const idleStatus: IngestStatus = {
+  phase: 'IDLE',
+  lastEventAt: null,
+  lastSignAt: null,
+  staleSince: null,
+  error: null,
+  restarts: {},
+  refused: false,
+};
+
 export interface ResourceState {
   readonly handle: ResourceHandle;
   readonly described: DescribedResource;

@@ -6,7 +6,7 @@
  * of resources is read anew from the rows.
  */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import type { StoredResource } from '../rows/resources.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { Housekeeping } from './housekeeping.ts';

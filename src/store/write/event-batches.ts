@@ -11,7 +11,7 @@ import { must } from '../../base/must.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { laterResourceVersion } from '../objects/resource-version.ts';
 import { newTally, type Tally } from '../rows/event-applier.ts';
-import type { StoredResource } from '../rows/resources.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';

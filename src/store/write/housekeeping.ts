@@ -9,8 +9,8 @@
  * and neither backfill nor search index go on. What does not fit then is refused, and served as it was.
  */
 import { parseExact } from '../../catalog/values/values.ts';
-import type { StoredKind } from '../rows/resources.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
+import type { StoredKind } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { retainSome } from './retention.ts';

@@ -8,7 +8,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { laterResourceVersion } from '../objects/resource-version.ts';
-import type { Resources, StoredResource } from '../rows/resources.ts';
+import type { Resources } from '../rows/resources.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteSession } from '../rows/write-session.ts';
 import type { IngestStatus } from '../types/progress.ts';
 

@@ -1,7 +1,7 @@
 /** Removing the oldest objects of a resource, as changes like any others: the bound of Events, and room that is to be made. */
 import { must } from '../../base/must.ts';
 import { newTally } from '../rows/event-applier.ts';
-import type { StoredResource } from '../rows/resources.ts';
+import type { StoredResource } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { describedResource, event, pod } from '../../../test/kit/store-file.ts';
 import { changes, open, published, read, synced } from '../../../test/kit/written-store.ts';
 import { systemClock } from '../../base/clock.ts';
-import { idleStatus } from '../rows/idle-status.ts';
 import { Database } from '../sqlite/database.ts';
+import { idleStatus } from '../types/progress.ts';
 
 test('events change rows, and the log has each with the body before', async () => {
   const { writer, file } = open();
