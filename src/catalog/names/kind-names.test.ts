@@ -138,6 +138,11 @@ describe('namesOf', () => {
     // Names of the static schema.
     ['apps', 'Order', 'orders', 'Order_', 'orders', 'order_'],
     ['apps', 'Object', 'objects', 'Object', 'objects_', 'object_'],
+    // Names that are kept for later. A group of a CRD has a dot, so its kinds never have them.
+    ['apps', 'Graph', 'graphs', 'Graph_', 'graphs', 'graph_'],
+    ['apps', 'Reference', 'references', 'Reference_', 'references', 'reference_'],
+    ['apps', 'LiveHint', 'livehints', 'LiveHint_', 'liveHints', 'liveHint_'],
+    ['a.io', 'Graph', 'graphs', 'AIoGraph', 'aIoGraphs', 'aIoGraph'],
   ])('%s %s (%s)', (group, kind, plural, type, list, one) => {
     const names = namesOf({ group, kind, plural });
     expect([names.type, names.list, names.one]).toEqual([type, list, one]);
@@ -201,6 +206,7 @@ describe('definitionName', () => {
     ['ResourceClaim', 'EmbeddedResourceClaim'],
     // Definitions called like a static type.
     ['Resource', 'EmbeddedResource'],
+    ['Reference', 'EmbeddedReference'],
     ['SomethingFilter', 'Something_Filter'],
   ])('%s is %s', (short, name) => {
     expect(definitionName(short)).toBe(name);

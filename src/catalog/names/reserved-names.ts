@@ -62,12 +62,13 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue Condition ConditionFilter
   DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter Facet FacetValue
-  FieldChange Float FloatFilter Group GroupAggregate GroupOrder GroupValue History HistoryEntry ID IDFilter Int Int64 Int64Filter IntFilter IntOrString
-  IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange KubernetesObjectChanges
-  KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LogLine Mutation Nulls Num ObjectChange ObjectChanges
-  ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue
-  Quantity QuantityFilter Query RemovalReason Resource ResourceField ResourceRestart Search SearchConnection SearchEdge String
-  StringFilter StringMap StringMapFilter Subscription Viewer VisibleScope WritePayload`.split(/\s+/),
+  FieldChange Float FloatFilter Graph GraphEdge Group GroupAggregate GroupOrder GroupValue History HistoryEntry ID IDFilter Int Int64
+  Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange
+  KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint LogLine Mutation Nulls Num
+  ObjectChange ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference OwnerReferenceFilter PageInfo PatchPayload Path
+  PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference ReferenceConnection ReferenceState RemovalReason Resource
+  ResourceCollection ResourceField ResourceRestart Search SearchConnection SearchEdge String StringFilter StringMap StringMapFilter
+  Subscription Viewer VisibleScope WritePayload`.split(/\s+/),
 );
 
 /** Root fields of the static schema, in queries and subscriptions, and those that are kept for later. */
@@ -76,18 +77,23 @@ export const staticRoots: ReadonlySet<string> = new Set(
   patch portolan resource resourceChanges resources revision search version viewer viewerCan`.split(/\s+/),
 );
 
-/** Fields that the gateway adds to every kind's own type; a data field of one of these names gets "_" behind it. */
+/**
+ * Fields of every kind's own type that belong to the gateway, now or later. A data field with such a name gets "_" behind it.
+ * Names are reserved before they are used, because a later reservation would rename data fields.
+ */
 export const injectedFields: ReadonlySet<string> = new Set([
   'id',
   'cluster',
   'columns',
   'condition',
   'events',
+  'graph',
   'history',
   'owned',
   'owners',
   'raw',
   'redacted',
+  'references',
   'usedBy',
   'value',
   'viewerCan',

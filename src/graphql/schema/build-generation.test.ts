@@ -5,8 +5,10 @@ import { gadget, widget } from '../../../test/kit/graphql-world.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import { must } from '../../base/must.ts';
 import { assembleCatalog } from '../../catalog/assemble.ts';
+import { staticTypes } from '../../catalog/names/reserved-names.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { buildGeneration } from './build-generation.ts';
+import { buildStaticSchema } from './static-schema.ts';
 import { WholeTypes } from './whole-types.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
@@ -45,6 +47,21 @@ test('without kinds there is a schema that can be asked', () => {
   const { schema } = buildGeneration(assembleCatalog([]));
   expect(schema.getSubscriptionType()).toBeUndefined();
   expect(execute({ schema, document: parse('{ __typename }') })).toMatchObject({ data: { __typename: 'Query' } });
+});
+
+test('a data field called like one that the gateway adds or keeps for later has "_" behind it, at the root only', () => {
+  const text = { type: 'string' };
+  const properties = { references: text, graph: text, spec: { type: 'object', properties: { references: text } } };
+  const { schema } = buildGeneration(assembleCatalog([describedCrd({ kind: 'Foo', plural: 'foos', properties })]));
+  const fieldsOf = (name: string) => Object.keys(must(schema.getType(name) as GraphQLObjectType, name).getFields());
+  expect(fieldsOf('ExampleComFoo')).toEqual(expect.arrayContaining(['references_', 'graph_', 'spec']));
+  expect(fieldsOf('ExampleComFoo')).not.toContain('references');
+  expect(fieldsOf('ExampleComFoo_spec')).toEqual(['references']);
+});
+
+test('every type of the static schema has a reserved name', () => {
+  const names = Object.keys(buildStaticSchema().getTypeMap()).filter((name) => !name.startsWith('__'));
+  expect(names.filter((name) => !staticTypes.has(name))).toEqual([]);
 });
 
 test('the id changes exactly when the catalog does', () => {
