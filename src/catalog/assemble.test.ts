@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assembleCatalog } from './assemble.ts';
+import { changingDescriptions } from '../../test/kit/changing-catalog.ts';
+import { runSteps } from '../base/steps.ts';
+import { assembleCatalog, CatalogAssembler } from './assemble.ts';
 import { describeResource } from './describe/describe.ts';
 import { checkNames } from './names/check-names.ts';
 import { namesOf } from './names/kind-names.ts';
@@ -99,6 +101,42 @@ describe('assembleCatalog', () => {
     expect(kindOf(more, 'foos.a.io').hash).toBe(kindOf(one, 'foos.a.io').hash);
     expect(kindOf(changed, 'foos.a.io').hash).not.toBe(kindOf(one, 'foos.a.io').hash);
     expect(more.hash).not.toBe(one.hash);
+  });
+});
+
+describe('one catalog after another', () => {
+  test('is what assembling from nothing gives, and a kind with the same hash stays the same object', () => {
+    fc.assert(
+      fc.property(changingDescriptions, (history) => {
+        const assembler = new CatalogAssembler();
+        let before: Catalog = assembleCatalog([]);
+        for (const described of history) {
+          const catalog = runSteps(assembler.assemble(described));
+          expect(catalog).toEqual(assembleCatalog(described));
+          for (const kind of catalog.kinds) {
+            const old = before.kinds.find(({ key }) => key === kind.key);
+            if (old?.hash === kind.hash) expect(kind).toBe(old);
+          }
+          before = catalog;
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('an assembly that was given up in the middle leaves nothing wrong', () => {
+    fc.assert(
+      fc.property(changingDescriptions, fc.nat(30), (history, steps) => {
+        const assembler = new CatalogAssembler();
+        for (const described of history) {
+          const givenUp = assembler.assemble(described);
+          for (let step = 0; step < steps; step += 1) givenUp.next();
+        }
+        const last = history.at(-1) ?? [];
+        expect(runSteps(assembler.assemble(last))).toEqual(assembleCatalog(last));
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 

@@ -3,9 +3,11 @@
  *
  * Life of the data: DescribedResource of every cluster (from the store) -> one kind per (group, plural) with the union of its trees ->
  * definitions made equal (share-definitions.ts) -> names (kind-names.ts) -> Catalog -> one generation of the GraphQL schema.
- * Invariant: the order of the input does not matter. What cannot be used costs itself only, and leaves a diagnostic.
+ * Invariants: the order of the input does not matter. What cannot be used costs itself only, and leaves a diagnostic. From one catalog of
+ * an assembler to the next, a kind whose hash did not change stays the same object. So types that were made from it can be kept.
  */
 import { must } from '../base/must.ts';
+import { runSteps, type Steps } from '../base/steps.ts';
 import { NameClaims } from './names/check-names.ts';
 import { namesOf } from './names/kind-names.ts';
 import { isOwnGroup } from './names/reserved-names.ts';
@@ -20,83 +22,145 @@ import { compareText } from './values/values.ts';
 /** One kind with the descriptions of all clusters that agree on it, sorted by cluster. */
 interface Gathered {
   readonly key: string;
+  /** All descriptions that it was gathered from, sorted by cluster. */
+  readonly from: readonly DescribedResource[];
   readonly first: DescribedResource;
   readonly all: readonly DescribedResource[];
   readonly tree: FieldTree;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Puts the catalog together. A cluster describes each (group, plural) once; of several descriptions the last in order counts. */
+/** A kind and what it was made from. */
+interface Made {
+  readonly gathered: Gathered;
+  /** With shared definitions. */
+  readonly tree: FieldTree;
+  readonly kind: CatalogKind;
+}
+
+/** Puts the catalog together, at once and from nothing. */
 export function assembleCatalog(described: readonly DescribedResource[]): Catalog {
-  const diagnostics: Diagnostic[] = [];
-  const gathered = gather(described, diagnostics);
-  const trees = shareDefinitions(
-    gathered.map(({ key, first, tree }) => ({ key, own: isOwnGroup(first.resource.group), tree })),
-    (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
-  );
-  const claims = new NameClaims();
-  const kinds: CatalogKind[] = [];
-  for (const [i, kind] of gathered.entries()) {
-    const tree = must(trees[i], 'each kind has its tree');
-    const names = namesOf(kind.first.resource);
-    const taken = claims.claim({ key: kind.key, names, tree });
-    if (taken !== null) {
-      diagnostics.push({ cluster: kind.first.cluster, resource: kind.key, message: `${taken}; the kind is left out` });
-      continue;
-    }
-    const made: Omit<CatalogKind, 'hash'> = {
-      key: kind.key,
-      resource: kind.first.resource,
-      names,
-      tree,
-      ...(kind.first.description === undefined ? {} : { description: kind.first.description }),
-      printerColumns: kind.first.printerColumns,
-      withheld: [...new Set(kind.all.flatMap(({ withheld }) => withheld))].sort(),
-      clusters: kind.all.map(({ cluster }) => cluster),
-    };
-    kinds.push(Object.freeze({ ...made, hash: hashText(JSON.stringify(made)) }));
-  }
-  return Object.freeze({
-    kinds: Object.freeze(kinds),
-    diagnostics: Object.freeze(diagnostics),
-    hash: hashText(kinds.map(({ key, hash }) => `${key} ${hash}`).join('\n')),
-  });
+  return runSteps(new CatalogAssembler().assemble(described));
 }
 
-function gather(described: readonly DescribedResource[], diagnostics: Diagnostic[]): readonly Gathered[] {
+/** Puts one catalog after another together and keeps what did not change. */
+export class CatalogAssembler {
+  #gathered = new Map<string, Gathered>();
+  #made = new Map<string, Made>();
+
+  /**
+   * Each step looks at one kind. A cluster describes each (group, plural) once; of several descriptions the last in order counts.
+   * Descriptions are compared by identity.
+   */
+  *assemble(described: readonly DescribedResource[]): Steps<Catalog> {
+    const diagnostics: Diagnostic[] = [];
+    const gathered: Gathered[] = [];
+    for (const { key, all } of sortedKinds(described)) {
+      yield;
+      const kind = this.#gather(key, all);
+      gathered.push(kind);
+      diagnostics.push(...kind.diagnostics);
+    }
+    const trees = yield* shareDefinitions(
+      gathered.map(({ key, first, tree }) => ({ key, own: isOwnGroup(first.resource.group), tree })),
+      (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
+    );
+    const claims = new NameClaims();
+    const kinds: CatalogKind[] = [];
+    for (const [i, kind] of gathered.entries()) {
+      yield;
+      const tree = must(trees[i], 'each kind has its tree');
+      const names = namesOf(kind.first.resource);
+      const taken = claims.claim({ key: kind.key, names, tree });
+      if (taken === null) kinds.push(this.#make(kind, tree));
+      else {
+        const message = `${taken}; the kind is left out`;
+        diagnostics.push({ cluster: kind.first.cluster, resource: kind.key, message });
+      }
+    }
+    this.#gathered = new Map(gathered.map((kind) => [kind.key, kind]));
+    this.#made = new Map(kinds.map(({ key }) => [key, must(this.#made.get(key), 'the kind was made')]));
+    return Object.freeze({
+      kinds: Object.freeze(kinds),
+      diagnostics: Object.freeze(diagnostics),
+      hash: hashText(kinds.map(({ key, hash }) => `${key} ${hash}`).join('\n')),
+    });
+  }
+
+  #gather(key: string, from: readonly DescribedResource[]): Gathered {
+    const known = this.#gathered.get(key);
+    if (known?.from.length === from.length && known.from.every((each, i) => each === from[i])) return known;
+    const made = gather(key, from);
+    this.#gathered.set(key, made);
+    return made;
+  }
+
+  #make(gathered: Gathered, tree: FieldTree): CatalogKind {
+    const known = this.#made.get(gathered.key);
+    if (known?.gathered === gathered && known.tree === tree) return known.kind;
+    const { key, first, all } = gathered;
+    const parts: Omit<CatalogKind, 'hash'> = {
+      key,
+      resource: first.resource,
+      names: namesOf(first.resource),
+      tree,
+      ...(first.description === undefined ? {} : { description: first.description }),
+      printerColumns: first.printerColumns,
+      withheld: [...new Set(all.flatMap(({ withheld }) => withheld))].sort(),
+      clusters: all.map(({ cluster }) => cluster),
+    };
+    const hash = hashText(JSON.stringify(parts));
+    const kind = known?.kind.hash === hash ? known.kind : Object.freeze({ ...parts, hash });
+    this.#made.set(key, { gathered, tree, kind });
+    return kind;
+  }
+}
+
+interface Sorted {
+  readonly key: string;
+  /** Sorted by cluster. */
+  readonly all: readonly DescribedResource[];
+}
+
+/** The descriptions of each kind, sorted by group and plural. */
+function sortedKinds(described: readonly DescribedResource[]): readonly Sorted[] {
   const groups = new Map<string, Map<string, DescribedResource>>();
   for (const each of described) {
     const key = resourceKey(each.resource);
     const clusters = groups.get(key) ?? new Map<string, DescribedResource>();
     groups.set(key, clusters.set(each.cluster, each));
   }
-  const sorted = [...groups].map(([key, clusters]) => ({
+  const kinds = [...groups].map(([key, clusters]) => ({
     key,
     all: [...clusters.values()].sort((a, b) => compareText(a.cluster, b.cluster)),
   }));
-  sorted.sort((a, b) => byGroupAndPlural(firstOf(a.all), firstOf(b.all)));
-  return sorted.map(({ key, all }) => {
-    const first = firstOf(all);
-    const agreeing: DescribedResource[] = [];
-    let tree = first.tree;
-    for (const each of all) {
-      diagnostics.push(...each.diagnostics);
-      const report = (message: string): void => {
-        diagnostics.push({ cluster: each.cluster, resource: key, message });
-      };
-      if (each.resource.kind !== first.resource.kind || each.resource.namespaced !== first.resource.namespaced) {
-        report(
-          `it is another kind or has another scope than in cluster ${first.cluster}; this cluster's objects are left out`,
-        );
-        continue;
-      }
-      agreeing.push(each);
-      if (each.shapeHash === first.shapeHash) continue;
-      tree = mergeTrees(tree, each.tree, (path) =>
-        report(`${path} has another type than in the clusters before; it is free JSON`),
+  return kinds.sort((a, b) => byGroupAndPlural(firstOf(a.all), firstOf(b.all)));
+}
+
+/** One kind from its descriptions, which are sorted by cluster. */
+function gather(key: string, from: readonly DescribedResource[]): Gathered {
+  const first = firstOf(from);
+  const all: DescribedResource[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let tree = first.tree;
+  for (const each of from) {
+    diagnostics.push(...each.diagnostics);
+    const report = (message: string): void => {
+      diagnostics.push({ cluster: each.cluster, resource: key, message });
+    };
+    if (each.resource.kind !== first.resource.kind || each.resource.namespaced !== first.resource.namespaced) {
+      report(
+        `it is another kind or has another scope than in cluster ${first.cluster}; this cluster's objects are left out`,
       );
+      continue;
     }
-    return { key, first, all: agreeing, tree };
-  });
+    all.push(each);
+    if (each.shapeHash === first.shapeHash) continue;
+    tree = mergeTrees(tree, each.tree, (path) =>
+      report(`${path} has another type than in the clusters before; it is free JSON`),
+    );
+  }
+  return { key, from, first, all, tree, diagnostics };
 }
 
 function firstOf(all: readonly DescribedResource[]): DescribedResource {

@@ -10,11 +10,22 @@ import type { FieldTree, FieldType } from '../tree/field-tree.ts';
 import { legalName } from './field-names.ts';
 import { definitionName } from './kind-names.ts';
 
+/** The names of the shapes of a tree, by the tree: it is immutable, and several steps of a schema's life ask for them. */
+const known = new WeakMap<FieldTree, { readonly type: string; readonly names: ReadonlyMap<string, string> }>();
+
 /**
  * Names by shape key, the kind's own under the root's key. Shapes that stand only below maps have none: maps are shown as JSON.
  * Names that differ in letter case alone count as taken, since generated code may fold it; the later one gets a number.
  */
-export function nameShapes(type: string, tree: FieldTree): Map<string, string> {
+export function nameShapes(type: string, tree: FieldTree): ReadonlyMap<string, string> {
+  const found = known.get(tree);
+  if (found?.type === type) return found.names;
+  const names = namesOf(type, tree);
+  known.set(tree, { type, names });
+  return names;
+}
+
+function namesOf(type: string, tree: FieldTree): ReadonlyMap<string, string> {
   const names = new Map<string, string>([[tree.root, type]]);
   const taken = new Set<string>([type.toLowerCase()]);
   const queue: { readonly key: string; readonly prefix: string }[] = [{ key: tree.root, prefix: type }];

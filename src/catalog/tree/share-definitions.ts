@@ -5,6 +5,7 @@
  * their own copies) may use them as far as theirs say nothing else; where they do, all shapes of that kind are named by its paths.
  */
 import { must } from '../../base/must.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { type Draft, normalizeTree, objectIn } from './normalize-tree.ts';
 import { sharedShapes } from './shared-shapes.ts';
@@ -16,14 +17,15 @@ export interface KindTree {
   readonly tree: FieldTree;
 }
 
-/** The kinds' trees, in their order, with definitions made equal. A tree that fits as it is comes back itself. */
-export function shareDefinitions(
+/** The kinds' trees, in their order, with definitions made equal. A tree that fits as it is comes back itself. A step for each kind. */
+export function* shareDefinitions(
   kinds: readonly KindTree[],
   report: (key: string, message: string) => void,
-): readonly FieldTree[] {
+): Steps<readonly FieldTree[]> {
   const shared = new Map<string, Shape>();
   for (const { key, own, tree } of kinds) {
     if (!own) continue;
+    yield;
     for (const shape of definitionsOf(tree)) {
       const known = shared.get(shape.key);
       shared.set(
@@ -32,24 +34,36 @@ export function shareDefinitions(
       );
     }
   }
-  return kinds.map(({ key, own, tree }) => {
+  const trees: FieldTree[] = [];
+  for (const { key, own, tree } of kinds) {
+    yield;
     const definitions = definitionsOf(tree);
     if (own || definitions.every((shape) => fits(shape, shared.get(shape.key)))) {
       for (const shape of definitions) if (!shared.has(shape.key)) shared.set(shape.key, shape);
-      return rebuilt(tree, shared);
+      trees.push(rebuilt(tree, shared));
+    } else {
+      report(key, 'its definitions differ from those of kube-apiserver; its types are named by their paths');
+      trees.push(stripped(tree));
     }
-    report(key, 'its definitions differ from those of kube-apiserver; its types are named by their paths');
-    return stripped(tree);
-  });
+  }
+  return trees;
 }
 
 function conflict(shape: Shape, field: string): string {
   return `${shape.definition}.${field} has another type than in other kinds; it is free JSON`;
 }
 
-/** Definitions whose structure comes of a cluster. */
-function definitionsOf(tree: FieldTree): readonly Shape[] {
-  return Object.values(tree.shapes).filter(({ key, definition }) => definition !== undefined && !sharedShapes.has(key));
+const knownDefinitions = new WeakMap<FieldTree, readonly Shape[]>();
+
+/** The definitions in a tree whose structure comes from a cluster: not those of shared-shapes.ts. */
+export function definitionsOf(tree: FieldTree): readonly Shape[] {
+  const known = knownDefinitions.get(tree);
+  if (known !== undefined) return known;
+  const found = Object.values(tree.shapes).filter(
+    ({ key, definition }) => definition !== undefined && !sharedShapes.has(key),
+  );
+  knownDefinitions.set(tree, found);
+  return found;
 }
 
 function unite(known: Shape, shape: Shape, report: (field: string) => void): Shape {
@@ -79,9 +93,15 @@ function fits(shape: Shape, known: Shape | undefined): boolean {
   );
 }
 
+const knownStructures = new WeakMap<Shape, string>();
+
 /** What the definition's GraphQL type is made of. */
 function structure(shape: Shape): string {
-  return JSON.stringify([shape.open, shape.fields.map(({ name, type }) => [name, type])]);
+  const known = knownStructures.get(shape);
+  if (known !== undefined) return known;
+  const found = JSON.stringify([shape.open, shape.fields.map(({ name, type }) => [name, type])]);
+  knownStructures.set(shape, found);
+  return found;
 }
 
 /** The tree with the shared definitions in place of its own. */

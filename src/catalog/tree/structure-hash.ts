@@ -2,14 +2,14 @@
  * Hashes of structure: equal for shapes whose fields, types and nested shapes are equal, whatever they are called and described as
  * and wherever they stand.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType, Shape } from './field-tree.ts';
 import { objectIn } from './normalize-tree.ts';
 
 /** 32 hexadecimal digits of SHA-256. */
 export function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash('sha256', text, 'hex').slice(0, 32);
 }
 
 /**

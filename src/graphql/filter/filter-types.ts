@@ -45,7 +45,7 @@ function role(value: InputRole): { extensions: { portolan: InputRole } } {
   return { extensions: { portolan: value } };
 }
 
-/** One generation's filter inputs. */
+/** The filter inputs of one generation, or of several that share them. */
 export class FilterTypes {
   readonly #leaves = new Map<LeafType, GraphQLInputObjectType>();
   readonly #leafLists = new Map<LeafType, GraphQLInputObjectType>();
@@ -79,16 +79,22 @@ export class FilterTypes {
 
   /** The filter input of a kind. */
   ofKind(kind: CatalogKind): GraphQLInputObjectType {
-    const inputs = new TreeInputs(kind.tree);
     const made: GraphQLInputObjectType = new GraphQLInputObjectType({
       name: kind.names.filter,
       description: `Conditions on ${kind.names.type}. Null or {} means everything.`,
       fields: () => {
-        const data = this.#fields(inputs, rootShape(kind.tree), 'root');
+        const data = this.#fields(new TreeInputs(kind.tree), rootShape(kind.tree), 'root');
         return this.#topFields(made, data);
       },
     });
     return made;
+  }
+
+  /** Forgets the nested inputs that are not used any more. Until then an input of the same content is the same object. */
+  retain(isUsed: (input: GraphQLInputObjectType) => boolean): void {
+    for (const inputs of [this.#nested, this.#lists, this.#maps]) {
+      for (const [name, input] of inputs) if (!isUsed(input)) inputs.delete(name);
+    }
   }
 
   #topFields(self: GraphQLInputObjectType, data: InputFields): InputFields {

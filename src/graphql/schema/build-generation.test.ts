@@ -1,4 +1,4 @@
-import { execute, type GraphQLFieldConfig, GraphQLObjectType, GraphQLString, parse } from 'graphql';
+import { execute, type GraphQLObjectType, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { describedCrd } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
@@ -9,7 +9,6 @@ import { staticTypes } from '../../catalog/names/reserved-names.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { buildGeneration } from './build-generation.ts';
 import { buildStaticSchema } from './static-schema.ts';
-import { WholeTypes } from './whole-types.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
   return { kinds, diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };
@@ -131,22 +130,4 @@ test('a built-in kind keeps its word where another group has the same Kind', asy
   const { kinds, diagnostics } = buildGeneration(assembleCatalog([...described, pod]));
   expect(diagnostics).toEqual([]);
   expect(kinds(['Pod', 'pods', 'OtherComPod']).map(({ key }) => key)).toEqual(['pods', 'pods', 'pods.other.com']);
-});
-
-test('a type that failed is looked at again for the next kind that has it', () => {
-  const whole = new WholeTypes();
-  const bad = new GraphQLObjectType({
-    name: 'Bad',
-    fields: () => {
-      throw new Error('no fields');
-    },
-  });
-  const shared = new GraphQLObjectType({
-    name: 'Shared',
-    fields: { bad: { type: bad }, text: { type: GraphQLString } },
-  });
-  const root = { type: shared } as GraphQLFieldConfig<never, never>;
-  expect(() => whole.add([root])).toThrow('no fields');
-  expect(() => whole.add([root])).toThrow('no fields');
-  expect(() => whole.add([{ type: GraphQLString }])).not.toThrow();
 });

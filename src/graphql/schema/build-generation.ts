@@ -1,89 +1,135 @@
 /**
  * A generation: one immutable schema built from one catalog.
  *
- * The static part comes from Pothos, each kind's part from plain graphql-js, and one GraphQLSchema joins them. A kind that cannot be
- * built costs itself and nothing else: it is left out with a diagnostic.
+ * The static part comes from Pothos, each kind's part from plain graphql-js, and one schema joins them. A build is a computation in steps
+ * (src/base/steps.ts). It consists of attempts:
+ *
+ *   parts   of every kind, kept or made (kind-parts.ts)
+ *   join    root fields and types of all kinds are put together; a name that two kinds have belongs to the first
+ *
+ * A kind that fails is left out with a diagnostic, and the next attempt begins without it. Other kinds are not harmed. The parts that an
+ * attempt made are kept for the next attempt and for the next generation, also if the build is given up.
  */
 
-import {
-  type GraphQLFieldConfigMap,
-  type GraphQLInputType,
-  type GraphQLInterfaceType,
-  type GraphQLNamedType,
-  GraphQLObjectType,
-  GraphQLSchema,
-  isInterfaceType,
-  specifiedDirectives,
-} from 'graphql';
-import { messageOf, PortolanError } from '../../base/errors.ts';
-import { must } from '../../base/must.ts';
+import { type GraphQLNamedType, GraphQLObjectType } from 'graphql';
+import { runSteps, type Steps } from '../../base/steps.ts';
 import type { Catalog, CatalogKind, Diagnostic } from '../../catalog/resources/catalog.ts';
 import { servedKinds } from '../../operation/served-kinds.ts';
-import { FilterTypes } from '../filter/filter-types.ts';
-import type { Generation, OperationContext } from '../generation/generation.ts';
-import { buildKind, type Shared } from './kind-types.ts';
-import { objectRoots } from './object-roots.ts';
-import { type FieldConfig, ShapeTypes } from './shape-types.ts';
-import { buildStaticSchema } from './static-schema.ts';
-import { WholeTypes } from './whole-types.ts';
+import type { Generation } from '../generation/generation.ts';
+import { CollectedSchema, TypeCollection } from '../types/collected-schema.ts';
+import { type KindPart, KindParts } from './kind-parts.ts';
+import type { RelationFields } from './kind-types.ts';
+import { type RootFields, StaticPart } from './static-part.ts';
 
-type Fields = GraphQLFieldConfigMap<unknown, OperationContext>;
-
-/** Builds the schema of a catalog. Never throws for a single kind. */
+/** Builds the schema of a catalog, at once and from nothing. Never throws for a single kind. */
 export function buildGeneration(catalog: Catalog): Generation {
-  const base = buildStaticSchema();
-  const object = must(
-    base.getType('KubernetesObject'),
-    'the static schema has KubernetesObject',
-  ) as GraphQLInterfaceType;
-  if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
-  const staticType = (name: string): GraphQLNamedType => must(base.getType(name), `the static schema has ${name}`);
-  const filters = new FilterTypes((leaf) => staticType(leaf) as GraphQLInputType);
-  const shared: Shared = {
-    shapes: new ShapeTypes((name) => base.getType(name)),
-    filters,
-    type: staticType,
-    object,
-  };
+  return runSteps(new GenerationBuilder().build(catalog));
+}
 
-  const overKinds = objectRoots(shared);
-  const query: Fields = { ...(base.getQueryType()?.toConfig().fields as Fields | undefined) };
-  const subscription: Fields = {};
-  const kinds = new Map<string, CatalogKind>();
-  const diagnostics: Diagnostic[] = [];
-  const objects: GraphQLObjectType[] = [];
-  const whole = new WholeTypes();
-  for (const kind of catalog.kinds) {
-    try {
-      const roots = buildKind(kind, shared);
-      refuseTaken(kind, roots.query, { ...query, ...overKinds });
-      refuseTaken(kind, roots.subscription, subscription);
-      whole.add(Object.values({ ...roots.query, ...roots.subscription }));
-      Object.assign(query, roots.query);
-      Object.assign(subscription, roots.subscription);
-      objects.push(roots.object);
-      kinds.set(kind.key, kind);
-    } catch (error) {
-      diagnostics.push({ cluster: kind.clusters.join(', '), resource: kind.key, message: messageOf(error) });
+export interface BuildOptions {
+  /** Fields that lead from kinds to other kinds; none without it. */
+  readonly relations?: RelationFields;
+}
+
+/** Builds one generation after another and keeps what did not change. */
+export class GenerationBuilder {
+  readonly #static: StaticPart;
+  readonly #parts: KindParts;
+
+  constructor({ relations = () => ({}) }: BuildOptions = {}) {
+    this.#static = new StaticPart(relations);
+    this.#parts = new KindParts(this.#static);
+  }
+
+  /** Each step looks at a few types. Never throws for a single kind. */
+  *build(catalog: Catalog): Steps<Generation> {
+    const failed = new Map<string, string>();
+    for (;;) {
+      const kinds = catalog.kinds.filter(({ key }) => !failed.has(key));
+      const looked = yield* this.#parts.lookAt(kinds);
+      const refused = looked.failed.size > 0 ? looked.failed : yield* this.#clashes(looked.parts);
+      if (refused.size === 0) return yield* this.#join(catalog, looked.parts, failed);
+      for (const [key, message] of refused) failed.set(key, message);
     }
   }
 
-  return {
-    ...servedKinds(catalog, [...kinds.values()]),
-    diagnostics,
-    schema: new GraphQLSchema({
-      query: new GraphQLObjectType({ name: 'Query', fields: { ...query, ...overKinds } }),
-      ...(kinds.size === 0
-        ? {}
-        : { subscription: new GraphQLObjectType({ name: 'Subscription', fields: subscription }) }),
-      types: [object, ...objects],
-      directives: specifiedDirectives,
-    }),
-  };
+  /** Kinds with a root field or a type that the static part or an earlier kind has; the message of each by its key. */
+  *#clashes(parts: readonly KindPart[]): Steps<ReadonlyMap<string, string>> {
+    const { roots, types } = this.#static;
+    const queries = new Set([...Object.keys(roots.before), ...Object.keys(roots.behind)]);
+    const subscriptions = new Set<string>();
+    const known = new Map(['Query', 'Subscription'].map((name): [string, GraphQLNamedType | null] => [name, null]));
+    for (const type of Object.values(types).flat()) known.set(type.name, type);
+    const clashes = new Map<string, string>();
+    for (const part of parts) {
+      yield;
+      const { key } = part.shells.kind;
+      const root =
+        Object.keys(part.roots.query).find((name) => queries.has(name)) ??
+        Object.keys(part.roots.subscription).find((name) => subscriptions.has(name));
+      const own = Object.values(part.types).flat();
+      const type = own.find((each) => (known.get(each.name) ?? (known.has(each.name) ? null : each)) !== each);
+      if (root !== undefined) clashes.set(key, `Another kind has the root field ${root}; ${key} is left out.`);
+      else if (type !== undefined) clashes.set(key, `Another kind has the type ${type.name}; ${key} is left out.`);
+      else {
+        for (const name of Object.keys(part.roots.query)) queries.add(name);
+        for (const name of Object.keys(part.roots.subscription)) subscriptions.add(name);
+        for (const each of own) known.set(each.name, each);
+      }
+    }
+    return clashes;
+  }
+
+  *#join(catalog: Catalog, parts: readonly KindPart[], failed: ReadonlyMap<string, string>): Steps<Generation> {
+    const { roots, types } = this.#static;
+    const query = rootType(
+      'Query',
+      Object.assign({}, roots.before, ...parts.map((part) => part.roots.query), roots.behind),
+    );
+    const subscription =
+      parts.length === 0
+        ? null
+        : rootType('Subscription', Object.assign({}, ...parts.map((part) => part.roots.subscription)));
+    const ordered = [
+      types.core,
+      ...parts.map((part) => part.types.object),
+      [query],
+      types.before,
+      ...parts.map((part) => part.types.query),
+      types.behind,
+      subscription === null ? [] : [subscription],
+      ...parts.map((part) => part.types.subscription),
+      types.specified,
+    ];
+    const collection = new TypeCollection();
+    for (const some of ordered) {
+      yield;
+      for (const type of some) collection.add(type);
+    }
+    yield;
+    // Made here, or else the first operation would make them.
+    query.getFields();
+    subscription?.getFields();
+    this.#parts.retain(parts);
+    this.#static.filters.retain((type) => collection.byName[type.name] === type);
+    return {
+      ...servedKinds(
+        catalog,
+        parts.map(({ shells }) => shells.kind),
+      ),
+      diagnostics: diagnosticsOf(catalog.kinds, failed),
+      schema: new CollectedSchema({ query, subscription, types: collection }),
+    };
+  }
 }
 
-function refuseTaken(kind: CatalogKind, fields: Record<string, FieldConfig>, taken: Fields): void {
-  const clash = Object.keys(fields).find((name) => Object.hasOwn(taken, name));
-  if (clash !== undefined)
-    throw new PortolanError('INVALID', `Another kind has the root field ${clash}; ${kind.key} is left out.`);
+function rootType(name: string, fields: RootFields): GraphQLObjectType {
+  return new GraphQLObjectType({ name, fields });
+}
+
+function diagnosticsOf(kinds: readonly CatalogKind[], failed: ReadonlyMap<string, string>): readonly Diagnostic[] {
+  return kinds.flatMap(({ key, clusters }) => {
+    const message = failed.get(key);
+    return message === undefined ? [] : [{ cluster: clusters.join(', '), resource: key, message }];
+  });
 }

@@ -1,8 +1,12 @@
 /**
- * The types and root fields of one kind: object, connection, edge, changes, and its three roots.
+ * The types and root fields of one kind: object, connection, edge, filter, changes, and its three roots.
+ *
+ * They are made in two phases. `makeShells` makes the types of a kind without their fields, so that kinds can refer to each other in
+ * any order. Fields are made when they are first looked at, which the builder of a generation does kind by kind.
  */
 import {
   type GraphQLFieldConfigMap,
+  type GraphQLInputObjectType,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   GraphQLObjectType,
@@ -10,7 +14,6 @@ import {
 } from 'graphql';
 import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
-import { nameShapes } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { ConnectionSource, EdgeSource } from '../connection/connection-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
@@ -22,16 +25,40 @@ import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
+type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;
+type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext>;
+
+/** What all kinds are made with. */
 export interface Shared {
-  readonly shapes: ShapeTypes;
   readonly filters: FilterTypes;
   /** A type of the static schema by name. */
   readonly type: (name: string) => GraphQLNamedType;
   readonly object: GraphQLInterfaceType;
+  /** The fields of the interface of all objects. */
+  readonly objectFields: ObjectFields;
+  /** The fields of a connection that do not mention its kind. */
+  readonly connectionFields: ConnectionFields;
+  readonly relations: RelationFields;
 }
 
-export interface KindRoots {
+/** The types of a kind that other kinds may refer to. */
+export interface KindShells {
+  readonly kind: CatalogKind;
   readonly object: GraphQLObjectType;
+  readonly connection: GraphQLObjectType;
+  readonly edge: GraphQLObjectType;
+  readonly filter: GraphQLInputObjectType;
+  readonly change: GraphQLObjectType;
+  readonly changes: GraphQLObjectType;
+}
+
+/** The shells of another kind by its key; undefined for a kind that is not served. */
+export type ShellsOf = (key: string) => KindShells | undefined;
+
+/** Fields of a kind's type that lead to other kinds. A field of the kind's own data wins their name. */
+export type RelationFields = (kind: CatalogKind, shellsOf: ShellsOf) => ObjectFields;
+
+export interface KindRoots {
   readonly query: Record<string, FieldConfig>;
   readonly subscription: Record<string, FieldConfig>;
 }
@@ -39,68 +66,101 @@ export interface KindRoots {
 /** Data fields that the interface has under the same name. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** Builds everything of one kind. Throws when the kind's names cannot be used; the caller leaves the kind out and says so. */
-export function buildKind(kind: CatalogKind, shared: Shared): KindRoots {
-  const { names, tree } = kind;
-  const shapeNames = nameShapes(names.type, tree);
-  const root = must(tree.shapes[tree.root], 'a tree has its root');
-  const inherited = shared.object.toConfig().fields as GraphQLFieldConfigMap<ObjectSource, OperationContext>;
+/** The parts of the static schema that kinds are made with. */
+export function sharedParts(
+  type: (name: string) => GraphQLNamedType,
+  filters: FilterTypes,
+  relations: RelationFields,
+): Shared {
+  const object = type('KubernetesObject') as GraphQLInterfaceType;
+  const {
+    edges: _edges,
+    nodes: _nodes,
+    ...connectionFields
+  } = configOf<ConnectionFields>(type('KubernetesObjectConnection') as GraphQLObjectType);
+  return { filters, type, object, objectFields: configOf<ObjectFields>(object), connectionFields, relations };
+}
 
+function configOf<F>(type: GraphQLObjectType | GraphQLInterfaceType): F {
+  return type.toConfig().fields as F;
+}
+
+/** The types of a kind. Throws for names that GraphQL does not take; what else is wrong with the kind is thrown by their fields. */
+export function makeShells(kind: CatalogKind, shared: Shared, shapes: ShapeTypes, shellsOf: ShellsOf): KindShells {
+  const { names } = kind;
   const object = new GraphQLObjectType<ObjectSource, OperationContext>({
     name: names.type,
     ...(kind.description === undefined ? {} : { description: kind.description }),
     interfaces: [shared.object],
     fields: () => {
-      const fields: GraphQLFieldConfigMap<ObjectSource, OperationContext> = { ...inherited };
-      for (const field of root.fields) {
-        if (common.has(field.name)) continue;
-        const config = shared.shapes.field(tree, shapeNames, field.name, field.type, field.description);
-        const resolve = must(config.resolve, 'a data field has a resolver');
-        fields[fieldName(field.name, 'root')] = {
-          ...config,
-          resolve: (source, args, context, info) => resolve(source.body, args, context, info),
-        };
-      }
-      return fields;
+      const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
+      return { ...own, ...without(shared.relations(kind, shellsOf), own) };
     },
   });
-
   const edge = new GraphQLObjectType<EdgeSource, OperationContext>({
     name: names.edge,
-    fields: {
+    fields: () => ({
       cursor: { type: nonNull(GraphQLString) },
       node: { type: nonNull(object) },
-    },
+    }),
   });
-
-  const {
-    edges: _edges,
-    nodes: _nodes,
-    ...overAnyKind
-  } = (shared.type('KubernetesObjectConnection') as GraphQLObjectType<ConnectionSource, OperationContext>).toConfig()
-    .fields;
   const connection = new GraphQLObjectType<ConnectionSource, OperationContext>({
     name: names.connection,
-    fields: {
+    fields: () => ({
       edges: { type: nonNull(listOf(nonNull(edge))), resolve: (source) => source.edges() },
       nodes: {
         type: nonNull(listOf(nonNull(object))),
         resolve: async (source) => (await source.edges()).map(({ node }) => node),
       },
-      ...overAnyKind,
-    },
+      ...shared.connectionFields,
+    }),
   });
-
+  const change: GraphQLObjectType = new GraphQLObjectType({
+    name: names.change,
+    fields: () => changeFields(object as GraphQLObjectType, shared),
+  });
+  const changes: GraphQLObjectType = new GraphQLObjectType({
+    name: names.changes,
+    fields: () => changesFields(change, shared),
+  });
   const filter = shared.filters.ofKind(kind);
-  const change = new GraphQLObjectType({ name: names.change, fields: changeFields(object, shared) });
-  const changes = new GraphQLObjectType({ name: names.changes, fields: changesFields(change, shared) });
-
   return {
+    kind,
     object: object as GraphQLObjectType,
+    connection: connection as GraphQLObjectType,
+    edge: edge as GraphQLObjectType,
+    filter,
+    change,
+    changes,
+  };
+}
+
+/** The root fields of a kind. */
+export function rootsOf({ kind, object, connection, filter, changes }: KindShells, shared: Shared): KindRoots {
+  const { names } = kind;
+  return {
     query: {
       [names.list]: listRoot(kind, connection, filter, shared),
       [names.one]: oneRoot(kind, object),
     },
     subscription: { [names.subscription]: changesRoot(kind, changes, object, filter) },
   };
+}
+
+function dataFields({ tree }: CatalogKind, shapes: ShapeTypes): ObjectFields {
+  const fields: ObjectFields = {};
+  for (const { name, type, description } of must(tree.shapes[tree.root], 'a tree has its root').fields) {
+    if (common.has(name)) continue;
+    const config = shapes.field(name, type, description);
+    const resolve = must(config.resolve, 'a data field has a resolver');
+    fields[fieldName(name, 'root')] = {
+      ...config,
+      resolve: (source, args, context, info) => resolve(source.body, args, context, info),
+    };
+  }
+  return fields;
+}
+
+function without(fields: ObjectFields, taken: ObjectFields): ObjectFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(taken, name)));
 }

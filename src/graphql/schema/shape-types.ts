@@ -2,13 +2,20 @@
  * The one module that turns shapes of a field tree into GraphQL object types. Everything below a kind's root is plain data: a field's
  * resolver is one property read under the name that Kubernetes writes.
  *
+ * A shape's type belongs to its kind. A definition of core/v1 or meta/v1 is one type in all kinds, made from the tree of the first
+ * kind that shows it. The shapes of shared-shapes.ts are the same in every catalog.
+ *
  * A value that does not have the form its schema promises (an object where a list should be) is shown as null; `raw` and
  * `value(path:)` show it as it is.
  */
 import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type GraphQLOutputType } from 'graphql';
 import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
-import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
+import { definitionName } from '../../catalog/names/kind-names.ts';
+import { nameShapes } from '../../catalog/names/shape-names.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { FieldTree, FieldType, Shape } from '../../catalog/tree/field-tree.ts';
+import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
@@ -16,37 +23,123 @@ import { listOf, nonNull } from '../types/type-wrappers.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
 
-/** One generation's object types of nested shapes, by name. */
-export class ShapeTypes {
-  readonly #types = new Map<string, GraphQLObjectType>();
-  /** Types of the static schema. A leaf type has the name of its scalar. */
-  readonly #static: (name: string) => GraphQLNamedType | undefined;
+type StaticType = (name: string) => GraphQLNamedType | undefined;
 
-  constructor(staticType: (name: string) => GraphQLNamedType | undefined) {
-    this.#static = staticType;
+/** The object types of the definitions that some kinds share. */
+export class DefinitionTypes {
+  /** The kinds that have definitions, in the order of their catalog. */
+  readonly kinds: readonly CatalogKind[];
+  readonly #types = new Map<string, GraphQLObjectType>();
+  readonly #owners = new Map<GraphQLNamedType, string>();
+
+  constructor(kinds: readonly CatalogKind[]) {
+    this.kinds = kinds;
   }
 
-  /** The fields of a kind's or a shape's type; `names` gives each shape key its type's name. */
-  field(
+  /** The definition's type; the first to ask makes it. */
+  type(name: string, owner: string, make: () => GraphQLObjectType): GraphQLObjectType {
+    const known = this.#types.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    this.#types.set(name, made);
+    this.#owners.set(made, owner);
+    return made;
+  }
+
+  /** The key of the kind whose tree a definition's type was made from; undefined for other types. */
+  ownerOf(type: GraphQLNamedType): string | undefined {
+    return this.#owners.get(type);
+  }
+}
+
+/** The types that shapes of all kinds refer to. */
+export class CommonShapes {
+  readonly static: StaticType;
+  readonly #types = new Map<string, GraphQLObjectType>();
+
+  /** @param staticType a type of the static schema. A leaf type has the name of its scalar. */
+  constructor(staticType: StaticType) {
+    this.static = staticType;
+  }
+
+  /** The type of a shape that is the same in every catalog; undefined for other shapes. */
+  type(key: string): GraphQLObjectType | undefined {
+    const shape = sharedShapes.get(key);
+    if (shape === undefined) return undefined;
+    const known = this.#types.get(key);
+    if (known !== undefined) return known;
+    const made = new ShapeTypes(commonTree, commonNames, this).object(key);
+    this.#types.set(key, made);
+    return made;
+  }
+}
+
+const commonTree: FieldTree = { root: '', shapes: Object.fromEntries(sharedShapes) };
+const commonNames: ReadonlyMap<string, string> = new Map(
+  [...sharedShapes.values()].map(({ key, definition }) => [key, definitionName(definition ?? key)]),
+);
+
+/** The definitions of a kind, by name. */
+type Definitions = (name: string, make: () => GraphQLObjectType) => GraphQLObjectType;
+
+/** The object types of one tree's shapes. */
+export class ShapeTypes {
+  readonly #tree: FieldTree;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #common: CommonShapes;
+  readonly #definitions: Definitions;
+  readonly #types = new Map<string, GraphQLObjectType>();
+
+  /** @param names the type names of shapes by their keys. */
+  constructor(
     tree: FieldTree,
     names: ReadonlyMap<string, string>,
-    name: string,
-    type: FieldType,
-    description?: string,
-  ): FieldConfig {
+    common: CommonShapes,
+    definitions: Definitions = (_name, make) => make(),
+  ) {
+    this.#tree = tree;
+    this.#names = names;
+    this.#common = common;
+    this.#definitions = definitions;
+  }
+
+  static ofKind({ key, names, tree }: CatalogKind, common: CommonShapes, definitions: DefinitionTypes): ShapeTypes {
+    return new ShapeTypes(tree, nameShapes(names.type, tree), common, (name, make) =>
+      definitions.type(name, key, make),
+    );
+  }
+
+  /** A field of a kind's or a shape's type. */
+  field(name: string, type: FieldType, description?: string): FieldConfig {
     return {
-      type: this.#output(tree, names, type),
+      type: this.#output(type),
       ...(description === undefined ? {} : { description }),
       extensions: facts({ need: type.kind === 'object' ? below(name) : at(name), plain: { is: 'member', name, type } }),
       resolve: (source) => displayedMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }
 
-  #scalar(name: string): GraphQLOutputType {
-    return must(this.#static(name), `the static schema has ${name}`) as GraphQLOutputType;
+  /** A new type of a shape that has fields. */
+  object(key: string): GraphQLObjectType {
+    const shape = this.#shape(key);
+    return new GraphQLObjectType({
+      name: must(this.#names.get(key), `shape ${key} has a name`),
+      ...(shape.description === undefined ? {} : { description: shape.description }),
+      fields: () =>
+        Object.fromEntries(
+          shape.fields.map((field) => [
+            fieldName(field.name, 'nested'),
+            this.field(field.name, field.type, field.description),
+          ]),
+        ),
+    });
   }
 
-  #output(tree: FieldTree, names: ReadonlyMap<string, string>, type: FieldType): GraphQLOutputType {
+  #shape(key: string): Shape {
+    return must(this.#tree.shapes[key], `shape ${key} is in its tree`);
+  }
+
+  #output(type: FieldType): GraphQLOutputType {
     switch (type.kind) {
       case 'leaf':
         return this.#scalar(type.type === 'IP' ? 'String' : type.type);
@@ -55,35 +148,35 @@ export class ShapeTypes {
       case 'map':
         return this.#scalar('JSON');
       case 'list': {
-        const of = this.#output(tree, names, type.of);
+        const of = this.#output(type.of);
         // Kubernetes lists may hold null where their items are objects of free form.
         return listOf(type.of.kind === 'leaf' && type.of.type === 'JSON' ? of : nonNull(of));
       }
       case 'object':
-        return this.#shape(tree, names, type.shape);
+        return this.#shapeType(type.shape);
     }
   }
 
-  #shape(tree: FieldTree, names: ReadonlyMap<string, string>, key: string): GraphQLOutputType {
-    const shape = must(tree.shapes[key], `shape ${key} is in its tree`);
-    if (shape.fields.length === 0) return this.#scalar('JSON');
-    const name = must(names.get(key), `shape ${key} has a name`);
-    const ready = this.#static(name);
+  #scalar(name: string): GraphQLOutputType {
+    return must(this.#common.static(name), `the static schema has ${name}`) as GraphQLOutputType;
+  }
+
+  #shapeType(key: string): GraphQLOutputType {
+    const { definition, fields } = this.#shape(key);
+    if (fields.length === 0) return this.#scalar('JSON');
+    const name = must(this.#names.get(key), `shape ${key} has a name`);
+    const ready = this.#common.static(name);
     if (ready instanceof GraphQLObjectType) return ready;
-    const known = this.#types.get(name);
+    const common = this.#common.type(key);
+    if (common !== undefined) return common;
+    return definition === undefined ? this.#own(key) : this.#definitions(name, () => this.object(key));
+  }
+
+  #own(key: string): GraphQLObjectType {
+    const known = this.#types.get(key);
     if (known !== undefined) return known;
-    const made = new GraphQLObjectType({
-      name,
-      ...(shape.description === undefined ? {} : { description: shape.description }),
-      fields: () =>
-        Object.fromEntries(
-          shape.fields.map((field) => [
-            fieldName(field.name, 'nested'),
-            this.field(tree, names, field.name, field.type, field.description),
-          ]),
-        ),
-    });
-    this.#types.set(name, made);
+    const made = this.object(key);
+    this.#types.set(key, made);
     return made;
   }
 }

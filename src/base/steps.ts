@@ -1,0 +1,55 @@
+/**
+ * Long computations in steps, so that one thread can do them beside its other work.
+ *
+ * A computation is a generator that yields wherever it may be interrupted. `runSteps` runs it to its end in one piece; `runSliced`
+ * runs it in slices of some milliseconds and lets the event loop turn between them.
+ *
+ *   function* sum(numbers: readonly number[]): Steps<number> {
+ *     let total = 0;
+ *     for (const number of numbers) {
+ *       total += number;
+ *       yield;
+ *     }
+ *     return total;
+ *   }
+ */
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, systemClock } from './clock.ts';
+
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+export interface SliceOptions {
+  readonly clock?: Pick<Clock, 'monotonic'>;
+  /** A slice ends at the first yield after so many milliseconds; default 5. */
+  readonly sliceMs?: number;
+  /** Looked at between slices: when it aborts, the rest is dropped. */
+  readonly signal?: AbortSignal;
+  /** Resolves when the event loop has turned; default setImmediate. */
+  readonly turn?: () => Promise<unknown>;
+}
+
+/** The result of all steps, in one piece. */
+export function runSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The result of all steps. Rejects with what a step throws, or with the signal's reason. */
+export async function runSliced<T>(steps: Steps<T>, options: SliceOptions = {}): Promise<T> {
+  const { clock = systemClock, sliceMs = 5, signal, turn = setImmediate } = options;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const until = clock.monotonic() + sliceMs;
+      do {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      } while (clock.monotonic() < until);
+      await turn();
+    }
+  } finally {
+    steps.return(undefined as T);
+  }
+}

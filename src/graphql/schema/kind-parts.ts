@@ -1,0 +1,195 @@
+/**
+ * The types of kinds, made kind by kind and kept as long as they are true.
+ *
+ * Owns: which types of an earlier build are used again, and which kind is blamed for a type that cannot be made.
+ *
+ *   shells   of every kind, without fields, so that kinds can refer to each other
+ *   look     kind by kind: its fields are made and its types validated, up to the types of other kinds
+ *
+ * A part is kept while its CatalogKind is the same object, the kinds that it refers to are kept (or missing, as before), and the kinds
+ * that share definitions are the same. So a kept type leads to kept types only, and two schemas may share it.
+ *
+ * Blame: a definition's type (PodSpec) is made from the tree of the first kind that shows it. If that fails, all kinds that show it
+ * fail, and only the first kind is blamed. The next attempt makes the type from the tree of another kind.
+ */
+import { type GraphQLNamedType, GraphQLObjectType } from 'graphql';
+import { messageOf } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { definitionsOf } from '../../catalog/tree/share-definitions.ts';
+import { problemsOf } from '../types/collected-schema.ts';
+import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
+import { type KindRoots, type KindShells, makeShells, rootsOf } from './kind-types.ts';
+import { DefinitionTypes, ShapeTypes } from './shape-types.ts';
+import type { StaticPart } from './static-part.ts';
+
+/** A kind of a schema, whole and valid. */
+export interface KindPart {
+  readonly shells: KindShells;
+  readonly roots: KindRoots;
+  /**
+   * The types that the kind's object, its query roots and its subscription lead to, in the order of graphql-js. Each type is listed
+   * once. The types of other kinds and the core types of the static part are not listed.
+   */
+  readonly types: Readonly<Record<'object' | 'query' | 'subscription', readonly GraphQLNamedType[]>>;
+  /** The other kinds that it refers to, by key; undefined for one that was not there. */
+  readonly neighbours: ReadonlyMap<string, KindShells | undefined>;
+  /** Null for a kind without definitions. */
+  readonly definitions: DefinitionTypes | null;
+}
+
+export interface LookedAt {
+  /** Of all kinds, in their order; empty if one failed. */
+  readonly parts: readonly KindPart[];
+  /** The errors of the kinds that are to blame, by key. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+type BegunPart = Omit<KindPart, 'types'>;
+
+/** Types that are validated together, so that a large kind is validated in several steps. */
+const typesAtOnce = 200;
+
+export class KindParts {
+  readonly #static: StaticPart;
+  readonly #validated = new WeakSet<GraphQLNamedType>();
+  #parts = new Map<string, KindPart>();
+  #definitions = new DefinitionTypes([]);
+
+  constructor(staticPart: StaticPart) {
+    this.#static = staticPart;
+  }
+
+  /** Forgets all parts but these. */
+  retain(parts: readonly KindPart[]): void {
+    this.#parts = new Map(parts.map((part) => [part.shells.kind.key, part]));
+  }
+
+  /** The parts of these kinds, kept or made. There are none if a kind fails. */
+  *lookAt(kinds: readonly CatalogKind[]): Steps<LookedAt> {
+    const definitions = this.#definitionsOf(kinds);
+    const kept = this.#kept(kinds, definitions);
+    const shells = new Map<string, KindShells>();
+    const failed = new Map<string, string>();
+    const begun: BegunPart[] = [];
+    for (const kind of kinds) {
+      yield;
+      const known = kept.get(kind.key);
+      try {
+        if (known === undefined) begun.push(this.#begin(kind, definitions, shells));
+        else shells.set(kind.key, known.shells);
+      } catch (error) {
+        failed.set(kind.key, messageOf(error));
+      }
+    }
+    const owners = ownersOf(shells.values());
+    for (const each of begun) {
+      const { key } = each.shells.kind;
+      try {
+        this.#parts.set(key, yield* this.#finish(each, (type) => (owners.get(type) ?? key) !== key));
+      } catch (error) {
+        const blamed = (error instanceof TypeFailure ? definitions.ownerOf(error.type) : undefined) ?? key;
+        if (!failed.has(blamed)) failed.set(blamed, messageOf(error));
+      }
+    }
+    if (failed.size > 0) return { parts: [], failed };
+    return { parts: kinds.map(({ key }) => must(this.#parts.get(key), 'the kind has its part')), failed };
+  }
+
+  /** One set of types as long as the kinds that have definitions are the same. */
+  #definitionsOf(kinds: readonly CatalogKind[]): DefinitionTypes {
+    const using = kinds.filter(hasDefinitions);
+    const known = this.#definitions.kinds;
+    if (using.length !== known.length || using.some((kind, i) => kind !== known[i])) {
+      this.#definitions = new DefinitionTypes(using);
+    }
+    return this.#definitions;
+  }
+
+  /** The parts that are still true. */
+  #kept(kinds: readonly CatalogKind[], definitions: DefinitionTypes): ReadonlyMap<string, KindPart> {
+    const wanted = new Set(kinds.map(({ key }) => key));
+    const kept = new Map<string, KindPart>();
+    for (const kind of kinds) {
+      const part = this.#parts.get(kind.key);
+      if (part?.shells.kind === kind && (part.definitions ?? definitions) === definitions) kept.set(kind.key, part);
+    }
+    for (let before = Number.POSITIVE_INFINITY; kept.size < before; ) {
+      before = kept.size;
+      for (const [key, { neighbours }] of kept) {
+        const isTrue = [...neighbours].every(([other, shells]) =>
+          shells === undefined ? !wanted.has(other) : kept.get(other)?.shells === shells,
+        );
+        if (!isTrue) kept.delete(key);
+      }
+    }
+    return kept;
+  }
+
+  /** The shells of a kind, put among the others. Throws for names that cannot be used. */
+  #begin(kind: CatalogKind, definitions: DefinitionTypes, shells: Map<string, KindShells>): BegunPart {
+    const { common, shared } = this.#static;
+    const neighbours = new Map<string, KindShells | undefined>();
+    const own = makeShells(kind, shared, ShapeTypes.ofKind(kind, common, definitions), (key) => {
+      const found = shells.get(key);
+      if (key !== kind.key) neighbours.set(key, found);
+      return found;
+    });
+    const roots = rootsOf(own, shared);
+    shells.set(kind.key, own);
+    return { shells: own, roots, neighbours, definitions: hasDefinitions(kind) ? definitions : null };
+  }
+
+  *#finish(begun: BegunPart, isForeign: (type: GraphQLNamedType) => boolean): Steps<KindPart> {
+    const { shells, roots } = begun;
+    const listed = new Set<GraphQLNamedType>();
+    const isOutside = (type: GraphQLNamedType): boolean =>
+      listed.has(type) || this.#static.isCore(type) || isForeign(type);
+    const query = objectOf('Query', roots.query);
+    const subscription = objectOf('Subscription', roots.subscription);
+    const types = {
+      object: add(listed, yield* reachableTypes([shells.object], isOutside)),
+      query: add(listed, yield* reachableTypes(mentionedTypes(query), isOutside)),
+      subscription: add(listed, yield* reachableTypes(mentionedTypes(subscription), isOutside)),
+    };
+    yield* this.#validate([query, subscription, ...listed]);
+    return { ...begun, types };
+  }
+
+  /** @throws TypeFailure for the first type of those that are not valid together. */
+  *#validate(types: readonly GraphQLNamedType[]): Steps<void> {
+    const waiting = types.filter((type) => !this.#validated.has(type));
+    for (let at = 0; at < waiting.length; at += typesAtOnce) {
+      yield;
+      const some = waiting.slice(at, at + typesAtOnce);
+      if (problemsOf(some).length > 0) {
+        for (const type of some) {
+          const problems = problemsOf([type]);
+          if (problems.length > 0) throw new TypeFailure(type, new Error(problems.join(' ')));
+        }
+      }
+      for (const type of some) this.#validated.add(type);
+    }
+  }
+}
+
+function hasDefinitions({ tree }: CatalogKind): boolean {
+  return definitionsOf(tree).length > 0;
+}
+
+/** The keys of the kinds that types belong to. */
+function ownersOf(all: Iterable<KindShells>): ReadonlyMap<GraphQLNamedType, string> {
+  const owners = new Map<GraphQLNamedType, string>();
+  for (const { kind, ...types } of all) for (const type of Object.values(types)) owners.set(type, kind.key);
+  return owners;
+}
+
+function add<T>(listed: Set<T>, found: readonly T[]): readonly T[] {
+  for (const each of found) listed.add(each);
+  return found;
+}
+
+function objectOf(name: string, fields: KindRoots['query']): GraphQLObjectType {
+  return new GraphQLObjectType({ name, fields });
+}
