@@ -1,30 +1,31 @@
 /**
  * What answers operations: the reader, the change feed and the current generation.
  *
- * Owns: the pointer to the current generation. The next one is built beside it from the catalog in the store and the pointer is
- * swapped; queries in flight keep the one they began on, subscriptions are told to look (src/graphql/generation/subscribe.ts).
+ * The next generation is built beside the current one from the catalog in the store (publish/schema-refresh.ts), and the pointer is
+ * swapped. Queries in flight keep the generation that they began on; subscriptions look for the next (generation/subscribe.ts).
  */
 
 import type { Caller } from '../access/caller.ts';
 import { type Scopes, unrestricted } from '../access/scope.ts';
 import type { Clock } from '../base/clock.ts';
-import { messageOf, PortolanError } from '../base/errors.ts';
+import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { assembleCatalog } from '../catalog/assemble.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
-import { readDescribed } from '../store/read/catalog-rows.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { Generation, GraphQLSource } from './generation/generation.ts';
-import { buildGeneration } from './schema/build-generation.ts';
+import type { GraphQLSource } from './generation/generation.ts';
+import { SchemaRefresh } from './publish/schema-refresh.ts';
 
 export interface Engine {
   readonly source: GraphQLSource;
-  /** Reads the catalog from the store and, if it differs, builds and publishes the next generation. Concurrent calls share one run. */
+  /**
+   * Reads the catalog from the store and, if it differs, builds and publishes the next generation. Resolves when what the store had at the
+   * time of the call is published; several calls during a run share the next one.
+   */
   refreshCatalog(): Promise<void>;
   /** Something was committed. */
   wake(): void;
@@ -70,9 +71,7 @@ export function createEngine({
   scopesOf = () => unrestricted,
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
-  let current: Generation | null = null;
-  let running: Promise<void> | null = null;
-  let again = false;
+  const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
 
   const source: GraphQLSource = {
     reader,
@@ -87,7 +86,7 @@ export function createEngine({
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation() {
-      if (current !== null) return current;
+      if (schema.current !== null) return schema.current;
       throw new PortolanError(
         'CACHE_NOT_READY',
         'The schema is not known yet, because no cluster has been reached; try again in a moment.',
@@ -95,43 +94,9 @@ export function createEngine({
     },
   };
 
-  const publish = async (): Promise<void> => {
-    const { described } = await reader.lease((lease) => readDescribed(lease), { timeoutMs: 30_000 });
-    const catalog = assembleCatalog(described);
-    if (current?.catalog.hash === catalog.hash) return;
-    const began = clock.monotonic();
-    const next = buildGeneration(catalog);
-    for (const { cluster, resource, message } of [...catalog.diagnostics, ...next.diagnostics]) {
-      log.warn({ cluster, resource }, message);
-    }
-    current = next;
-    const milliseconds = Math.round(clock.monotonic() - began);
-    log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
-    feed.interrupt();
-  };
-
-  const refresh = async (): Promise<void> => {
-    try {
-      while (again) {
-        again = false;
-        await publish();
-      }
-    } catch (error) {
-      log.error({ error: messageOf(error) }, 'the next schema could not be built; the current one stays');
-      if (current === null) throw error;
-    } finally {
-      // In the same turn as the last look at `again`, so that no call falls between the two.
-      running = null;
-    }
-  };
-
   return {
     source,
-    async refreshCatalog() {
-      again = true;
-      running ??= refresh();
-      await running;
-    },
+    refreshCatalog: () => schema.refresh(),
     wake: () => feed.wake(),
     close: () => feed.close(),
   };

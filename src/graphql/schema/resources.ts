@@ -2,18 +2,19 @@
  * `resources`: the catalog as data, with how ingest stands. What a console needs to build a menu, a table or a form without
  * introspection, and what an operator looks at first.
  *
- * Descriptions are large (the field trees of all kinds) and read only when a field asks for them, once in an operation: how ingest
- * stands is known from small rows.
+ * Descriptions are large (field trees). They are read only where a field asks for them, and parsed in slices. How ingest stands is known
+ * from small rows.
  */
 
+import DataLoader from 'dataloader';
 import { must } from '../../base/must.ts';
+import { runSliced, type Steps } from '../../base/steps.ts';
 import { configuredPaths } from '../../catalog/paths/configured-paths.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import { resourceKey } from '../../catalog/resources/resource.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { readDescribed } from '../../store/read/catalog-rows.ts';
+import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
@@ -221,15 +222,38 @@ export function addResources(builder: Builder): void {
   );
 }
 
-/** The description of a resource, read with all others at the first call in an operation. */
+/** The description of a resource. The descriptions that an answer needs are read together. */
 async function describedOf(operation: Operation, { cluster, key }: ResourceProgress): Promise<DescribedResource> {
-  const reading = operation.loader('described resources', () =>
-    operation.read(async (lease) => {
-      const { described } = await readDescribed(lease);
-      return new Map(described.map((one) => [`${one.cluster} ${resourceKey(one.resource)}`, one]));
-    }),
+  const loader = operation.loader(
+    'described resources',
+    () =>
+      new DataLoader((wanted: readonly Wanted[]) => readDescriptions(operation, wanted), {
+        cacheKeyFn: (resource) => `${resource.cluster} ${resource.key}`,
+      }),
   );
-  return must((await reading).get(`${cluster} ${key}`), `a description of ${key}`);
+  return loader.load({ cluster, key });
+}
+
+type Wanted = Pick<ResourceProgress, 'cluster' | 'key'>;
+
+async function readDescriptions(
+  operation: Operation,
+  wanted: readonly Wanted[],
+): Promise<readonly DescribedResource[]> {
+  const { rows, texts } = await operation.read(async (lease) => {
+    const rows = await readDescriptionRows(lease, wanted);
+    return { rows, texts: await readDescriptionTexts(lease, rows) };
+  });
+  const described = new Map<string, DescribedResource>();
+  await runSliced(
+    (function* (): Steps<void> {
+      for (const { id, cluster, key } of rows) {
+        yield;
+        described.set(`${cluster} ${key}`, JSON.parse(must(texts.get(id), 'the text of a description')));
+      }
+    })(),
+  );
+  return wanted.map(({ cluster, key }) => must(described.get(`${cluster} ${key}`), `a description of ${key}`));
 }
 
 /** Every leaf of a tree with its path; a recursive shape is followed once. */

@@ -1,27 +1,82 @@
 /**
- * What the catalog is assembled from, read back from the store: so that the serve role, and a restart, need no discovery.
+ * Descriptions of resources, read back from the store, so that the serve role and a restart need no discovery.
+ *
+ * They are large: some megabytes for a thousand CRDs. So they are read in two steps: a small row for each, then the texts of those that
+ * the caller does not have, in messages of bounded size.
  */
-import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { Lease } from '../types/lease.ts';
+import type { Row } from '../types/statement.ts';
 
-export interface DescribedCatalog {
-  /** Moves with every change of a description. */
-  readonly version: number;
-  readonly described: readonly DescribedResource[];
+/** A description without its text. */
+export interface DescriptionRow {
+  /** Stands for the text in this snapshot. */
+  readonly id: number;
+  readonly cluster: string;
+  /** The resourceKey. */
+  readonly key: string;
+  /** Characters of the text. */
+  readonly length: number;
+  /** Of the text. */
+  readonly digest: string;
 }
 
-/** The catalog version alone, to see whether reading all of it is worth while. */
+/** A message with texts has at most so many characters, or one text. */
+const messageLength = 256 * 1024;
+
+/** Moves with every change of a description. */
 export async function readCatalogVersion(lease: Lease): Promise<number> {
   const [row] = await lease.all({ sql: 'SELECT catalog_version FROM state', params: [] });
   return Number(row?.[0]);
 }
 
-/** The descriptions of all resources of all clusters, sorted by cluster and kind. */
-export async function readDescribed(lease: Lease): Promise<DescribedCatalog> {
-  const version = await readCatalogVersion(lease);
+/** The descriptions of these resources (all of them without `wanted`), sorted by cluster and kind. */
+export async function readDescriptionRows(
+  lease: Lease,
+  wanted?: readonly Pick<DescriptionRow, 'cluster' | 'key'>[],
+): Promise<readonly DescriptionRow[]> {
+  const only =
+    wanted === undefined ? '' : 'AND (d.cluster, k.key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))';
   const rows = await lease.all({
-    sql: 'SELECT d.json FROM description d JOIN kind k ON k.id = d.kind ORDER BY d.cluster, k.key',
-    params: [],
+    sql: `SELECT d.rowid, d.cluster, k.key, length(d.json), text_digest(d.json)
+      FROM description d JOIN kind k ON k.id = d.kind WHERE tick() = 0 ${only} ORDER BY d.cluster, k.key`,
+    params: wanted === undefined ? [] : [JSON.stringify(wanted.map(({ cluster, key }) => [cluster, key]))],
   });
-  return { version, described: rows.map(([json]) => JSON.parse(String(json)) as DescribedResource) };
+  return rows.map(([id, cluster, key, length, digest]) => ({
+    id: Number(id),
+    cluster: String(cluster),
+    key: String(key),
+    length: Number(length),
+    digest: String(digest),
+  }));
+}
+
+/** The texts of descriptions (a DescribedResource as JSON) by their ids. The rows are of the same snapshot. */
+export async function readDescriptionTexts(
+  lease: Lease,
+  rows: readonly Pick<DescriptionRow, 'id' | 'length'>[],
+): Promise<ReadonlyMap<number, string>> {
+  const texts = new Map<number, string>();
+  for (const some of messages(rows)) {
+    const found: readonly Row[] = await lease.all({
+      sql: 'SELECT rowid, json FROM description WHERE rowid IN (SELECT value FROM json_each(?))',
+      params: [JSON.stringify(some.map(({ id }) => id))],
+    });
+    for (const [id, json] of found) texts.set(Number(id), String(json));
+  }
+  return texts;
+}
+
+function* messages<R extends { readonly length: number }>(rows: readonly R[]): Generator<readonly R[]> {
+  let some: R[] = [];
+  let length = 0;
+  for (const row of rows) {
+    if (some.length > 0 && length + row.length > messageLength) {
+      yield some;
+      some = [];
+      length = 0;
+    }
+    some.push(row);
+    length += row.length;
+  }
+  if (some.length > 0) yield some;
 }

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
+import { hashText } from '../../catalog/tree/structure-hash.ts';
 import type { Statement } from '../types/statement.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
-import { readDescribed } from './catalog-rows.ts';
+import { readDescriptionRows, readDescriptionTexts } from './catalog-rows.ts';
 import { objectsAsOf, readChanges, readLogFloor } from './changes.ts';
 import { readLayouts } from './layout.ts';
 import { openReader, type PooledReader, type ReaderOptions } from './reader.ts';
@@ -70,7 +71,14 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
       promotedTable: 'p1',
       slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true, reason: 'PRINTER_COLUMN' }],
     });
-    expect((await readDescribed(lease)).described).toEqual([describedResource()]);
+    const described = await readDescriptionRows(lease);
+    const [text] = (await readDescriptionTexts(lease, described)).values();
+    expect(JSON.parse(text ?? '')).toEqual(describedResource());
+    expect(described).toMatchObject([
+      { cluster: 'east', key: 'pods', length: text?.length, digest: hashText(text ?? '') },
+    ]);
+    expect(await readDescriptionRows(lease, [{ cluster: 'other', key: 'pods' }])).toEqual([]);
+    expect(await readDescriptionRows(lease, described)).toEqual(described);
     expect(await readResourceProgress(lease)).toMatchObject([{ synced: true, lastResourceVersion: '5', objects: 1 }]);
     expect(await readLogFloor(lease)).toBe(0);
     const changes = await readChanges(lease, { kindIds: [1], after: 1, limit: 10 });
@@ -260,4 +268,21 @@ test('a long log that nobody writes back holds leases up, but does not shut them
   onTestFinished(() => reader.close());
   expect(await reader.lease((lease) => lease.all(names))).toHaveLength(20);
   expect(reader.stats().cutForWal).toBe(0);
+});
+
+test('descriptions of more than a message have their texts all the same', async () => {
+  const { writer, reader } = await open();
+  for (const plural of ['as', 'bs', 'cs']) {
+    writer.declare({ ...describedResource({ plural }), description: plural.repeat(100_000) });
+  }
+  await reader.lease(async (lease) => {
+    const rows = await readDescriptionRows(lease);
+    expect(rows.map(({ key }) => key)).toEqual(['as', 'bs', 'cs', 'pods']);
+    const texts = await readDescriptionTexts(lease, rows);
+    for (const { id, key, length } of rows) {
+      expect(JSON.parse(texts.get(id) ?? '').resource.plural).toBe(key);
+      expect(texts.get(id)?.length).toBe(length);
+    }
+    expect(await readDescriptionTexts(lease, [])).toEqual(new Map());
+  });
 });

@@ -10,6 +10,7 @@ import { searchText } from '../../catalog/paths/search-text.ts';
 import { valuesAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { hashText } from '../../catalog/tree/structure-hash.ts';
 import { naturalKey } from '../../catalog/values/natural.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { Tally } from '../../catalog/values/tally.ts';
@@ -45,6 +46,10 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   );
   // number_text(number): the shortest text that stands for it, as JSON.stringify gives it; SQLite's own may say another number.
   database.define('number_text', { deterministic: true, arity: 1 }, (number) => JSON.stringify(Number(number)));
+  // text_digest(text): tells texts apart without moving them between threads.
+  database.define('text_digest', { deterministic: true, arity: 1 }, (text) =>
+    typeof text === 'string' ? hashText(text) : null,
+  );
   // natural_key(text): what a text is ordered by where digits count by value.
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,

@@ -1,0 +1,66 @@
+/**
+ * The descriptions of all resources as objects, read from the store as far as they changed.
+ *
+ * Invariant: a description whose text did not change is the same object as before, so that the catalog keeps its kind.
+ */
+import { must } from '../../base/must.ts';
+import { runSliced, type SliceOptions, type Steps } from '../../base/steps.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import {
+  type DescriptionRow,
+  readCatalogVersion,
+  readDescriptionRows,
+  readDescriptionTexts,
+} from '../../store/read/catalog-rows.ts';
+import type { Lease, Reader } from '../../store/types/lease.ts';
+
+/** Milliseconds that reading may take: the first time it is many megabytes. */
+const leaseMs = 30_000;
+
+interface Texts {
+  /** Of the store's life and the catalog in it. */
+  readonly version: string;
+  readonly rows: readonly DescriptionRow[];
+  /** By row id, of those that are not known. */
+  readonly texts: ReadonlyMap<number, string>;
+}
+
+export class DescriptionCache {
+  /** By the digest of the text. */
+  #known = new Map<string, DescribedResource>();
+  #version = '';
+  #described: readonly DescribedResource[] = [];
+
+  /** All descriptions; the same list as before when nothing changed. */
+  async read(reader: Reader, slices: SliceOptions): Promise<readonly DescribedResource[]> {
+    const found = await reader.lease((lease) => this.#texts(lease), { timeoutMs: leaseMs });
+    if (found !== null) {
+      this.#described = await runSliced(this.#parse(found), slices);
+      this.#known = new Map(found.rows.map(({ digest }) => [digest, must(this.#known.get(digest), 'it was parsed')]));
+      this.#version = found.version;
+    }
+    return this.#described;
+  }
+
+  /** Null when the catalog is the one that was read last. */
+  async #texts(lease: Lease): Promise<Texts | null> {
+    const version = `${lease.epoch} ${await readCatalogVersion(lease)}`;
+    if (version === this.#version) return null;
+    const rows = await readDescriptionRows(lease);
+    const unknown = rows.filter(({ digest }) => !this.#known.has(digest));
+    return { version, rows, texts: await readDescriptionTexts(lease, unknown) };
+  }
+
+  *#parse({ rows, texts }: Texts): Steps<readonly DescribedResource[]> {
+    const described: DescribedResource[] = [];
+    for (const { id, digest } of rows) {
+      const text = texts.get(id);
+      if (text !== undefined) {
+        yield;
+        this.#known.set(digest, JSON.parse(text) as DescribedResource);
+      }
+      described.push(must(this.#known.get(digest), 'a description is known or was read'));
+    }
+    return described;
+  }
+}
