@@ -3,7 +3,7 @@
  * query of another client at the same time is answered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClusterOptions } from '../src/ingest/context/cluster-options.ts';
+import type { ClusterOptions } from '../src/kube/client/connection.ts';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { ask, data } from './kit/graphql-client.ts';

@@ -14,7 +14,7 @@ import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
-import type { ClusterOptions } from '../ingest/context/cluster-options.ts';
+import type { ClusterOptions } from '../kube/client/connection.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 

@@ -1,7 +1,6 @@
 /** Limits of one operation: the values it requests, and the bytes it reads from the store. */
 import { PortolanError } from '../base/errors.ts';
-import { textLength } from '../store/read/text-length.ts';
-import type { Row } from '../store/types/statement.ts';
+import { type Row, textLength } from '../store/types/statement.ts';
 
 export interface CostLimits {
   /** The most values that one operation may request. */

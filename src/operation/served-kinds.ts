@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
-import { namePattern } from '../catalog/resources/name-pattern.ts';
+import { namePattern } from '../catalog/resources/resource.ts';
 
 /** Immutable; made from one catalog. */
 export interface ServedKinds {

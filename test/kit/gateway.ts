@@ -2,7 +2,7 @@
 import { silentLogger } from '../../src/base/log.ts';
 import { type Gateway, startGateway } from '../../src/cli/gateway.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import type { ClusterOptions } from '../../src/ingest/context/cluster-options.ts';
+import type { ClusterOptions } from '../../src/kube/client/connection.ts';
 
 export type RunningGateway = Gateway;
 

@@ -5,11 +5,15 @@ import { expect, onTestFinished } from 'vitest';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { syntheticUid } from '../../src/catalog/resources/synthetic-identity.ts';
-import type { ClusterOptions } from '../../src/ingest/context/cluster-options.ts';
 import { IngestHost } from '../../src/ingest/thread/ingest-host.ts';
 import type { IngestMessage } from '../../src/ingest/thread/ingest-messages.ts';
 import type { IngestOptions } from '../../src/ingest/thread/ingest-options.ts';
-import { type Connection, type ConnectionAnswer, connect } from '../../src/kube/client/connection.ts';
+import {
+  type ClusterOptions,
+  type Connection,
+  type ConnectionAnswer,
+  connect,
+} from '../../src/kube/client/connection.ts';
 import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from './eventually.ts';

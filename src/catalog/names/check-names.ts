@@ -4,8 +4,7 @@
  * The naming rules leave next to no ties (research on four thousand real kinds found none between different kinds). Where one is, the
  * kind that is later by (group, plural) loses.
  */
-import type { Catalog, Diagnostic } from '../resources/catalog.ts';
-import type { KindNames } from '../resources/names.ts';
+import type { Catalog, Diagnostic, KindNames } from '../resources/catalog.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { staticRoots, staticTypes } from './reserved-names.ts';
 import { nameShapes } from './shape-names.ts';

@@ -3,7 +3,7 @@
  * which clusters there are, never changes them.
  */
 
-import type { KindNames } from '../resources/names.ts';
+import type { KindNames } from '../resources/catalog.ts';
 import { legalName } from './field-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 

@@ -5,7 +5,6 @@
  * store) -> assembled over all clusters into a Catalog (made in the serve role) -> one generation of the GraphQL schema.
  */
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
-import type { KindNames } from './names.ts';
 import type { Resource } from './resource.ts';
 
 /** A column that kubectl shows: from a CRD's additionalPrinterColumns, or from Portolan's own table for built-in kinds. */
@@ -53,6 +52,21 @@ export interface DescribedResource {
   /** Paths whose values never reach the disk (`data` of Secrets). */
   readonly withheld: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The names of a kind in GraphQL. */
+export interface KindNames {
+  /** Object type: `Pod`, `CertManagerIoCertificate`. */
+  readonly type: string;
+  readonly connection: string;
+  readonly edge: string;
+  readonly filter: string;
+  readonly changes: string;
+  readonly change: string;
+  /** Root fields. */
+  readonly list: string;
+  readonly one: string;
+  readonly subscription: string;
 }
 
 /** A kind over all clusters that serve it: what one GraphQL object type stands for. */

@@ -26,3 +26,12 @@ export function resourceKey(resource: { readonly group: string; readonly plural:
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
+
+/**
+ * Tests whole names against a pattern, as lists of resources and kinds are written: `*` stands for any text, everything else for
+ * itself. `flags` are those of a regular expression: `i` takes letters in any case.
+ */
+export function namePattern(pattern: string, flags = ''): RegExp {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, flags);
+}

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { naturalKey } from './natural.ts';
-import { compareText } from './values.ts';
+import { compareText, naturalKey } from './values.ts';
 
 test('runs of digits are ordered by value', () => {
   const texts = ['web-10', 'web-2', 'web', 'web-2a', 'web-02b', 'Web-3', 'v1.10.0', 'v1.9.12', '', '9', '10', 'x'];

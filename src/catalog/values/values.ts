@@ -19,6 +19,8 @@ import { parseTime } from './time.ts';
  */
 export type OrderKey = string | number | bigint;
 
+/** Longer runs of digits are ordered by code point in natural order too. */
+const longestRun = 999;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
@@ -184,4 +186,14 @@ function numberKey(value: unknown): string | null {
 function quantityKey(value: unknown): string | null {
   const decimal = parseQuantity(typeof value === 'string' ? value : (digitsOf(value) ?? ''));
   return decimal === null ? null : decimalKey(decimal);
+}
+
+/**
+ * The text whose order by code point is the natural order of `text`: runs of digits count by their value, so web-2 stands before
+ * web-10. Texts that differ only in leading zeros have one key.
+ */
+export function naturalKey(text: string): string {
+  return text.replace(/0*([0-9]+)/g, (run: string, digits: string) =>
+    digits.length > longestRun ? run : `0${String(digits.length).padStart(3, '0')}${digits}`,
+  );
 }

@@ -5,7 +5,7 @@ import { chooseResources } from '../../catalog/resources/served.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 
 export interface Inventory {
   /** One version of everything that can be listed. */

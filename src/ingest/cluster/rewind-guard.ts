@@ -15,7 +15,7 @@ import { resourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { compareResourceVersions } from '../../store/objects/resource-version.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 import type { KnownVersion } from '../reflector/reflector-set.ts';
 
 const smallest = ['namespaces', 'nodes', 'serviceaccounts'];

@@ -1,8 +1,7 @@
 /**
  * Which resources are ingested, by lists of names: `plural`, `plural.group` or the kind, with `*` for any text, in any case.
  */
-import { namePattern } from '../../catalog/resources/name-pattern.ts';
-import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import { namePattern, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 
 export interface Selection {
   /** Empty or absent: everything. */
@@ -21,14 +20,6 @@ export function selects(resource: Named, { include = [], exclude = [] }: Selecti
   const named = include.some((pattern) => pattern !== '*' && matches(resource, pattern));
   if (named) return true;
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
-}
-
-/** The namespaces of a resource's collections, of those that are asked for: the empty one stands for all. */
-export function collectionsOf(
-  { namespaced }: Pick<Resource, 'namespaced'>,
-  asked: readonly string[],
-): readonly string[] {
-  return namespaced && asked.length > 0 ? asked : [''];
 }
 
 function matches(resource: Named, pattern: string): boolean {

@@ -9,7 +9,7 @@ import type { ListedObject } from '../../store/types/incoming-object.ts';
 import type { Audit, AuditResult } from '../../store/types/writer.ts';
 import { type ListItem, ListSlicer } from '../bytes/list-slicer.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { inStore } from '../flow/failure.ts';
 

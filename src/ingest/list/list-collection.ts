@@ -19,7 +19,7 @@ import { identified } from '../bytes/bare-object.ts';
 import { type ListHead, ListSlicer } from '../bytes/list-slicer.ts';
 import type { SentObject } from '../bytes/packed-objects.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { Backoff } from '../flow/backoff.ts';
 import { BatchYield } from '../flow/batch-yield.ts';

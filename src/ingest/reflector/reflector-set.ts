@@ -14,16 +14,16 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
+import { collectionsOf } from '../context/collections.ts';
 import type { FailingResource } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/reflector-context.ts';
-import { collectionsOf } from '../context/selection.ts';
 import { StreamingLists } from '../context/streaming-lists.ts';
-import { fairShares } from '../flow/fair-shares.ts';
 import { RequestBudget } from '../flow/request-budget.ts';
 import { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
 import { Reflector } from './reflector.ts';
+import { retainShared } from './shared-bound.ts';
 
 /** Lists, and watches being opened, that run at a time in a cluster. */
 const listsAtOnce = 4;
@@ -199,20 +199,11 @@ export class ReflectorSet {
     for (const { reflector } of this.#collections()) reflector.rewind();
   }
 
-  /** Holds a resource to a bound; several collections share it, and none is cut below what the others leave it. */
+  /** Holds a resource to a bound. */
   retain(key: string, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): void {
-    const { log, writer } = this.#context;
-    const collections = (this.#running.get(key)?.collections ?? []).filter(({ reflector }) => reflector.synced);
-    const counts = collections.map(({ handle }) => this.#objects(handle));
-    const shares = fairShares(counts, bound.maxObjects);
-    for (const [index, { handle }] of collections.entries()) {
-      try {
-        const removed = writer.retain(handle, { ...bound, maxObjects: shares[index] ?? 0 });
-        if (removed > 0) log.debug({ resource: key, removed }, 'old objects were removed');
-      } catch (error) {
-        log.warn({ resource: key, error: messageOf(error) }, 'old objects were not removed');
-      }
-    }
+    const synced = (this.#running.get(key)?.collections ?? []).filter(({ reflector }) => reflector.synced);
+    const collections = synced.map(({ handle }) => ({ handle, objects: this.#objects(handle) }));
+    retainShared(this.#context, collections, bound);
   }
 
   progress(): SetProgress {

@@ -24,7 +24,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { compareResourceVersions } from '../../store/objects/resource-version.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { type Failure, failureOf } from '../flow/failure.ts';
 import { auditCollection } from '../list/audit-collection.ts';

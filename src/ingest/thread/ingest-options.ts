@@ -1,7 +1,7 @@
 /** What ingest is started with; plain data, so that it can cross to its thread. */
 import type { LogLevel } from '../../base/log.ts';
+import type { ClusterOptions } from '../../kube/client/connection.ts';
 import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
-import type { ClusterOptions } from '../context/cluster-options.ts';
 import type { ReflectorSettings } from '../context/reflector-context.ts';
 import type { Selection } from '../context/selection.ts';
 

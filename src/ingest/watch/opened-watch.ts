@@ -9,7 +9,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
 import { LineFramer } from '../bytes/line-framer.ts';
-import { collectionPath } from '../context/collection-path.ts';
+import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { failureOf, StoreFailure } from '../flow/failure.ts';
 

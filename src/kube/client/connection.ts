@@ -23,15 +23,19 @@ import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig
 import { createDispatcher } from '../http/dispatcher.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 
-export interface ConnectOptions {
+/** How to reach one cluster; plain data, so that it can cross to another thread. */
+export interface ClusterOptions {
+  /** The cluster's name in Portolan; without it the context's name. */
+  readonly name?: string | undefined;
   /** Path of a kubeconfig file. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   /** True: this Pod's service account and nothing else. */
   readonly inCluster?: boolean | undefined;
+}
+
+export interface ConnectOptions extends ClusterOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** The cluster's name in Portolan; without it the context's name. */
-  readonly name?: string | undefined;
   /** Folder of the service account's files, where it is not the usual one. */
   readonly serviceAccountDir?: string | undefined;
   readonly clock?: Clock;

@@ -5,8 +5,7 @@
 
 import { searchRank } from '../../catalog/paths/search-text.ts';
 import { valuesAt } from '../../catalog/paths/value-at.ts';
-import { naturalKey } from '../../catalog/values/natural.ts';
-import { compareKeys, type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { Identity } from '../plan/filter.ts';
 import { compareIdentity } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';

@@ -13,7 +13,7 @@ export interface OrderTerm {
   readonly type: LeafType;
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
-  /** Compare runs of digits as numbers (src/catalog/values/natural.ts). Only for the type String. */
+  /** Compare runs of digits as numbers (src/catalog/values/values.ts). Only for the type String. */
   readonly natural?: true;
   /** Order by how well the name matches these search terms (searchRank), and ignore `path`. Only with the type Int. */
   readonly rank?: readonly string[];

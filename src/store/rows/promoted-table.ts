@@ -19,8 +19,10 @@ import type { Database } from '../sqlite/database.ts';
 import type { RowForm } from '../sqlite/row-inserter.ts';
 import { createPromotedTable, createSlotIndex, createSpareIndex } from '../sqlite/schema.ts';
 import { keysAt } from '../sqlite/stored-keys.ts';
-import { promotedTableName, slotColumns } from '../sqlite/tables.ts';
 import type { SqlValue } from '../types/statement.ts';
+
+/** Columns of a promoted table that hold paths; `slot` has the path of each. */
+const slotColumns: readonly string[] = Object.freeze(Array.from({ length: 16 }, (_, index) => `c${index}`));
 
 /** A path that is to have a column. */
 export interface WantedPath {
@@ -67,7 +69,7 @@ export class PromotedTable {
 
   /** Makes the table with the indexes of its slots. */
   create(): void {
-    const table = promotedTableName(this.#kindId);
+    const table = `p${this.#kindId}`;
     this.#database.exec(createPromotedTable(table, slotColumns));
     for (const slot of this.#slots) this.#database.exec(createSlotIndex(table, slot.column));
     for (const column of this.#free().slice(0, spareIndexes)) this.#database.exec(createSpareIndex(table, column));

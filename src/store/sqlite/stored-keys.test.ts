@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { pools, types } from '../../../test/kit/leaf-values.ts';
-import { naturalKey } from '../../catalog/values/natural.ts';
+import { naturalKey } from '../../catalog/values/values.ts';
 import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 

@@ -11,3 +11,10 @@ export interface Statement {
 
 /** Rows come as arrays, in the order of the statement's columns. */
 export type Row = readonly SqlValue[];
+
+/** Characters of a row's texts: what reading it is counted as. */
+export function textLength(row: Row): number {
+  let length = 0;
+  for (const value of row) if (typeof value === 'string') length += value.length;
+  return length;
+}

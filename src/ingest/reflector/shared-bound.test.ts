@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fairShares } from './fair-shares.ts';
+import { fairShares } from './shared-bound.ts';
 
 test('what is small keeps all, what is large shares the rest', () => {
   expect(fairShares([5, 100, 20], 1000)).toEqual([5, 100, 20]);
