@@ -4,7 +4,7 @@
  * Owns: every code that can reach a caller, in GraphQL (`extensions.code`), in HTTP and on the command line.
  * Never: a bare Error for a problem that a user can solve. A message is one sentence that says what to do.
  */
-export const errorCodes = {
+const errorCodes = {
   BAD_USER_INPUT: 'The request is well formed but a value in it cannot be used.',
   UNAUTHENTICATED: 'No credentials, or credentials that were refused.',
   FORBIDDEN: 'The caller is known and may not do this.',

@@ -25,7 +25,7 @@ export interface StatusRow {
   readonly failing: boolean;
 }
 
-export interface NamespaceRow {
+interface NamespaceRow {
   readonly namespace: string;
   readonly phase: string;
   readonly synced: boolean;

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { type Config, flagOf, type OptionDefinition, optionTable, variableOf } from './options.ts';
 
-export interface ConfigSources {
+interface ConfigSources {
   /** The options present on the command line, by key. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;

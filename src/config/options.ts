@@ -309,7 +309,7 @@ export const optionTable = {
   },
 } as const satisfies Record<string, OptionDefinition>;
 
-export type OptionKey = keyof typeof optionTable;
+type OptionKey = keyof typeof optionTable;
 
 /** The value of every option, with defaults applied. */
 export type Config = { readonly [K in OptionKey]: z.output<(typeof optionTable)[K]['schema']> };

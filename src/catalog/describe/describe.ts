@@ -17,7 +17,7 @@ import { describeFromCrd } from './from-crd.ts';
 import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
 import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printer-columns.ts';
 
-export interface DescribeInput {
+interface DescribeInput {
   readonly cluster: string;
   readonly resource: Resource;
   /** The kind's CustomResourceDefinition, where it has one: says more than OpenAPI, so it is taken first. */

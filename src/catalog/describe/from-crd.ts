@@ -10,7 +10,7 @@ import { normalizeTree } from '../tree/normalize-tree.ts';
 import { SchemaWalker } from '../tree/walk-schema.ts';
 import type { SchemaDescription } from './from-openapi.ts';
 
-export interface CrdDescription extends SchemaDescription {
+interface CrdDescription extends SchemaDescription {
   /** Without the name column. Null where the CRD declares none. Paths are not checked against the tree yet. */
   readonly printerColumns: readonly PrinterColumn[] | null;
   /** Paths, not checked against the tree yet. */

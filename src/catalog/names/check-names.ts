@@ -9,7 +9,7 @@ import type { FieldTree } from '../tree/field-tree.ts';
 import { staticRoots, staticTypes } from './reserved-names.ts';
 import { nameShapes } from './shape-names.ts';
 
-export interface NamedKind {
+interface NamedKind {
   /** resourceKey. */
   readonly key: string;
   readonly names: KindNames;

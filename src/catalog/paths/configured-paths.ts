@@ -8,7 +8,7 @@ import type { FieldTree } from '../tree/field-tree.ts';
 import { parsePath } from '../tree/path.ts';
 import { resolvePath } from './resolve-path.ts';
 
-export interface ConfiguredPaths {
+interface ConfiguredPaths {
   readonly promoted: readonly PromotedPath[];
   /** Why others of the same resource cannot be, a sentence each. */
   readonly problems: readonly string[];

@@ -9,7 +9,7 @@ export interface ServedLike extends Resource {
   readonly preferred?: boolean;
 }
 
-export interface SkippedResource {
+interface SkippedResource {
   readonly resource: ServedLike;
   /** Part of a sentence, for people. */
   readonly reason: string;

@@ -18,7 +18,7 @@ export interface Draft {
   readonly fields: readonly Field[];
 }
 
-export type Drafts = ReadonlyMap<string, Draft>;
+type Drafts = ReadonlyMap<string, Draft>;
 
 /** The tree of all that can be reached from the draft `root`. Drafts without fields must not be reachable, but for the root. */
 export function normalizeTree(root: string, drafts: Drafts): FieldTree {
@@ -74,7 +74,7 @@ export function objectIn(type: FieldType): string | null {
 }
 
 /** The same type with its object's id replaced. */
-export function renamed(type: FieldType, name: (id: string) => string): FieldType {
+function renamed(type: FieldType, name: (id: string) => string): FieldType {
   switch (type.kind) {
     case 'leaf':
     case 'stringMap':
@@ -87,7 +87,7 @@ export function renamed(type: FieldType, name: (id: string) => string): FieldTyp
   }
 }
 
-export function sorted(fields: readonly Field[]): readonly Field[] {
+function sorted(fields: readonly Field[]): readonly Field[] {
   return fields.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 

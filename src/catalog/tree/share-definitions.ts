@@ -10,7 +10,7 @@ import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { type Draft, normalizeTree, objectIn } from './normalize-tree.ts';
 import { sharedShapes } from './shared-shapes.ts';
 
-export interface KindTree {
+interface KindTree {
   readonly key: string;
   /** Of a group of kube-apiserver itself. */
   readonly own: boolean;

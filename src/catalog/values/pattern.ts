@@ -7,13 +7,13 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { PortolanError } from '../../base/errors.ts';
 
 /** Characters of a pattern. */
-export const longestPattern = 500;
+const longestPattern = 500;
 
 /** Instructions of a compiled pattern: what a character of a text may cost. Counted repetitions multiply them. */
-export const largestProgram = 250;
+const largestProgram = 250;
 
 /** Characters of a text that are looked at, so that no pattern can hold a reader for long. */
-export const patternReach = 16_384;
+const patternReach = 16_384;
 
 /** Patterns kept compiled. */
 const keptPatterns = 100;

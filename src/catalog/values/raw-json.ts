@@ -6,7 +6,7 @@
  */
 
 /** A JSON scalar kept as its text. */
-export interface RawJson {
+interface RawJson {
   readonly rawJSON: string;
 }
 

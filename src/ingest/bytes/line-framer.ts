@@ -14,7 +14,7 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /** 16 MiB: objects are held to 1.5 MiB by etcd, and a DELETED event carries one of them. */
-export const defaultMaxLineBytes = 16 * 1024 * 1024;
+const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 export class LineFramer {
   readonly #maxBytes: number;

@@ -39,7 +39,7 @@ export interface ListHead {
 }
 
 /** 64 MiB: far over what etcd keeps of one object. */
-export const defaultMaxItemBytes = 64 * 1024 * 1024;
+const defaultMaxItemBytes = 64 * 1024 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -27,7 +27,7 @@ import { UnfinishedKinds } from './unfinished-kinds.ts';
 
 export const apiServiceKey = 'apiservices.apiregistration.k8s.io';
 
-export interface RediscoveryContext {
+interface RediscoveryContext {
   readonly selection: Selection;
   readonly clock: Clock;
   readonly log: Logger;

@@ -30,7 +30,7 @@ import { RewindGuard } from './rewind-guard.ts';
 import { RoundSchedule } from './round-schedule.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
-export interface SupervisorContext {
+interface SupervisorContext {
   readonly cluster: ClusterOptions;
   readonly selection: Selection;
   /** Namespaced resources are read in these alone; empty: in all at once. */

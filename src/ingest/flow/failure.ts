@@ -7,7 +7,7 @@ import { ApiError } from '../../kube/http/api-error.ts';
 import { StoreFault } from '../../store/sqlite/store-fault.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 
-export type FailureKind =
+type FailureKind =
   /** The resourceVersion is too old: 410, as a status or in the stream. */
   | 'expired'
   /** The resourceVersion is ahead of what the server has. */

@@ -32,7 +32,7 @@ import { RequestedPage } from './requested-page.ts';
 const putObjects = 65;
 const putBytes = 256 * 1024;
 
-export interface ListRequest {
+interface ListRequest {
   /** The list must not be older; null when nothing is known, or the server cannot serve it. */
   readonly notOlderThan: string | null;
   /** True: objects may lack a uid and a resourceVersion. */

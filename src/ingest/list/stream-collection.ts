@@ -25,7 +25,7 @@ import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch
 const putObjects = 64;
 const putCharacters = 256 * 1024;
 
-export interface StreamRequest {
+interface StreamRequest {
   /** The set must not be older; null when nothing is known, or the server cannot serve it. */
   readonly notOlderThan: string | null;
   readonly signal: AbortSignal;
@@ -33,7 +33,7 @@ export interface StreamRequest {
   readonly opened: () => void;
 }
 
-export interface StreamResult {
+interface StreamResult {
   readonly resourceVersion: string;
   readonly summary: ApplySummary;
   /** The stream, behind its initial events. Whoever gets it reads or releases it. */

@@ -5,7 +5,7 @@
  */
 import type { Clock, Random } from '../../base/clock.ts';
 
-export interface AuditorContext {
+interface AuditorContext {
   readonly clock: Clock;
   readonly random: Random;
   /** Milliseconds; each wait is up to a fifth shorter or longer. */

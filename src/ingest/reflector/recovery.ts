@@ -20,7 +20,7 @@ import type { ReflectorStatus } from './reflector-status.ts';
 export type Step = 'list' | 'watch' | 'poll';
 
 /** The circumstances of a failure. */
-export interface Interruption {
+interface Interruption {
   readonly step: Step;
   readonly failure: Failure;
   /** Milliseconds for which the watch was open that failed; null where none was. */

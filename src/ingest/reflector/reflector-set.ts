@@ -29,7 +29,7 @@ import { retainShared } from './shared-bound.ts';
 const listsAtOnce = 4;
 const openingsAtOnce = 16;
 
-export interface ReflectorSetContext {
+interface ReflectorSetContext {
   readonly client: StreamingClient;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface ReflectorSetContext {
   readonly seen: (key: string) => ((objects: readonly SeenObject[]) => void) | undefined;
 }
 
-export interface SetProgress {
+interface SetProgress {
   readonly done: number;
   readonly total: number;
   readonly objects: number;

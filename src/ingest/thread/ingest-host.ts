@@ -19,7 +19,7 @@ import { ParseThread } from '../parse/parse-thread.ts';
 import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
-export interface IngestHostContext {
+interface IngestHostContext {
   readonly options: IngestOptions;
   readonly writer: StoreWriter;
   readonly open: (options: ClusterOptions) => Promise<Connection>;

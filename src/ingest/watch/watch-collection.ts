@@ -36,7 +36,7 @@ export interface WatchHooks {
 }
 
 /** A watch that ended without an error: lines that came, and milliseconds it lasted from its headers on. */
-export interface WatchEnd {
+interface WatchEnd {
   readonly lines: number;
   readonly lastedMs: number;
   /** The watch that takes over; whoever gets it goes on with it or releases it. */

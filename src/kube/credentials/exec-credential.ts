@@ -11,7 +11,7 @@ import { list, record, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
 /** What a plugin hands out. At least a token, or a certificate with its key. */
-export interface ExecCredential {
+interface ExecCredential {
   readonly token: string | undefined;
   readonly clientCertificate: string | undefined;
   readonly clientKey: string | undefined;

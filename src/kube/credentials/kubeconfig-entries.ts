@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { list, record } from '../http/json.ts';
 
-export interface KubeconfigContext {
+interface KubeconfigContext {
   readonly name: string;
   readonly cluster: string;
   readonly user: string | undefined;

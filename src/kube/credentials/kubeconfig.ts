@@ -29,7 +29,7 @@ export interface KubeconfigOptions {
 }
 
 /** Whom requests are made as, where that is not the user of the credentials. */
-export interface Impersonation {
+interface Impersonation {
   readonly groups: readonly string[];
   readonly uid: string | undefined;
   readonly extra: ReadonlyMap<string, readonly string[]>;

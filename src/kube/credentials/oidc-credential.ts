@@ -15,7 +15,7 @@ import { record, strings, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
 /** A token and when it ends, in milliseconds since the Unix epoch; infinite for a token that does not say. */
-export interface OidcCredential {
+interface OidcCredential {
   readonly token: string;
   readonly expiresAt: number;
 }

@@ -13,7 +13,7 @@ import { list, record, strings, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
 /** One version of one resource, as the server announces it. */
-export interface ServedResource {
+interface ServedResource {
   /** The empty string is the core group. */
   readonly group: string;
   readonly version: string;
@@ -31,12 +31,12 @@ export interface ServedResource {
 }
 
 /** A group version that could not be read, or whose aggregated server is away. `v1` or `group/v1`. */
-export interface DiscoveryFailure {
+interface DiscoveryFailure {
   readonly groupVersion: string;
   readonly message: string;
 }
 
-export interface Discovery {
+interface Discovery {
   /** In the server's order of groups and, preferred first, of versions. */
   readonly resources: readonly ServedResource[];
   readonly failures: readonly DiscoveryFailure[];

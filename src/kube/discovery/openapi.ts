@@ -13,7 +13,7 @@ import { record, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
 /** Schemas by name (`io.k8s.api.core.v1.Pod`), with the hash that stands for their text. */
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly hash: string;
   readonly schemas: Readonly<Record<string, unknown>>;
 }
@@ -26,7 +26,7 @@ export interface OpenApiSource {
 }
 
 /** Documents of an earlier answer, by hash. */
-export type KnownDocuments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+type KnownDocuments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /** Documents are large: few at a time. */
 const parallel = 4;

@@ -8,14 +8,14 @@ import { type ErrorCode, PortolanError } from '../../base/errors.ts';
 import { record, textOr } from './json.ts';
 
 /** One cause of a Status: what was wrong (`reason`), where (`field`), and in words. */
-export interface ApiErrorCause {
+interface ApiErrorCause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
 /** A Kubernetes Status, reduced to what travels on in `details.status`. */
-export interface ApiStatus {
+interface ApiStatus {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
@@ -57,7 +57,7 @@ export class ApiError extends PortolanError {
 }
 
 /** An error answer as it was received. `what` names the request, for the message: `GET /api/v1/pods`. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly what: string;
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

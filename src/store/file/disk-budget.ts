@@ -19,7 +19,7 @@ import type { Database } from '../sqlite/database.ts';
 import { StoreFault } from '../sqlite/store-fault.ts';
 import type { DiskUse } from '../types/writer.ts';
 
-export interface DiskBudgetOptions {
+interface DiskBudgetOptions {
   /** Of all files of the store together; none when null. */
   readonly maxBytes: number | null;
   readonly walGateBytes: number;

@@ -14,7 +14,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Database } from '../sqlite/database.ts';
 
-export interface WalBoundOptions {
+interface WalBoundOptions {
   /** Size at which the checkpoint thread writes all of it back and new leases wait. */
   readonly gateBytes: number;
   /** Milliseconds to wait for readers where nothing less has helped; longer than a lease lasts. Default 2,000. */

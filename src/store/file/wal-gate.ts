@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 
-export interface WalGateOptions {
+interface WalGateOptions {
   readonly clock: Clock;
   readonly gateBytes: number;
   readonly patienceMs: number;

@@ -36,10 +36,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
 }
 
 /** What is indexed of an object's metadata; `known` is used before what stands there. Throws INVALID as readIncoming does. */
-export function readMetadata(
-  received: unknown,
-  known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {},
-): IndexedMetadata {
+function readMetadata(received: unknown, known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {}): IndexedMetadata {
   const metadata = asRecord(received);
   if (metadata === null) throw invalid('has no metadata');
   return indexedMetadata({

@@ -34,7 +34,7 @@ export interface Redaction {
 }
 
 /** A path as SQLite writes it, or null when it goes through a list. */
-export function sqlitePath(path: Path): string | null {
+function sqlitePath(path: Path): string | null {
   let text = '$';
   for (const step of path.steps) {
     if (step.kind === 'field') text += `.${quoted(step.name)}`;

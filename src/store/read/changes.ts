@@ -8,7 +8,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { LoggedChange } from '../types/change.ts';
 import type { Lease } from '../types/lease.ts';
 
-export interface ChangesWanted {
+interface ChangesWanted {
   /** All kinds when absent. */
   readonly kindIds?: readonly number[];
   /** Only changes with a greater sequence number. */
@@ -19,7 +19,7 @@ export interface ChangesWanted {
 }
 
 /** An object as it was at a revision. */
-export interface PastObject {
+interface PastObject {
   readonly objectId: number;
   readonly uid: string;
   readonly resourceVersion: string;

@@ -5,7 +5,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
-export interface LeaseQueueOptions {
+interface LeaseQueueOptions {
   /** Milliseconds that an operation waits. */
   readonly waitMs: number;
   /** Takes a free thread when a lease may begin. */

@@ -13,7 +13,7 @@ import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Statement } from '../types/statement.ts';
 import { ReadConnection, type ReadConnectionOptions } from './read-connection.ts';
 
-export interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
+interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
   /** Milliseconds that a read may last. */
   readonly mostMs: number;
 }

@@ -9,7 +9,7 @@ import type { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts';
 
-export interface ReaderThreadsOptions {
+interface ReaderThreadsOptions {
   readonly count: number;
   readonly thread: ReaderThreadOptions;
   readonly clock: Clock;

@@ -41,7 +41,7 @@ const phases: readonly IngestStatus['phase'][] = [
 ];
 
 /** One resource from its collections, of which there is at least one. */
-export function sumCollections(collections: readonly CollectionProgress[]): ResourceProgress {
+function sumCollections(collections: readonly CollectionProgress[]): ResourceProgress {
   const first = must(collections[0], 'a collection');
   const { cluster, key } = first.handle;
   if (collections.length === 1) {

@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import type { WalGate } from '../file/wal-gate.ts';
 import type { PoolLease } from './pool-lease.ts';
 
-export interface WalWatchOptions {
+interface WalWatchOptions {
   readonly gate: WalGate;
   /** Size of the log above which leases are cut. */
   readonly limitBytes: number;

@@ -17,7 +17,7 @@ export interface LogBounds {
   readonly leastBytes: number;
 }
 
-export interface ChangedObject {
+interface ChangedObject {
   readonly kindId: number;
   readonly cluster: string;
   readonly id: number;

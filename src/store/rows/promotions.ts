@@ -16,7 +16,7 @@ import type { Database } from '../sqlite/database.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import type { PromotedTable, WantedPath } from './promoted-table.ts';
 
-export interface PromotedKind {
+interface PromotedKind {
   readonly id: number;
   readonly group: string;
   readonly plural: string;

@@ -58,7 +58,7 @@ const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) 
 export type StorableObject = ReceivedObject | PreparedObject;
 
 /** An object and the id that it is stored under. */
-export interface NewRow {
+interface NewRow {
   readonly id: number;
   readonly received: StorableObject;
 }

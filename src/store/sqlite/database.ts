@@ -10,7 +10,7 @@ import { silentLogger } from '../../base/log.ts';
 import type { Row, SqlValue } from '../types/statement.ts';
 import { StoreFault } from './store-fault.ts';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly readonly?: boolean;
   readonly mustExist?: boolean;
   /** Milliseconds that SQLite waits for another connection's lock; default 5,000. */
@@ -30,17 +30,17 @@ const frameHeaderBytes = 24;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** What a function of ours that SQL may call takes and gives. */
-export type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
+type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
 
 /** The same over the rows of a group. */
-export interface SqlAggregate<State> {
+interface SqlAggregate<State> {
   readonly start: () => State;
   readonly step: (state: State, ...args: readonly SqlValue[]) => void;
   readonly result: (state: State) => SqlValue;
 }
 
 /** The write-ahead log up to its last frame, and what of it is not in the database file yet. */
-export interface LogSize {
+interface LogSize {
   readonly bytes: number;
   readonly pendingBytes: number;
   /** None where all is written back: the next commit begins the log anew then, unless a snapshot still reads from it. */
@@ -50,7 +50,7 @@ export interface LogSize {
 /** Values of named parameters (`@name`), behind those of the others. */
 export type NamedValues = Readonly<Record<string, SqlValue>>;
 
-export interface RunResult {
+interface RunResult {
   readonly changes: number;
   readonly lastInsertRowid: number;
 }
@@ -81,7 +81,7 @@ export function refusesJson(error: unknown): boolean {
 }
 
 /** A prepared statement; rows are arrays. */
-export class PreparedStatement {
+class PreparedStatement {
   readonly sql: string;
   readonly #statement: BetterSqlite.Statement<unknown[], unknown>;
   readonly #database: Database;

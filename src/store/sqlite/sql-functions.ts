@@ -18,7 +18,7 @@ import type { SqlValue } from '../types/statement.ts';
 import type { Database } from './database.ts';
 import { storedKey } from './stored-keys.ts';
 
-export interface SqlFunctionOptions {
+interface SqlFunctionOptions {
   /** Throws when the running statement must end. */
   readonly tick: () => void;
 }

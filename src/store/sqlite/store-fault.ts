@@ -9,7 +9,7 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 
-export type StoreFaultKind = 'full' | 'io' | 'corrupt' | 'busy';
+type StoreFaultKind = 'full' | 'io' | 'corrupt' | 'busy';
 
 /** CONFIGURATION, because it is the surroundings that are wrong and a person who must mend them. */
 export class StoreFault extends PortolanError {
