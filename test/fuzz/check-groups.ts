@@ -1,7 +1,6 @@
 /** Groups and facets of one question: SQL against the evaluator. */
 
 import { foldCase } from '../../src/catalog/values/values.ts';
-import { evaluateAggregate } from '../../src/query/evaluate/evaluate-aggregate.ts';
 import type { AggregatePlan } from '../../src/query/plan/aggregate.ts';
 import type { PlannedKind } from '../../src/query/plan/plan.ts';
 import { aggregateKinds } from '../../src/query/read/aggregate-kinds.ts';
@@ -9,6 +8,7 @@ import { facet, facetOf, filterWithout } from '../../src/query/read/facet.ts';
 import type { View } from '../../src/query/sql/view.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import { boundless, shownGroups, withinBudget } from '../kit/displayed-groups.ts';
+import { evaluateAggregate } from '../kit/evaluate-aggregate.ts';
 import type { Held, Question } from './questions.ts';
 
 /** @param same is told both answers and throws where they differ. */

@@ -7,7 +7,7 @@ import { type Decimal, decimalText } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
-import { average } from '../../query/plan/average.ts';
+import { average } from '../../query/plan/aggregate.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';

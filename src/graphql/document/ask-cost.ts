@@ -2,8 +2,8 @@
 import { type DocumentNode, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
 import type { OperationCost } from '../../operation/operation-cost.ts';
 import { costOf } from '../selection/cost.ts';
+import { documentFragments } from '../selection/walk.ts';
 import { checkVariables } from './check-variables.ts';
-import { documentFragments } from './document-fragments.ts';
 
 export interface AskedDocument {
   readonly schema: GraphQLSchema;

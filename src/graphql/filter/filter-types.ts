@@ -16,6 +16,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
 import { inputNames } from '../../catalog/tree/structure-hash.ts';
 import { inputList } from '../types/type-wrappers.ts';
+import { metadataTree } from './kinds-path.ts';
 import {
   conditionFilter,
   type InputFields,
@@ -25,7 +26,6 @@ import {
   objectMapFilter,
   pathFilter,
 } from './leaf-filter-types.ts';
-import { metadataTree } from './metadata-tree.ts';
 
 /** What an input field means. */
 export type InputRole =

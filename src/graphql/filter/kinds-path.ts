@@ -1,8 +1,10 @@
 /** Looks up a caller's paths in the queried kinds. */
+
 import { PortolanError } from '../../base/errors.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /**
  * Resolves a path. `every`: all trees must have it. `some`: one tree must have it, and objects of the other kinds have no value there.
@@ -44,3 +46,5 @@ export function leafIn(what: string, { type, path }: ResolvedPath): Path {
 function typeText({ type }: ResolvedPath): string {
   return type.kind === 'leaf' ? type.type : type.kind;
 }
+
+export const metadataTree: FieldTree = { root: objectMetaKey, shapes: Object.fromEntries(sharedShapes) };

@@ -43,13 +43,12 @@ import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
 import { askCost } from '../document/ask-cost.ts';
-import { documentFragments } from '../document/document-fragments.ts';
 import { filterFrom } from '../filter/read-filter.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { type ListArguments, listPlan } from '../schema/list-field.ts';
 import { factsOf, type PlainField } from '../selection/field-facts.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
-import { selectedFields, type WalkOptions } from '../selection/walk.ts';
+import { documentFragments, selectedFields, type WalkOptions } from '../selection/walk.ts';
 import { NotPlain, RowTemplate } from './row-template.ts';
 
 /** A constant text, or a part that the page fills in: a list of the template, or a field such as hasNextPage (`next`). */

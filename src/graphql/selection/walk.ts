@@ -10,6 +10,7 @@
  * Precondition: no cycles of fragments, which validation guarantees.
  */
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLNamedType,
@@ -131,4 +132,11 @@ export class SelectionFold<T> {
     this.#known.set(name, made);
     return made;
   }
+}
+
+/** A document's fragments by name. The record has no prototype, because callers choose the names. */
+export function documentFragments({ definitions }: DocumentNode): Readonly<Record<string, FragmentDefinitionNode>> {
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  for (const each of definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
+  return fragments;
 }

@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { boundless, shownGroups, withinBudget } from '../../../test/kit/displayed-groups.ts';
+import { evaluateAggregate } from '../../../test/kit/evaluate-aggregate.ts';
 import { comparable, pools, types } from '../../../test/kit/leaf-values.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey } from '../../../test/kit/query-store.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
@@ -16,7 +17,6 @@ import type { AggregatePlan, Leaf, Measured } from '../plan/aggregate.ts';
 import { everything, type Filter, type Identity } from '../plan/filter.ts';
 import { aggregateKinds } from '../read/aggregate-kinds.ts';
 import { facet, facetOf, filterWithout } from '../read/facet.ts';
-import { evaluateAggregate } from './evaluate-aggregate.ts';
 
 const oddName = 'o"d.n\\a[0]\0';
 const single: readonly Leaf[] = [

@@ -11,8 +11,11 @@
  *
  *   nginx 1    redis 1    null 1
  */
+
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
+import type { Decimal } from '../../catalog/values/decimal.ts';
+import { divideDecimal } from '../../catalog/values/decimal.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter } from './filter.ts';
@@ -55,4 +58,12 @@ export const mostGroups = 10_000;
 /** A map key for group keys: equal texts for equal keys, different texts otherwise. Each key has one leaf type in all groups. */
 export function groupText(keys: readonly (OrderKey | null)[]): string {
   return JSON.stringify(keys.map((key) => (key === null ? null : String(key))));
+}
+
+/** Significant digits of a non-terminating mean. The last digit is rounded half away from zero. */
+export const averageDigits = 20;
+
+/** The mean. The tally must have at least one value. */
+export function average({ sum, count }: Tally): Decimal {
+  return divideDecimal(sum, BigInt(count), averageDigits);
 }

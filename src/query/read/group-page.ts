@@ -13,7 +13,7 @@ import { PortolanError } from '../../base/errors.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
 import { compareKeys, type OrderKey } from '../../catalog/values/values.ts';
 import type { AggregatePlan, GroupResult } from '../plan/aggregate.ts';
-import { average } from '../plan/average.ts';
+import { average } from '../plan/aggregate.ts';
 import { decodeContent, encodeContent, malformed, plainKey, readPlainKey } from '../plan/cursor.ts';
 import type { Identity } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';

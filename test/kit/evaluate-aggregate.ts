@@ -2,11 +2,11 @@
  * The aggregate evaluator in JavaScript. Tests compare the SQL of sql-aggregate.ts with it, so it is short and simple.
  */
 
-import { valuesAt } from '../../catalog/paths/value-at.ts';
-import { Tally } from '../../catalog/values/tally.ts';
-import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
-import { type AggregatePlan, type GroupResult, groupText, type Leaf } from '../plan/aggregate.ts';
-import { type MatchedObjectLike, matches } from './matches.ts';
+import { valuesAt } from '../../src/catalog/paths/value-at.ts';
+import { Tally } from '../../src/catalog/values/tally.ts';
+import { type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
+import { type MatchedObjectLike, matches } from '../../src/query/evaluate/matches.ts';
+import { type AggregatePlan, type GroupResult, groupText, type Leaf } from '../../src/query/plan/aggregate.ts';
 
 /** The groups of the matching objects, in undefined order. Without `by`, exactly one group. */
 export function evaluateAggregate(plan: AggregatePlan, objects: readonly MatchedObjectLike[]): GroupResult[] {
