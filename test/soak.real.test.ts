@@ -1,6 +1,7 @@
 /**
- * Random writes to a real control plane while it is treated badly: afterwards the tables equal what the API server lists, for every
- * kind, and whoever followed the change log or a subscription holds the same.
+ * Random writes to a real control plane in which Pods run, while it is killed, cut off, compacted and given new tokens.
+ *
+ * Afterwards the tables of every kind equal the lists of the API server. Followers of the change log and of subscriptions hold the same.
  *
  * Two clusters are one API server reached in two ways: with a token file and with a credential plugin. Each round of the mistreatment
  *   kills the API server, which comes back without a watch cache, so that watches go on from etcd's memory;
@@ -12,16 +13,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { must } from '../src/base/must.ts';
 import { connect } from '../src/kube/client/connection.ts';
 import { RestClient } from '../src/kube/client/rest-client.ts';
-import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
+import { type ControlPlane, podRunners, startControlPlane } from './kit/control-plane.ts';
 import { type CutProxy, startCutProxy } from './kit/cut-proxy.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { type Collected, data, subscribe } from './kit/graphql-client.ts';
 import { Follower, leaseOn } from './kit/log-follower.ts';
-import * as manifests from './kit/manifests.ts';
+import { prepareWrites, randomWrite } from './kit/random-writes.ts';
 import { describeOn, mainServer } from './kit/real-servers.ts';
 import { seededRandom } from './kit/seeded-random.ts';
 import { differences } from './kit/table-difference.ts';
@@ -30,8 +30,25 @@ const writes = Number(process.env['PORTOLAN_SOAK_WRITES'] ?? 600);
 const rounds = Number(process.env['PORTOLAN_SOAK_ROUNDS'] ?? 1);
 const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 20_261_121));
 const lanes = 8;
-/** What the gateway may take to notice and to mend. */
+/** Milliseconds for the gateway to notice a fault and to recover. */
 const patience = 90_000;
+
+/** Kinds with a subscription: some that only the test writes, and some that parts of the control plane write. */
+const followedKinds = ['configMap', 'pod', 'replicaSet', 'endpointSlice', 'event', 'lease'];
+
+/** Resources that only controllers, the scheduler, kubelets and servers write. */
+const writtenByOthers = ['endpointslices.discovery.k8s.io', 'events', 'leases.coordination.k8s.io', 'replicasets.apps'];
+
+/** Deployments, and the Pods of Deployments that run. */
+const workloads = `{
+  deployments(first: 500) { nodes { spec { replicas } status { availableReplicas } } }
+  running: pods(filter: { labelSelector: "pod-template-hash", status: { phase: { eq: "Running" } } }) { totalCount }
+}`;
+
+interface Workload {
+  readonly spec: { readonly replicas: number };
+  readonly status: { readonly availableReplicas: number | null };
+}
 
 interface Message {
   readonly reset: boolean;
@@ -44,7 +61,9 @@ interface Versioned {
   readonly metadata: { readonly resourceVersion: string };
 }
 
-describeOn([mainServer], 'random writes to a control plane that is treated badly', { timeout: 1_800_000 }, () => {
+const suite = { timeout: 1_800_000, needs: ['kube-controller-manager', ...podRunners] } as const;
+
+describeOn([mainServer], 'random writes to a control plane that is treated badly', suite, (server) => {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-soak-'));
   const file = join(folder, 'store.db');
   const tokenFile = join(folder, 'token');
@@ -63,13 +82,11 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
   let over = false;
 
   beforeAll(async () => {
-    plane = await startControlPlane({ controllerManager: true });
+    plane = await startControlPlane({ server, controllerManager: true, runPods: true });
     proxy = await startCutProxy(Number(new URL(plane.server).port));
     await restart(true, takeTokenAway);
     api = new RestClient(await connect({ kubeconfig: plane.kubeconfigPath, env: {} }));
-    for (let index = 0; index < 4; index += 1)
-      await api.post('/api/v1/namespaces', manifests.namespace(`soak-${index}`));
-    await api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', manifests.widgetCrd());
+    await prepareWrites(api);
     const answer = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}`;
     const script = `echo run >> '${pluginRuns}'; printf '${answer}' "$(cat '${tokenFile}')"`;
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/sh', args: ['-c', script] };
@@ -78,7 +95,8 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
         { name: 'file', kubeconfig: plane.writeKubeconfig('file', { tokenFile }, proxy.url) },
         { name: 'plugin', kubeconfig: plane.writeKubeconfig('plugin', { exec }, proxy.url) },
       ],
-      { data: file },
+      // Leases are left out unless they are named.
+      { data: file, kinds: '*,leases' },
     );
   });
 
@@ -119,7 +137,7 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
         continue;
       }
       try {
-        await randomWrite(api);
+        await randomWrite(api, random);
         written += 1;
       } catch {
         // Names that are taken or missing, and whatever is lost with the server: the tables must follow what did happen.
@@ -148,6 +166,18 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
     expect(resources.filter(({ phase }) => phase !== 'WATCHING' && phase !== 'POLLING')).toEqual([]);
   }
 
+  /** In the gateway's tables, the Pods of all Deployments run, as many as are wanted. */
+  async function workloadsRun(): Promise<void> {
+    const { deployments, running } = await data<{
+      deployments: { nodes: readonly Workload[] };
+      running: { totalCount: number };
+    }>(gateway.url, workloads);
+    const wanted = deployments.nodes.reduce((sum, { spec }) => sum + spec.replicas, 0);
+    const available = deployments.nodes.reduce((sum, { status }) => sum + (status.availableReplicas ?? 0), 0);
+    expect([available, running.totalCount]).toEqual([wanted, wanted]);
+    expect(wanted).toBeGreaterThan(0);
+  }
+
   async function cutOffAndCompacted(): Promise<void> {
     const before = await restarts();
     proxy.cut();
@@ -174,7 +204,7 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
     const follower = new Follower(file);
     await follower.follow();
     const resets = await resetsIn(file);
-    const lists = ['configMap', 'pod'].map((kind) => ({ kind, live: follow(gateway.url, kind) }));
+    const lists = followedKinds.map((kind) => ({ kind, live: follow(gateway.url, kind) }));
     const step = writes / (3 * rounds + 1);
     const told: string[] = [];
     const mistreat = async (): Promise<void> => {
@@ -194,24 +224,38 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
       over = true;
     };
     await Promise.all([mistreat(), ...Array.from({ length: lanes }, lane)]);
+    await eventually(workloadsRun, patience);
     await eventually(async () => expect(await differences(api, gateway.url)).toEqual([]), patience);
     await follower.follow();
 
     const sums = await restarts();
+    const changes = await changesByResource(file);
+    expect([...changes.keys()]).toEqual(expect.arrayContaining(writtenByOthers));
     process.stdout.write(
-      `${written} writes, ${refused} more refused or lost with the server\n${told.join('\n')}\n${follower.table.size} objects in two clusters, ${follower.at} changes; restarts ${JSON.stringify(sums)}\n`,
+      `${written} writes, ${refused} more refused or lost with the server\n${told.join('\n')}\n${follower.table.size} objects in two clusters, ${follower.at} changes ${JSON.stringify(Object.fromEntries(changes))}; restarts ${JSON.stringify(sums)}\n`,
     );
     // A set that expired was replaced by its difference, never thrown away.
     expect(await resetsIn(file)).toEqual(resets);
     // One run of the plugin at first and one for each token that was refused, however many requests were.
     expect(readFileSync(pluginRuns, 'utf8').trim().split('\n')).toHaveLength(1 + rounds);
     for (const { kind, live } of lists) {
-      const truth = await allOf(gateway.url, kind);
-      await eventually(() => expect(held(live.messages)).toEqual(truth), patience);
+      // Read anew for each attempt: Leases are renewed for as long as their holders run.
+      await eventually(async () => expect(held(live.messages)).toEqual(await allOf(gateway.url, kind)), patience);
       await live.stop();
     }
   });
 });
+
+/** The number of changed objects in the change log for each resource, by its key. */
+async function changesByResource(file: string): Promise<ReadonlyMap<string, number>> {
+  const lease = leaseOn(file);
+  try {
+    const sql = `SELECT k.key, count(*) FROM change c JOIN kind k ON k.id = c.kind WHERE c.type <> 'RESET' GROUP BY 1 ORDER BY 2 DESC, 1`;
+    return new Map((await lease.all({ sql, params: [] })).map(([key, count]) => [String(key), Number(count)]));
+  } finally {
+    lease.end();
+  }
+}
 
 /** Sequence numbers at which followers must read a table anew. */
 async function resetsIn(file: string): Promise<readonly number[]> {
@@ -253,31 +297,4 @@ async function allOf(url: string, kind: string): Promise<ReadonlyMap<string, str
     if (!list.pageInfo.hasNextPage) return new Map([...objects].sort());
     after = list.pageInfo.endCursor;
   }
-}
-
-async function randomWrite(api: RestClient): Promise<void> {
-  const below = (bound: number): number => Math.floor(random() * bound);
-  const namespace = `soak-${below(4)}`;
-  const name = `object-${below(60)}`;
-  const [path, body] = must(
-    [
-      [
-        `/api/v1/namespaces/${namespace}/configmaps`,
-        { apiVersion: 'v1', kind: 'ConfigMap', data: { value: `${random()}` } },
-      ],
-      [
-        `/api/v1/namespaces/${namespace}/secrets`,
-        { apiVersion: 'v1', kind: 'Secret', stringData: { value: `${random()}` } },
-      ],
-      [`/api/v1/namespaces/${namespace}/pods`, manifests.pod(namespace, below(60))],
-      [`/api/v1/namespaces/${namespace}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount' }],
-    ][below(4)],
-    'one of four kinds',
-  ) as [string, Record<string, unknown>];
-  const metadata = { ...(body['metadata'] as object | undefined), name, namespace };
-  const what = random();
-  if (what < 0.45) await api.post(path, { ...body, metadata });
-  else if (what < 0.75)
-    await api.patch(`${path}/${name}`, 'merge', { metadata: { labels: { turn: `${below(100)}` } } });
-  else await api.delete(`${path}/${name}`, { gracePeriodSeconds: 0 });
 }

@@ -1,4 +1,4 @@
-/** The command lines of a control plane's processes. No other file chooses flags by the server's version. */
+/** The command lines of a control plane's processes. This file alone chooses flags by the server's version. */
 import { join } from 'node:path';
 import type { KubeAssets } from './kube-assets.ts';
 import { isSince } from './server-version.ts';
@@ -21,6 +21,9 @@ export interface ApiServerOptions {
 /** The controllers of 1.20 that need certificates or a cloud; newer servers leave them out by themselves and refuse unknown names. */
 const withoutCloud =
   '*,-nodeipam,-route,-service,-cloud-node-lifecycle,-bootstrapsigner,-tokencleaner,-csrsigning,-csrapproving';
+
+/** How long the Lease of a Node holds; it is renewed four times as often. A kubelet's holds for 40 seconds. */
+const nodeLeaseSeconds = 8;
 
 /** Servers before 1.24 listen on a second port without TLS unless it is 0; later ones refuse the flag. */
 function hasInsecurePort({ assets }: ControlPlanePlace): boolean {
@@ -78,6 +81,7 @@ export function kwokFlags({ assets, kubeconfigPath }: ControlPlanePlace): readon
     `--config=${assets.path('kwok-stages.yaml')}`,
     '--enable-crds=',
     '--manage-all-nodes=true',
+    `--node-lease-duration-seconds=${nodeLeaseSeconds}`,
     '--server-address=127.0.0.1:0',
   ];
 }

@@ -1,4 +1,4 @@
-/** Manifests that the end-to-end suite creates. */
+/** Manifests that tests create. */
 
 export function namespace(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
@@ -11,7 +11,7 @@ export const ranks = Array.from({ length: 25 }, (_, index) => ({
   tier: index % 3 === 0 ? 'front' : 'back',
 }));
 
-export function pod(inNamespace: string, index: number): object {
+export function pod(inNamespace: string, index: number): Readonly<Record<string, unknown>> {
   const known = ranks[index] ?? { name: `pod-${String(index).padStart(2, '0')}`, rank: String(index), tier: 'extra' };
   return {
     apiVersion: 'v1',
@@ -39,19 +39,54 @@ export function secret(inNamespace: string): object {
   };
 }
 
-export function deployment(inNamespace: string, replicas: number): object {
+export function deployment(inNamespace: string, replicas: number, name = 'web'): object {
+  const labels = { app: name };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'web', namespace: inNamespace, labels: { app: 'web' } },
+    metadata: { name, namespace: inNamespace, labels },
     spec: {
       replicas,
-      selector: { matchLabels: { app: 'web' } },
+      selector: { matchLabels: labels },
       template: {
-        metadata: { labels: { app: 'web' } },
+        metadata: { labels },
         spec: { containers: [{ name: 'nginx', image: 'nginx' }] },
       },
     },
+  };
+}
+
+/** Over the Pods of the Deployment of this name. */
+export function service(inNamespace: string, name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: inNamespace },
+    spec: { selector: { app: name }, ports: [{ port: 80 }] },
+  };
+}
+
+export function job(inNamespace: string): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'job', namespace: inNamespace },
+    spec: {
+      completions: 2,
+      parallelism: 2,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'example/job:1' }] } },
+    },
+  };
+}
+
+/** A Node whose kubelet is kwok. */
+export function fakeNode(name: string): object {
+  const resources = { cpu: '32', memory: '256Gi', pods: '250' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, annotations: { 'kwok.x-k8s.io/node': 'fake' } },
+    status: { allocatable: resources, capacity: resources },
   };
 }
 
