@@ -12,9 +12,9 @@
 
 import type { Logger } from '../../base/log.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
+import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
-import { compareResourceVersions } from '../../store/objects/resource-version.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { KnownVersion } from '../reflector/reflector-set.ts';
 

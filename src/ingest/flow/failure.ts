@@ -4,7 +4,7 @@
  */
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
-import { StoreFault } from '../../store/sqlite/store-fault.ts';
+import { StoreFault } from '../../store/types/store-fault.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 
 type FailureKind =

@@ -13,7 +13,7 @@ import {
   whole,
 } from '../../../test/kit/reflector-bench.ts';
 import { a, asRelist, asWatch, b, watching } from '../../../test/kit/two-pods.ts';
-import { StoreFault } from '../../store/sqlite/store-fault.ts';
+import { StoreFault } from '../../store/types/store-fault.ts';
 
 test('I5: a pause that the server asked for when it refused a comparison is kept to by whoever asks next', async () => {
   const bench = reflectorBench();

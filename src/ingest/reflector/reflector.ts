@@ -22,7 +22,7 @@
  * After `stop` nothing is applied, and no timer, socket or staged row is left.
  */
 import { messageOf } from '../../base/errors.ts';
-import { compareResourceVersions } from '../../store/objects/resource-version.ts';
+import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';

@@ -8,8 +8,8 @@
  * never to be reported to anybody; whoever hears it reads the tables.
  */
 import type { ErrorCode } from '../../base/errors.ts';
-import type { FileDamage } from '../../store/sqlite/store-fault.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { FileDamage } from '../../store/types/store-fault.ts';
 import type { IngestProgress } from '../context/progress.ts';
 
 export type IngestMessage =

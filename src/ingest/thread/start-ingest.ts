@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { FileDamage } from '../../store/sqlite/store-fault.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { FileDamage } from '../../store/types/store-fault.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';

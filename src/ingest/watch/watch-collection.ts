@@ -10,8 +10,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../../base/errors.ts';
+import { compareResourceVersions, laterResourceVersion } from '../../catalog/resources/resource-version.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
-import { compareResourceVersions, laterResourceVersion } from '../../store/objects/resource-version.ts';
 import type { IncomingEvent } from '../../store/types/incoming-object.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { readWatchLine } from '../bytes/watch-events.ts';

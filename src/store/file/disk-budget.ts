@@ -16,7 +16,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Database } from '../sqlite/database.ts';
-import { StoreFault } from '../sqlite/store-fault.ts';
+import { StoreFault } from '../types/store-fault.ts';
 import type { DiskUse } from '../types/writer.ts';
 
 interface DiskBudgetOptions {

@@ -7,7 +7,7 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { Database, DatabaseError } from '../sqlite/database.ts';
-import { faultOfCode, StoreFault } from '../sqlite/store-fault.ts';
+import { faultOfCode, StoreFault } from '../types/store-fault.ts';
 import type { DiskBudget } from './disk-budget.ts';
 
 export class FaultWatch {

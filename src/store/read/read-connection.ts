@@ -21,9 +21,9 @@ import { type PageWriter, pageWriter } from '../pages/page-writer.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion } from '../sqlite/schema.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
-import { type FileDamage, faultOfCode } from '../sqlite/store-fault.ts';
 import type { PageRequest, PagesRead, PageText } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
+import { type FileDamage, faultOfCode } from '../types/store-fault.ts';
 import type { Snapshot } from './reader-messages.ts';
 
 export interface ReadConnectionOptions {

@@ -8,9 +8,9 @@
  * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
  */
 import type { ErrorCode } from '../../base/errors.ts';
-import type { FileDamage } from '../sqlite/store-fault.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
+import type { FileDamage } from '../types/store-fault.ts';
 
 export type ReaderRequest =
   | { readonly op: 'begin'; readonly call: number; readonly lease: number; readonly timeoutMs: number }

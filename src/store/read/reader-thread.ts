@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { FileDamage } from '../sqlite/store-fault.ts';
+import type { FileDamage } from '../types/store-fault.ts';
 import { flags as places, type ReaderReply, type ReaderRequest, type ReaderWorkerData } from './reader-messages.ts';
 
 type Unsent<T> = T extends { readonly call: number } ? Omit<T, 'call'> : never;

@@ -5,8 +5,8 @@
  * the list, and wins.
  */
 import { must } from '../../base/must.ts';
+import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
-import { compareResourceVersions } from '../objects/resource-version.ts';
 import type { RowTarget } from '../rows/row-writer.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';

@@ -9,8 +9,8 @@
  * Runs inside the caller's transaction.
  */
 
+import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
-import { compareResourceVersions } from '../objects/resource-version.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { RowTarget, RowWriter, StoredObject } from './row-writer.ts';
 import type { WriteSession } from './write-session.ts';

@@ -8,7 +8,7 @@ import BetterSqlite from 'better-sqlite3';
 import type { Logger } from '../../base/log.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { Row, SqlValue } from '../types/statement.ts';
-import { StoreFault } from './store-fault.ts';
+import { StoreFault } from '../types/store-fault.ts';
 
 interface DatabaseOptions {
   readonly readonly?: boolean;

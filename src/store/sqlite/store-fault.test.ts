@@ -7,10 +7,10 @@ import type { Logger } from '../../base/log.ts';
 import { silentLogger } from '../../base/log.ts';
 import { openReader } from '../read/reader.ts';
 import type { ResourceHandle } from '../types/progress.ts';
+import type { FileDamage } from '../types/store-fault.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { WriterOptions } from '../write/writer-options.ts';
 import { Database } from './database.ts';
-import type { FileDamage } from './store-fault.ts';
 
 const walGateBytes = 64 * 1024;
 

@@ -8,8 +8,8 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
+import { laterResourceVersion } from '../../catalog/resources/resource-version.ts';
 import { readIncoming } from '../objects/incoming.ts';
-import { laterResourceVersion } from '../objects/resource-version.ts';
 import { newTally, type Tally } from '../rows/event-applier.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';

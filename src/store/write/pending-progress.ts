@@ -7,7 +7,7 @@
  * people look at is written at once. Never: loses an entry because a transaction failed; it stays pending then.
  */
 import type { Clock } from '../../base/clock.ts';
-import { laterResourceVersion } from '../objects/resource-version.ts';
+import { laterResourceVersion } from '../../catalog/resources/resource-version.ts';
 import type { Resources } from '../rows/resources.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteSession } from '../rows/write-session.ts';
