@@ -5,11 +5,12 @@
  * exit code. Cases follow from the seed and their numbers, so a long run may be cut into several with --from.
  */
 import { parseArgs } from 'node:util';
+import * as bytes from './bytes.ts';
 import * as documents from './documents.ts';
 import type { Fuzzer, FuzzOptions } from './fuzz.ts';
 import * as query from './query.ts';
 
-const fuzzers: Readonly<Record<string, Fuzzer>> = { query, documents };
+const fuzzers: Readonly<Record<string, Fuzzer>> = { query, documents, bytes };
 const progressMs = 10_000;
 const mostShown = 10;
 

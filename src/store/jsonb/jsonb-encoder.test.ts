@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plainEncode } from '../../../test/kit/plain-jsonb-encoder.ts';
 import { Database, refusesJson } from '../sqlite/database.ts';
 import { encodeJsonb } from './jsonb-encoder.ts';
 
@@ -31,10 +32,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What is JSON gives SQLite's bytes, all else is refused. */
+const hex = (jsonb: Uint8Array | null): string | null => (jsonb === null ? null : Buffer.from(jsonb).toString('hex'));
+
+/** JSON gives SQLite's bytes, everything else is refused, and the plain twin agrees. */
 function expectSame(text: string): void {
   const jsonb = encoded(text);
-  if (isJson(text)) expect(jsonb?.toString('hex'), text).toBe(bySqlite(text)?.toString('hex'));
+  expect(hex(plainEncode(Buffer.from(text))), text).toBe(hex(jsonb));
+  if (isJson(text)) expect(hex(jsonb), text).toBe(hex(bySqlite(text)));
   else expect(jsonb, text).toBeNull();
 }
 
@@ -188,5 +192,20 @@ test('any JSON with a character changed, left out or put in is refused where it 
       expectSame(text.toWellFormed());
     }),
     { numRuns: 5000 },
+  );
+});
+
+test('any bytes give what the plain twin makes of them, UTF-8 or not', () => {
+  const piece = fc.oneof(
+    { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 3 }).map((value) => Buffer.from(JSON.stringify(value))) },
+    { weight: 2, arbitrary: fc.constantFrom(...'{}[]:,"\\ \n').map((character) => Buffer.from(character)) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 20 }) },
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), fc.boolean(), (pieces, inString) => {
+      const bytes = Buffer.concat(inString ? [Buffer.from('"'), ...pieces, Buffer.from('"')] : pieces);
+      expect(hex(encodeJsonb(bytes)?.jsonb ?? null)).toBe(hex(plainEncode(bytes)));
+    }),
+    { numRuns: 3000 },
   );
 });
