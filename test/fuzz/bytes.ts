@@ -41,7 +41,7 @@ function wrongEncoding(bytes: Buffer, expected: Uint8Array | null, database: Dat
   const json = encodeJsonb(bytes);
   if (hex(json?.jsonb ?? null) !== hex(expected))
     return `encodeJsonb gives ${hex(json?.jsonb ?? null)}, its twin ${hex(expected)}`;
-  if (json?.isAscii && bytes.some((byte) => byte >= 0x80)) return 'isAscii is true';
+  if (json !== null && json.isAscii !== bytes.every((byte) => byte < 0x80)) return `isAscii is ${json.isAscii}`;
   if (!isUtf8(bytes)) return null;
   const text = bytes.toString('utf8');
   if (isJson(text) && json === null) return 'encodeJsonb refuses JSON';

@@ -1,4 +1,4 @@
-/** The plain twin of `scan` (src/ingest/bytes/bracket-scan.ts): a loop over single bytes, as oracle of its tests and measure of its bench. */
+/** The plain twin of `scan` (src/ingest/bytes/bracket-scan.ts): a loop over single bytes, the oracle of its tests and its benchmark. */
 import type { ScanState } from '../../src/ingest/bytes/bracket-scan.ts';
 
 const quote = 0x22;

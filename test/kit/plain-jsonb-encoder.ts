@@ -1,6 +1,6 @@
 /**
- * The plain twin of `encodeJsonb` (src/store/jsonb/jsonb-encoder.ts): a recursive descent over single bytes, as oracle of
- * its tests and measure of its bench.
+ * The plain twin of `encodeJsonb` (src/store/jsonb/jsonb-encoder.ts): a recursive descent over single bytes, the oracle
+ * of its tests and its benchmark.
  *
  *   {"a":[1]}   ->   5c 17 61 2b 13 31   object of 5 bytes, text "a", array of 2 bytes, integer "1"
  */
