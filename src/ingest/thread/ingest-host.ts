@@ -9,6 +9,7 @@ import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
+import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
@@ -44,10 +45,10 @@ export class IngestHost {
   readonly #supervisors: readonly ClusterSupervisor[];
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
-  #revision: number;
+  /** Commits of this turn that the parent has not heard of. */
+  #unsent: CommittedChanges | null = null;
   #catalogVersion = -1;
   #catalogMoved = false;
-  #turnPlanned = false;
   #progressPlanned = false;
   #told = '';
   #catalogTold = false;
@@ -58,7 +59,6 @@ export class IngestHost {
   constructor(context: IngestHostContext) {
     this.#context = context;
     const { options, writer, open, clock, random, log } = context;
-    this.#revision = writer.revision();
     this.#parser = (options.parseThread ?? availableParallelism() > 1) ? new ParseThread(log, clock) : null;
     const names = new Set<string>();
     this.#supervisors = options.clusters.map(
@@ -88,12 +88,11 @@ export class IngestHost {
 
   start(): void {
     const { writer } = this.#context;
-    writer.onCommit(({ revision, catalogVersion }) => {
+    writer.onCommit(({ epoch, after, revision, kindIds, catalogVersion }) => {
       this.#committedAt = this.#context.clock.monotonic();
-      this.#revision = revision;
       if (this.#catalogVersion !== catalogVersion) this.#catalogMoved = true;
       this.#catalogVersion = catalogVersion;
-      this.#planTurn();
+      this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
     });
     for (const supervisor of this.#supervisors) supervisor.start();
@@ -143,13 +142,17 @@ export class IngestHost {
   }
 
   /** One wake for all commits of a turn. */
-  #planTurn(): void {
-    if (this.#turnPlanned) return;
-    this.#turnPlanned = true;
+  #planWake(commit: CommittedChanges): void {
+    if (this.#unsent !== null) {
+      this.#unsent = joinCommits(this.#unsent, commit);
+      return;
+    }
+    this.#unsent = commit;
     setImmediate(() => {
-      this.#turnPlanned = false;
-      if (this.#stop.signal.aborted) return;
-      this.#context.post({ type: 'wake', revision: this.#revision });
+      const committed = this.#unsent;
+      this.#unsent = null;
+      if (committed === null || this.#stop.signal.aborted) return;
+      this.#context.post({ type: 'wake', committed });
       this.#tellCatalog();
     });
   }

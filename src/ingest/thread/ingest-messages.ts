@@ -4,10 +4,11 @@
  *   thread: opened | failed -> wake, progress, catalog, ... -> (the thread ends)
  *   parent: close, damaged, promote
  *
- * `wake` says only that there is something new: it is sent once for all commits of a turn of the event loop, and its revision is
- * never to be reported to anybody; whoever hears it reads the tables.
+ * `wake` says which part of the change log is new and which kinds it is about. It is sent once for all commits of a turn of the
+ * event loop. Objects and revisions that clients get are read from the tables, never from this message.
  */
 import type { ErrorCode } from '../../base/errors.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import type { IngestProgress } from '../context/progress.ts';
@@ -15,7 +16,7 @@ import type { IngestProgress } from '../context/progress.ts';
 export type IngestMessage =
   | { readonly type: 'opened' }
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly error: string }
-  | { readonly type: 'wake'; readonly revision: number }
+  | { readonly type: 'wake'; readonly committed: CommittedChanges }
   | { readonly type: 'progress'; readonly progress: IngestProgress }
   | { readonly type: 'catalog' };
 

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
@@ -13,8 +14,8 @@ import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 export interface IngestHandle {
-  /** Hears that something was committed; may be merged, so count nothing by it. Gives back what ends it. */
-  onWake(listener: () => void): () => void;
+  /** Calls the listener after commits. One call may stand for several commits. Returns what removes the listener. */
+  onWake(listener: (committed: CommittedChanges) => void): () => void;
   onProgress(listener: (progress: IngestProgress) => void): () => void;
   /** Hears that what is declared has changed. */
   onCatalog(listener: () => void): () => void;
@@ -53,7 +54,7 @@ class WorkerHandle implements IngestHandle {
   readonly failed: Promise<never>;
   readonly exited: Promise<void>;
   readonly #worker: Worker;
-  readonly #wake = new Set<() => void>();
+  readonly #wake = new Set<(committed: CommittedChanges) => void>();
   readonly #progressed = new Set<(progress: IngestProgress) => void>();
   readonly #catalog = new Set<() => void>();
   #progress: IngestProgress = { ...sumProgress([]), catalogKnown: false };
@@ -85,7 +86,7 @@ class WorkerHandle implements IngestHandle {
         case 'failed':
           return fail(new PortolanError(message.code, message.error));
         case 'wake':
-          for (const listener of this.#wake) listener();
+          for (const listener of this.#wake) listener(message.committed);
           return;
         case 'catalog':
           for (const listener of this.#catalog) listener();
@@ -104,7 +105,7 @@ class WorkerHandle implements IngestHandle {
     });
   }
 
-  onWake(listener: () => void): () => void {
+  onWake(listener: (committed: CommittedChanges) => void): () => void {
     return added(this.#wake, listener);
   }
 

@@ -54,7 +54,7 @@ export class ChangeLog {
 
   /** Call before the rows change, so that the body before is still there. Returns the sequence number. */
   append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject): number {
-    const seq = this.#session.nextSequence();
+    const seq = this.#session.nextSequence(object.kindId);
     const values = [
       seq,
       object.kindId,
@@ -80,7 +80,7 @@ export class ChangeLog {
 
   /** Says that all that was known of a kind in a cluster is void. */
   reset(kindId: number, cluster: string, resourceVersion: string): number {
-    const seq = this.#session.nextSequence();
+    const seq = this.#session.nextSequence(kindId);
     this.#session.database
       .statement(
         `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, before)

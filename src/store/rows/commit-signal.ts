@@ -1,9 +1,11 @@
 /**
- * The signal that something was committed. It says that there is something new, and how far the store is; a listener reads the
- * tables for more. Signals may be merged and repeated, so a listener must not count them.
+ * The signal that something was committed. It says which part of the change log is new and which kinds it is about. The objects
+ * themselves are read from the tables. Signals may be merged and repeated, so a listener must not count them.
  */
-export interface Commit {
-  readonly revision: number;
+import type { CommittedChanges } from '../types/change.ts';
+
+/** One commit. Without new entries in the change log `after` is the revision. */
+export interface Commit extends CommittedChanges {
   readonly catalogVersion: number;
   readonly layoutVersion: number;
 }

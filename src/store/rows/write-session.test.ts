@@ -63,6 +63,25 @@ test('a failure undoes all that was left open, and everybody who wrote in it hea
   expect(committed()).toEqual(['row2']);
 });
 
+test('a transaction that is undone leaves no kind in the signal of the next', () => {
+  const { session } = opened();
+  const heard: unknown[] = [];
+  session.committed.onCommit(({ after, revision, kindIds }) => heard.push({ after, revision, kindIds }));
+  expect(() =>
+    session.run(() => {
+      session.nextSequence(7);
+      throw new Error('refused');
+    }),
+  ).toThrow('refused');
+  session.run(() => session.nextSequence(8));
+  session.run(() => session.nextObjectId());
+  session.run(() => [session.nextSequence(9), session.nextSequence(9)]);
+  expect(heard).toEqual([
+    { after: 0, revision: 1, kindIds: [8] },
+    { after: 1, revision: 3, kindIds: [9] },
+  ]);
+});
+
 test('a first sync is not seen before its commit, and waits for no one else to be written', async () => {
   const file = storeFile();
   const writer = openWriter(file, { checkpoints: 'inline' });

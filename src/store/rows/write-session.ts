@@ -31,12 +31,15 @@ interface OpenTransaction {
   after: (() => void) | null;
   /** Who wrote in it and must hear when it is rolled back. */
   readonly lost: Set<() => void>;
+  /** The kinds that it adds log entries for. */
+  readonly kindIds: Set<number>;
   bytes: number;
 }
 
 export class WriteSession {
   readonly database: Database;
   readonly committed: CommitSignal;
+  readonly #epoch: string;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
   #beforeBegin: () => void = () => {};
@@ -48,6 +51,7 @@ export class WriteSession {
   constructor(database: Database, log: Logger) {
     this.database = database;
     this.committed = new CommitSignal((error) => log.error({ error: messageOf(error) }, 'a commit listener failed'));
+    this.#epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     const row = must(
       database
         .statement(
@@ -133,7 +137,7 @@ export class WriteSession {
     this.database.begin();
     const before = this.#counters;
     this.#counters = { ...before };
-    this.#running = { before, after: null, lost: new Set(), bytes: 0 };
+    this.#running = { before, after: null, lost: new Set(), kindIds: new Set(), bytes: 0 };
     return this.#running;
   }
 
@@ -154,7 +158,7 @@ export class WriteSession {
     this.#open = null;
   }
 
-  #tell({ before, after }: OpenTransaction): void {
+  #tell({ before, after, kindIds }: OpenTransaction): void {
     after?.();
     const { revision, catalogVersion, layoutVersion } = this.#counters;
     if (
@@ -162,11 +166,20 @@ export class WriteSession {
       catalogVersion !== before.catalogVersion ||
       layoutVersion !== before.layoutVersion
     ) {
-      this.committed.emit({ revision, catalogVersion, layoutVersion });
+      this.committed.emit({
+        epoch: this.#epoch,
+        after: before.revision,
+        revision,
+        kindIds: [...kindIds],
+        catalogVersion,
+        layoutVersion,
+      });
     }
   }
 
-  nextSequence(): number {
+  /** Inside a transaction: the sequence number of a new log entry of this kind. */
+  nextSequence(kindId: number): number {
+    this.#running?.kindIds.add(kindId);
     this.#counters.revision += 1;
     return this.#counters.revision;
   }

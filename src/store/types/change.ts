@@ -1,4 +1,4 @@
-/** An entry of the change log. */
+/** An entry of the change log, and a summary of the entries that commits added. */
 
 /** One entry of the change log. Bodies are JSON texts, null where there is none. */
 export interface LoggedChange {
@@ -15,4 +15,21 @@ export interface LoggedChange {
   readonly at: number;
   readonly before: string | null;
   readonly after: string | null;
+}
+
+/** The entries that one commit, or several commits in a row, added to the change log. */
+export interface CommittedChanges {
+  /** Life of the store file. */
+  readonly epoch: string;
+  /** Each entry has a sequence number greater than `after` and at most `revision`. */
+  readonly after: number;
+  readonly revision: number;
+  /** The kinds of these entries, each once. A kind that is missing here has no entry among them. */
+  readonly kindIds: readonly number[];
+}
+
+/** The entries of two stretches of the log; `second` follows `first` and is of the same epoch. */
+export function joinCommits(first: CommittedChanges, second: CommittedChanges): CommittedChanges {
+  const { epoch, revision } = second;
+  return { epoch, after: first.after, revision, kindIds: [...new Set([...first.kindIds, ...second.kindIds])] };
 }
