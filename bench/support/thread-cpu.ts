@@ -3,14 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** Seconds of processor time, the kernel's for it included, of the thread with this name. */
+/** Seconds of processor time, the kernel's for it included, of all threads with this name. */
 export function threadCpuSeconds(name: string): number {
-  for (const task of readdirSync('/proc/self/task')) {
-    const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
-    if (!stat.includes(`(${name})`)) continue;
-    return cpuSecondsIn(stat);
-  }
-  throw new Error(`there is no thread called ${name} to be seen: run this on Linux`);
+  const stats = readdirSync('/proc/self/task').map((task) => readFileSync(`/proc/self/task/${task}/stat`, 'utf8'));
+  const named = stats.filter((stat) => stat.includes(`(${name})`));
+  if (named.length === 0) throw new Error(`there is no thread called ${name} to be seen: run this on Linux`);
+  return named.reduce((sum, stat) => sum + cpuSecondsIn(stat), 0);
 }
 
 /** Seconds of processor time, the kernel's included, in the text of a `stat` file of /proc. */

@@ -62,7 +62,7 @@ function startEngine(config: ServingConfig, { ingest, reader, shutdown, log }: S
     slowQueryMs: config.slowQueryMs,
   });
   shutdown.add(() => engine.close());
-  ingest.onWake(() => engine.wake());
+  ingest.onWake((committed) => engine.wake(committed));
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
 }

@@ -15,6 +15,7 @@ import { ChangeFeed } from '../live/change-feed.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
+import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { GraphQLSource } from './generation/generation.ts';
@@ -27,8 +28,8 @@ export interface Engine {
    * time of the call is published; several calls during a run share the next one.
    */
   refreshCatalog(): Promise<void>;
-  /** Something was committed. */
-  wake(): void;
+  /** Something was committed: these changes, or without them any. */
+  wake(committed?: CommittedChanges): void;
   close(): void;
 }
 
@@ -97,7 +98,7 @@ export function createEngine({
   return {
     source,
     refreshCatalog: () => schema.refresh(),
-    wake: () => feed.wake(),
+    wake: (committed) => feed.wake(committed),
     close: () => feed.close(),
   };
 }

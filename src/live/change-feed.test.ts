@@ -1,35 +1,46 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { eventually } from '../../test/kit/eventually.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
+import { changesOfKind } from '../store/read/changes.ts';
 import { readLayouts } from '../store/read/layout.ts';
-import type { Reader } from '../store/types/lease.ts';
+import { type CommittedChanges, joinCommits } from '../store/types/change.ts';
+import type { Lease, Reader } from '../store/types/lease.ts';
 import type { WriterOptions } from '../store/write/writer-options.ts';
-import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition } from './change-feed.ts';
+import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition, type FeedReads } from './change-feed.ts';
 
 const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
 const things = 'things.example.com';
 const others = 'others.example.com';
 
+/** A wake of the feed: with a commit signal that names the changed kinds, or without. */
+type Wakes = 'commit signals' | 'bare wakes';
+
 interface Setup {
   readonly feed: ChangeFeed;
   /** Leases that the feed has taken. */
   leases(): number;
-  /** Makes every lease fail with this until it is null. */
+  /** Changes and bodies that these leases read from the log, counted beside the feed. */
+  readLog(): Omit<FeedReads, 'leases'>;
   /** Leases of the feed that are not over. */
   running(): number;
+  /** Makes every lease fail with this until it is null. */
   failWith(error: Error | null): void;
+  /** From now on leases and commits are of this life of the store file. */
+  beginEpoch(epoch: string): void;
   readonly thing: number;
   readonly other: number;
   readonly signal: AbortSignal;
   abort(): void;
   revision(): Promise<FeedPosition>;
+  /** Wakes the feed for all commits since the last call. */
+  wake(): void;
   write(key: string, name: string): void;
   readonly fixture: ReturnType<typeof engineFixture>;
 }
 
-async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Promise<Setup> {
+async function setUp(wakes: Wakes, options: FeedOptions = {}, writer: WriterOptions = {}): Promise<Setup> {
   const fixture = engineFixture({ writer });
   await fixture.declare(
     describedCrd({ kind: 'Thing', plural: 'things', properties }),
@@ -40,6 +51,21 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
   let leases = 0;
   let running = 0;
   let failure: Error | null = null;
+  let anotherEpoch: string | null = null;
+  const log = { changes: 0, bodies: 0 };
+  const counted = (lease: Lease): Lease => ({
+    revision: lease.revision,
+    epoch: anotherEpoch ?? lease.epoch,
+    fill: (statements, limit) => lease.fill(statements, limit),
+    async all(statement) {
+      const rows = await lease.all(statement);
+      if (statement.sql === changesOfKind) {
+        log.changes += rows.length;
+        for (const row of rows) log.bodies += row.slice(-2).filter((body) => body !== null).length;
+      }
+      return rows;
+    },
+  });
   const reader: Reader = {
     open: (leaseOptions) => fixture.reader.open(leaseOptions),
     close: () => fixture.reader.close(),
@@ -48,7 +74,7 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
       if (failure !== null) throw failure;
       running += 1;
       try {
-        return await fixture.reader.lease(work, leaseOptions);
+        return await fixture.reader.lease((lease) => work(counted(lease)), leaseOptions);
       } finally {
         running -= 1;
       }
@@ -56,24 +82,41 @@ async function setUp(options: FeedOptions = {}, writer: WriterOptions = {}): Pro
   };
   const feed = new ChangeFeed(reader, silentLogger, options);
   onTestFinished(() => feed.close());
+  let unsent: CommittedChanges | null = null;
+  fixture.writer().onCommit((each) => {
+    const commit = { ...each, epoch: anotherEpoch ?? each.epoch };
+    unsent = unsent === null ? commit : joinCommits(unsent, commit);
+  });
+  const wake = (): void => {
+    const committed = unsent;
+    unsent = null;
+    if (wakes === 'bare wakes') feed.wake();
+    else if (committed !== null) feed.wake(committed);
+  };
   const layouts = await fixture.reader.lease((lease) => readLayouts(lease));
   const stop = new AbortController();
   return {
     fixture,
     feed,
     leases: () => leases,
+    readLog: () => ({ ...log }),
     running: () => running,
     failWith: (error) => {
       failure = error;
+    },
+    beginEpoch: (epoch) => {
+      anotherEpoch = epoch;
     },
     thing: layouts.get(things)?.kindId ?? 0,
     other: layouts.get(others)?.kindId ?? 0,
     signal: stop.signal,
     abort: () => stop.abort(),
-    revision: () => fixture.reader.lease(async (lease) => ({ epoch: lease.epoch, sequence: lease.revision })),
+    revision: () =>
+      fixture.reader.lease(async ({ epoch, revision }) => ({ epoch: anotherEpoch ?? epoch, sequence: revision })),
+    wake,
     write(key, name) {
       fixture.apply(key, 'ADDED', made({ name }));
-      feed.wake();
+      wake();
     },
   };
 }
@@ -87,217 +130,405 @@ function settled({ feed, running }: Setup, waiting = 1): Promise<void> {
   return eventually(() => expect([feed.waiting, running()]).toEqual([waiting, 0]));
 }
 
-test('hands out changes after a position, of one kind, and waits for more', async () => {
-  const setup = await setUp();
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  setup.write(things, 'a');
-  setup.write(others, 'x');
-  setup.write(things, 'b');
-  const first = await feed.next(thing, begin, 0, signal);
-  expect(names(first)).toEqual(['a', 'b']);
-  const position = { ...begin, sequence: first.kind === 'gap' ? -1 : first.upTo };
-  expect(position.sequence).toBe((await setup.revision()).sequence);
-  const waiting = feed.next(thing, position, 0, signal);
-  await settled(setup);
-  setup.write(others, 'y');
-  setup.write(things, 'c');
-  expect(names(await waiting)).toEqual(['c']);
-});
+describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) => {
+  test('hands out changes after a position, of one kind, and waits for more', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    setup.write(things, 'a');
+    setup.write(others, 'x');
+    setup.write(things, 'b');
+    const first = await feed.next(thing, begin, 0, signal);
+    expect(names(first)).toEqual(['a', 'b']);
+    const position = { ...begin, sequence: first.kind === 'gap' ? -1 : first.upTo };
+    expect(position.sequence).toBe((await setup.revision()).sequence);
+    const waiting = feed.next(thing, position, 0, signal);
+    await settled(setup);
+    setup.write(others, 'y');
+    setup.write(things, 'c');
+    expect(names(await waiting)).toEqual(['c']);
+  });
 
-test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
-  const setup = await setUp({ batch: 3 });
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  const seen: string[] = [];
-  let position = begin;
-  let written = 0;
-  const writing = (async () => {
-    for (; written < 60; written += 1) {
-      setup.write(written % 3 === 0 ? others : things, `n${written}`);
-      if (written % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
+  test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
+    const setup = await setUp(wakes, { batch: 3 });
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    const seen: string[] = [];
+    let position = begin;
+    let written = 0;
+    const writing = (async () => {
+      for (; written < 60; written += 1) {
+        setup.write(written % 3 === 0 ? others : things, `n${written}`);
+        if (written % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    while (seen.length < 40) {
+      const batch = await feed.next(thing, position, 0, signal);
+      if (batch.kind === 'gap') throw new Error('there is no gap');
+      seen.push(...batch.changes.map(({ logged }) => logged.name));
+      position = { ...position, sequence: batch.upTo };
     }
-  })();
-  while (seen.length < 40) {
-    const batch = await feed.next(thing, position, 0, signal);
-    if (batch.kind === 'gap') throw new Error('there is no gap');
-    seen.push(...batch.changes.map(({ logged }) => logged.name));
-    position = { ...position, sequence: batch.upTo };
-  }
-  await writing;
-  expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `n${index}`).filter((_, index) => index % 3 !== 0));
-});
+    await writing;
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `n${index}`).filter((_, index) => index % 3 !== 0));
+  });
 
-test('a wake in the middle of a pull leads to another pull', async () => {
-  const setup = await setUp();
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  const first = feed.next(thing, begin, 0, signal);
-  await settled(setup);
-  // The second write is committed when the pull that the first one began has taken its snapshot.
-  setup.write(things, 'a');
-  const batch = await first;
-  setup.write(things, 'b');
-  const position = { ...begin, sequence: batch.kind === 'gap' ? -1 : batch.upTo };
-  expect(names(await feed.next(thing, position, 0, signal))).toEqual(['b']);
-});
+  test('a wake in the middle of a pull leads to another pull', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    const first = feed.next(thing, begin, 0, signal);
+    await settled(setup);
+    // The second write is committed when the pull that the first one began has taken its snapshot.
+    setup.write(things, 'a');
+    const batch = await first;
+    setup.write(things, 'b');
+    const position = { ...begin, sequence: batch.kind === 'gap' ? -1 : batch.upTo };
+    expect(names(await feed.next(thing, position, 0, signal))).toEqual(['b']);
+  });
 
-test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy', async () => {
-  const setup = await setUp({ maxChanges: 5 }, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
-  const { feed, thing, other, signal, fixture } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  const quiet = Array.from({ length: 20 }, () => feed.next(other, begin, 0, signal));
-  const busy = feed.next(thing, begin, 0, signal);
-  // Whoever still reads the log when it is cut falls off its floor, and rightly so.
-  await eventually(() => expect(feed.waiting).toBe(21));
-  setup.write(things, 'a');
-  await busy;
-  let position = await setup.revision();
-  const leases = setup.leases();
-  for (let round = 0; round < 30; round += 1) {
-    setup.write(things, `b${round}`);
-    const batch = await feed.next(thing, position, 0, signal);
-    if (batch.kind === 'gap') throw new Error('the busy one keeps up');
-    position = { ...position, sequence: batch.upTo };
+  test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy', async () => {
+    const setup = await setUp(wakes, { maxChanges: 5 }, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
+    const { feed, thing, other, signal, fixture } = setup;
+    feed.join(thing);
+    feed.join(other);
+    const begin = await setup.revision();
+    const quiet = Array.from({ length: 20 }, () => feed.next(other, begin, 0, signal));
+    const busy = feed.next(thing, begin, 0, signal);
+    // Whoever still reads the log when it is cut falls off its floor, and rightly so.
+    await eventually(() => expect(feed.waiting).toBe(21));
+    setup.write(things, 'a');
+    await busy;
+    let position = await setup.revision();
+    const leases = setup.leases();
+    for (let round = 0; round < 30; round += 1) {
+      setup.write(things, `b${round}`);
+      const batch = await feed.next(thing, position, 0, signal);
+      if (batch.kind === 'gap') throw new Error('the busy one keeps up');
+      position = { ...position, sequence: batch.upTo };
+      while (fixture.writer().maintain());
+    }
+    // One lease for each write, none for those that wait.
+    expect(setup.leases() - leases).toBeLessThanOrEqual(62);
+    const floor = await fixture.reader.lease((lease) => lease.all({ sql: 'SELECT log_floor FROM state', params: [] }));
+    expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
+    setup.write(others, 'x');
+    for (const batch of await Promise.all(quiet)) expect(names(batch)).toEqual(['x']);
+  });
+
+  test('changes of a kind without subscribers are never read', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, other, signal } = setup;
+    feed.join(other);
+    const begin = await setup.revision();
+    const waiting = feed.next(other, begin, 0, signal);
+    await settled(setup);
+    for (let index = 0; index < 200; index += 1) {
+      setup.write(things, `n${index}`);
+      if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await settled(setup);
+    expect(setup.readLog()).toEqual({ changes: 0, bodies: 0 });
+    setup.write(others, 'x');
+    const batch = await waiting;
+    expect(names(batch)).toEqual(['x']);
+    expect(setup.readLog()).toEqual({ changes: 1, bodies: 1 });
+    expect(feed.reads).toEqual({ leases: setup.leases(), changes: 1, bodies: 1 });
+    feed.join(thing);
+    const busy = await feed.next(thing, begin, 0, signal);
+    expect(names(busy)).toHaveLength(200);
+    await settled(setup, 0);
+    expect(setup.readLog()).toEqual({ changes: 201, bodies: 201 });
+    expect(feed.reads).toEqual({ leases: setup.leases(), changes: 201, bodies: 201 });
+  });
+
+  test('a kind with more changes than one read takes does not hold up another', async () => {
+    const setup = await setUp(wakes, { batch: 3 });
+    const { feed, thing, other, signal, fixture } = setup;
+    feed.join(thing);
+    feed.join(other);
+    const begin = await setup.revision();
+    const busy = feed.next(thing, begin, 0, signal);
+    const quiet = feed.next(other, begin, 0, signal);
+    await settled(setup, 2);
+    for (let index = 0; index < 60; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
+    fixture.apply(others, 'ADDED', made({ name: 'x' }));
+    setup.wake();
+    expect(names(await quiet)).toEqual(['x']);
+    // A whole read of the busy kind came before, and at most another one with the change of the quiet kind.
+    expect(setup.readLog().changes).toBeLessThanOrEqual(6);
+    await busy;
+    await eventually(() => expect(feed.held).toBe(61));
+    expect(setup.readLog().changes).toBe(61);
+  });
+
+  test('a window goes with the last subscriber of its kind, and others stay', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, other, signal } = setup;
+    const [first, second] = [feed.join(thing), feed.join(thing)];
+    feed.join(other);
+    const begin = await setup.revision();
+    const waiting = [thing, other].map((kindId) => feed.next(kindId, begin, 0, signal));
+    await settled(setup, 2);
+    setup.write(things, 'a');
+    setup.write(others, 'x');
+    await Promise.all(waiting);
+    await settled(setup, 0);
+    expect(feed.held).toBe(2);
+    first.leave();
+    first.leave();
+    expect(feed.held).toBe(2);
+    second.leave();
+    expect(feed.held).toBe(1);
+    expect(names(await feed.next(other, begin, 0, signal))).toEqual(['x']);
+    const before = setup.readLog();
+    setup.write(things, 'b');
+    await settled(setup, 0);
+    expect(setup.readLog()).toEqual(before);
+  });
+
+  test('a store file that was made anew is a gap, for kinds that have no change in it too', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, other, signal } = setup;
+    feed.join(thing);
+    feed.join(other);
+    const begin = await setup.revision();
+    const waiting = [thing, other].map((kindId) => feed.next(kindId, begin, 0, signal));
+    await settled(setup, 2);
+    setup.beginEpoch('another');
+    setup.write(things, 'a');
+    expect((await Promise.all(waiting)).map(names)).toEqual(['gap', 'gap']);
+    const now = await setup.revision();
+    const quiet = feed.next(other, now, 0, signal);
+    await settled(setup);
+    setup.write(others, 'x');
+    expect(names(await quiet)).toEqual(['x']);
+  });
+
+  test('a subscriber that finds a store file made anew takes the window over, before any wake', async () => {
+    const setup = await setUp(wakes);
+    const { feed, other, signal } = setup;
+    feed.join(other);
+    const old = feed.next(other, await setup.revision(), 0, signal);
+    await settled(setup);
+    setup.beginEpoch('another');
+    feed.join(other);
+    const fresh = feed.next(other, await setup.revision(), 0, signal);
+    expect(names(await old)).toBe('gap');
+    await settled(setup);
+    setup.write(others, 'x');
+    expect(names(await fresh)).toEqual(['x']);
+  });
+
+  test('one that is too slow for the window reads the log, in batches', async () => {
+    const setup = await setUp(wakes, { maxChanges: 4, batch: 3 });
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    const fast = feed.next(thing, begin, 0, signal);
+    await settled(setup);
+    for (let index = 0; index < 10; index += 1) setup.write(things, `n${index}`);
+    await fast;
+    await eventually(() => expect(feed.held).toBe(4));
+    const seen: string[] = [];
+    let position = begin;
+    while (seen.length < 10) {
+      const batch = await feed.next(thing, position, 0, signal);
+      if (batch.kind === 'gap') throw new Error('the log reaches back');
+      expect(batch.changes.length).toBeLessThanOrEqual(3);
+      seen.push(...batch.changes.map(({ logged }) => logged.name));
+      position = { ...position, sequence: batch.upTo };
+    }
+    expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
+  });
+
+  test('a position below the floor of the log, or of another epoch, is a gap', async () => {
+    const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
+    const { feed, thing, signal, fixture } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    for (let index = 0; index < 20; index += 1) setup.write(things, `n${index}`);
     while (fixture.writer().maintain());
-  }
-  // One lease for each write, none for those that wait.
-  expect(setup.leases() - leases).toBeLessThanOrEqual(62);
-  const floor = await fixture.reader.lease((lease) => lease.all({ sql: 'SELECT log_floor FROM state', params: [] }));
-  expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
-  setup.write(others, 'x');
-  for (const batch of await Promise.all(quiet)) expect(names(batch)).toEqual(['x']);
+    expect(names(await feed.next(thing, begin, 0, signal))).toBe('gap');
+    const now = await setup.revision();
+    expect(names(await feed.next(thing, { ...now, epoch: 'another' }, 0, signal))).toBe('gap');
+  });
+
+  test('a log that is cut behind the window, before the window was filled, is a gap and no silent loss', async () => {
+    const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
+    const { feed, thing, signal, fixture } = setup;
+    feed.join(thing);
+    const waiting = feed.next(thing, await setup.revision(), 0, signal);
+    await settled(setup);
+    for (let index = 0; index < 20; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
+    while (fixture.writer().maintain());
+    setup.wake();
+    expect(names(await waiting)).toBe('gap');
+  });
+
+  test('without subscribers nothing is read and nothing is held', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    setup.write(things, 'a');
+    await settled(setup, 0);
+    expect(setup.leases()).toBe(0);
+    const { leave } = feed.join(thing);
+    const begin = await setup.revision();
+    const waiting = feed.next(thing, begin, 0, signal);
+    await settled(setup);
+    setup.write(things, 'b');
+    await waiting;
+    expect(feed.held).toBe(1);
+    leave();
+    leave();
+    expect(feed.held).toBe(0);
+    feed.join(thing);
+    setup.write(things, 'c');
+    expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['b', 'c']);
+  });
+
+  test('the signal, an interruption and the close end a wait', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, other } = setup;
+    feed.join(thing);
+    feed.join(other);
+    const begin = await setup.revision();
+    const stop = new AbortController();
+    const aborted = feed.next(thing, begin, 0, stop.signal);
+    const interrupted = feed.next(other, begin, 0, setup.signal);
+    await settled(setup, 2);
+    stop.abort();
+    expect(await aborted).toEqual({ kind: 'changes', changes: [], upTo: begin.sequence });
+    feed.interrupt();
+    expect(names(await interrupted)).toEqual([]);
+    expect(feed.interruptions).toBe(1);
+    // An interruption that was not seen ends the wait before it begins.
+    expect(names(await feed.next(thing, begin, 0, setup.signal))).toEqual([]);
+    const closed = feed.next(thing, begin, 1, setup.signal);
+    const changed = feed.changed(feed.wakes, setup.signal);
+    await settled(setup);
+    feed.close();
+    expect(names(await closed)).toEqual([]);
+    await changed;
+    expect(feed.closed).toBe(true);
+  });
+
+  test('changed resolves at a wake, also at one before it is asked', async () => {
+    const { feed, signal } = await setUp(wakes);
+    const seen = feed.wakes;
+    const waiting = feed.changed(seen, signal);
+    feed.wake();
+    await waiting;
+    await feed.changed(seen, signal);
+    await feed.changed(feed.wakes, AbortSignal.abort());
+  });
+
+  test('reads that run out of time are tried again, others are told', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const begin = await setup.revision();
+    setup.write(things, 'a');
+    setup.failWith(new PortolanError('TIMEOUT', 'The read was cut; send it again.'));
+    await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'TIMEOUT' });
+    expect(setup.leases()).toBe(3);
+    setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
+    await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+    expect(setup.leases()).toBe(4);
+    setup.failWith(null);
+    expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['a']);
+  });
+
+  test('a pull that fails leaves nobody waiting', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    feed.join(thing);
+    const waiting = feed.next(thing, await setup.revision(), 0, signal);
+    await settled(setup);
+    setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
+    setup.write(things, 'a');
+    await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+  });
 });
 
-test('one that is too slow for the window reads the log, in batches', async () => {
-  const setup = await setUp({ maxChanges: 4, batch: 3 });
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  const fast = feed.next(thing, begin, 0, signal);
-  await settled(setup);
-  for (let index = 0; index < 10; index += 1) setup.write(things, `n${index}`);
-  await fast;
-  await eventually(() => expect(feed.held).toBe(4));
-  const seen: string[] = [];
-  let position = begin;
-  while (seen.length < 10) {
-    const batch = await feed.next(thing, position, 0, signal);
-    if (batch.kind === 'gap') throw new Error('the log reaches back');
-    expect(batch.changes.length).toBeLessThanOrEqual(3);
-    seen.push(...batch.changes.map(({ logged }) => logged.name));
-    position = { ...position, sequence: batch.upTo };
-  }
-  expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
-});
+describe('commit signals', () => {
+  test('a subscriber of a quiet kind costs no lease, and falls off no floor, while another kind is busy', async () => {
+    const setup = await setUp('commit signals', {}, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
+    const { feed, other, signal, fixture } = setup;
+    feed.join(other);
+    const begin = await setup.revision();
+    const quiet = feed.next(other, begin, 0, signal);
+    await settled(setup);
+    // No signal came before the window was opened. After the first one, a read finds that the kind did not change.
+    setup.write(things, 'first');
+    await settled(setup);
+    const leases = setup.leases();
+    for (let index = 0; index < 100; index += 1) {
+      setup.write(things, `n${index}`);
+      while (fixture.writer().maintain());
+    }
+    await settled(setup);
+    expect(setup.leases()).toBe(leases);
+    const floor = await fixture.reader.lease((lease) => lease.all({ sql: 'SELECT log_floor FROM state', params: [] }));
+    expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
+    setup.write(others, 'x');
+    expect(names(await quiet)).toEqual(['x']);
+    expect(setup.readLog()).toEqual({ changes: 1, bodies: 1 });
+  });
 
-test('a position below the floor of the log, or of another epoch, is a gap', async () => {
-  const setup = await setUp({}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
-  const { feed, thing, signal, fixture } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  for (let index = 0; index < 20; index += 1) setup.write(things, `n${index}`);
-  while (fixture.writer().maintain());
-  expect(names(await feed.next(thing, begin, 0, signal))).toBe('gap');
-  const now = await setup.revision();
-  expect(names(await feed.next(thing, { ...now, epoch: 'another' }, 0, signal))).toBe('gap');
-});
+  test('that are lost, late or repeated lose and double nothing', async () => {
+    const setup = await setUp('commit signals');
+    const { feed, thing, signal, fixture } = setup;
+    const commits: CommittedChanges[] = [];
+    fixture.writer().onCommit((commit) => commits.push(commit));
+    feed.join(thing);
+    let position = await setup.revision();
+    const seen: string[] = [];
+    const write = (key: string, name: string): CommittedChanges => {
+      fixture.apply(key, 'ADDED', made({ name }));
+      return commits.at(-1) ?? expect.unreachable('it was committed');
+    };
+    const follow = async (): Promise<void> => {
+      const batch = await feed.next(thing, position, 0, signal);
+      if (batch.kind === 'gap') throw new Error('there is no gap');
+      seen.push(...names(batch));
+      position = { ...position, sequence: batch.upTo };
+    };
+    const first = follow();
+    await settled(setup);
+    feed.wake(write(things, 'a'));
+    await first;
+    const second = follow();
+    await settled(setup);
+    write(things, 'lost');
+    // Names another kind, and does not connect to what was heard before.
+    feed.wake(write(others, 'x'));
+    await second;
+    const third = follow();
+    await settled(setup);
+    const late = write(things, 'late');
+    feed.wake(write(others, 'y'));
+    feed.wake(late);
+    feed.wake(late);
+    await third;
+    expect(seen).toEqual(['a', 'lost', 'late']);
+  });
 
-test('a log that is cut behind the window, before the window was filled, is a gap and no silent loss', async () => {
-  const setup = await setUp({}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
-  const { feed, thing, signal, fixture } = setup;
-  feed.join();
-  const waiting = feed.next(thing, await setup.revision(), 0, signal);
-  await settled(setup);
-  for (let index = 0; index < 20; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
-  while (fixture.writer().maintain());
-  feed.wake();
-  expect(names(await waiting)).toBe('gap');
-});
-
-test('without subscribers nothing is read and nothing is held', async () => {
-  const setup = await setUp();
-  const { feed, thing, signal } = setup;
-  setup.write(things, 'a');
-  await settled(setup, 0);
-  expect(setup.leases()).toBe(0);
-  const leave = feed.join();
-  const begin = await setup.revision();
-  const waiting = feed.next(thing, begin, 0, signal);
-  await settled(setup);
-  setup.write(things, 'b');
-  await waiting;
-  expect(feed.held).toBe(1);
-  leave();
-  leave();
-  expect(feed.held).toBe(0);
-  feed.join();
-  setup.write(things, 'c');
-  expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['b', 'c']);
-});
-
-test('the signal, an interruption and the close end a wait', async () => {
-  const setup = await setUp();
-  const { feed, thing, other } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  const stop = new AbortController();
-  const aborted = feed.next(thing, begin, 0, stop.signal);
-  const interrupted = feed.next(other, begin, 0, setup.signal);
-  await settled(setup, 2);
-  stop.abort();
-  expect(await aborted).toEqual({ kind: 'changes', changes: [], upTo: begin.sequence });
-  feed.interrupt();
-  expect(names(await interrupted)).toEqual([]);
-  expect(feed.interruptions).toBe(1);
-  // An interruption that was not seen ends the wait before it begins.
-  expect(names(await feed.next(thing, begin, 0, setup.signal))).toEqual([]);
-  const closed = feed.next(thing, begin, 1, setup.signal);
-  const changed = feed.changed(feed.wakes, setup.signal);
-  await settled(setup);
-  feed.close();
-  expect(names(await closed)).toEqual([]);
-  await changed;
-  expect(feed.closed).toBe(true);
-});
-
-test('changed resolves at a wake, also at one before it is asked', async () => {
-  const { feed, signal } = await setUp();
-  const seen = feed.wakes;
-  const waiting = feed.changed(seen, signal);
-  feed.wake();
-  await waiting;
-  await feed.changed(seen, signal);
-  await feed.changed(feed.wakes, AbortSignal.abort());
-});
-
-test('reads that run out of time are tried again, others are told', async () => {
-  const setup = await setUp();
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const begin = await setup.revision();
-  setup.write(things, 'a');
-  setup.failWith(new PortolanError('TIMEOUT', 'The read was cut; send it again.'));
-  await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'TIMEOUT' });
-  expect(setup.leases()).toBe(3);
-  setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
-  await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
-  expect(setup.leases()).toBe(4);
-  setup.failWith(null);
-  expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['a']);
-});
-
-test('a pull that fails leaves nobody waiting', async () => {
-  const setup = await setUp();
-  const { feed, thing, signal } = setup;
-  feed.join();
-  const waiting = feed.next(thing, await setup.revision(), 0, signal);
-  await settled(setup);
-  setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
-  setup.write(things, 'a');
-  await expect(waiting).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+  test('a schema that changed costs no read', async () => {
+    const setup = await setUp('commit signals');
+    const { feed, other, signal } = setup;
+    feed.join(other);
+    const waiting = feed.next(other, await setup.revision(), 0, signal);
+    await settled(setup);
+    const leases = setup.leases();
+    feed.interrupt();
+    await waiting;
+    const again = feed.next(other, await setup.revision(), 1, signal);
+    await settled(setup);
+    expect(setup.leases()).toBe(leases);
+    setup.write(others, 'x');
+    expect(names(await again)).toEqual(['x']);
+  });
 });

@@ -1,22 +1,33 @@
 /**
- * The change feed: reads each committed change once, whoever waits for it.
+ * The change feed: reads the committed changes of the kinds that have subscribers, each change once for all subscribers of its kind.
  *
- * Owns: a window of the newest changes in memory (change-window.ts), while there are subscribers. Never: a queue for each
- * subscriber. A subscriber is a position; one that falls out of the window reads the log itself, one that falls off the log's
- * floor is told so.
+ * Owns: for each kind that has subscribers a window of its newest changes in memory (change-windows.ts). Never: reads changes of
+ * another kind, or keeps a queue for a subscriber. A subscriber is a position. One that falls out of the window reads the log itself.
+ * One that falls off the log's floor gets a gap.
  *
- *   commit -> wake() -> pull (one lease, changes after the window's end) -> window -> subscribers of the kinds that changed
- *   slow subscriber ------------------------------> read the log ---------^
+ *   commit -> wake(which kinds changed) -> the window of a kind that did not change moves its end, without a read
+ *                                       -> the window of a kind that did is due -> pull (one lease) -> subscribers of the kind
+ *   slow subscriber -----------------------------------> read the log of the kind ----------------------^
  *
- * Invariants: a subscriber that waits has seen everything of its kind up to the window's end, so it need not be woken, nor remember
- * a place, while other kinds change. A wake during a pull leads to another pull.
+ * Example: Foos have a subscriber, and both are read up to 10. Commits 11 to 500 are of Pods: the window's end becomes 500, and
+ * nothing is read. Commit 501 is of Foos: one lease reads the changes of Foos after 500.
+ *
+ * Invariants:
+ * A waiting subscriber has seen everything of its kind up to the window's end. It does not wake while other kinds change.
+ * The entries that the log loses below a window's end were read, or are of other kinds.
+ * A wake during a pull leads to another pull, unless it names other kinds only.
  */
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { readChanges, readLogFloor } from '../store/read/changes.ts';
+import { must } from '../base/must.ts';
+import { readChangedKinds, readChanges, readLogFloor } from '../store/read/changes.ts';
+import type { CommittedChanges } from '../store/types/change.ts';
 import type { Lease, Reader } from '../store/types/lease.ts';
-import { ChangeWindow, type WindowBounds } from './change-window.ts';
+import type { ChangeWindow } from './change-window.ts';
+import { ChangeWindows } from './change-windows.ts';
+import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
+import { Waiters } from './waiters.ts';
 
 /** Where a subscriber stands: the life of the store file, and the newest change of it that was seen. */
 export interface FeedPosition {
@@ -31,45 +42,81 @@ export type FeedBatch =
   | { readonly kind: 'gap' };
 
 export interface FeedOptions {
-  /** Changes kept in memory; default 20,000. */
+  /** Changes of one kind kept in memory; default 20,000. Of all kinds together twice as many. */
   readonly maxChanges?: number;
-  /** Characters of bodies kept in memory; default 16 Mi. */
+  /** Characters of the bodies of one kind kept in memory; default 16 Mi. Of all kinds together twice as many. */
   readonly maxCharacters?: number;
-  /** Changes handed out at a time; default 500. */
+  /** Changes read or handed out at a time; default 500. */
   readonly batch?: number;
 }
 
-/** Ends the wait of one that has seen everything of its kind up to this sequence number. */
-type Resume = (seen: number) => void;
+/** Reads of the change log since the start, by this feed. */
+export interface FeedReads {
+  /** Leases that were taken to read the log. */
+  readonly leases: number;
+  readonly changes: number;
+  /** Bodies before and after these changes. */
+  readonly bodies: number;
+}
 
-/** How often a read is tried that ran out of time: leases are cut when writes are heavy, which is no reason to end a subscription. */
+/** One subscriber, counted in for a kind. */
+export interface Membership {
+  readonly kindId: number;
+  /** Counts the subscriber out again. Idempotent. */
+  leave(): void;
+}
+
+/** The part of a pull that is for one window. */
+interface ReadWindow {
+  readonly window: ChangeWindow;
+  /** The log was cut after the window's end, or is of another epoch. */
+  readonly lost: boolean;
+  readonly changes: readonly FeedChange[];
+  /** The changes are complete up to here. */
+  readonly end: number;
+}
+
+interface Pulled {
+  /** Of the snapshot that was read. */
+  readonly revision: number;
+  readonly read: readonly ReadWindow[];
+  /** Windows that the pull did not reach. */
+  readonly left: readonly ChangeWindow[];
+}
+
+/** How often a read is tried that runs out of time. Leases are cut under heavy writes; that must not end a subscription. */
 const attempts = 3;
+/** Bounds of all windows together, as a multiple of those of one window. */
+const windowsInAll = 2;
 
 export class ChangeFeed {
   readonly #reader: Reader;
   readonly #log: Logger;
-  readonly #bounds: WindowBounds;
   readonly #batch: number;
-  /** Null until a subscriber has read the log to its end, and when there are none. */
-  #window: ChangeWindow | null = null;
-  /** By kind. While somebody waits there is a window. */
-  readonly #waiting = new Map<number, Set<Resume>>();
+  readonly #committed = new CommittedKinds();
+  /** A kind has a window once a subscriber has read the log to its end, and no longer than it has subscribers. */
+  readonly #windows: ChangeWindows;
+  /** Windows that may lack changes, the longest waiting first. */
+  readonly #due = new Set<ChangeWindow>();
+  /** Of each kind that has subscribers, how many. */
+  readonly #subscribers = new Map<number, number>();
+  readonly #waiters = new Waiters();
   readonly #listening = new Set<() => void>();
-  #subscribers = 0;
   #pulling = false;
-  #again = false;
   #wakes = 0;
   #interruptions = 0;
+  #reads: FeedReads = { leases: 0, changes: 0, bodies: 0 };
   #closed = false;
 
   constructor(reader: Reader, log: Logger, options: FeedOptions = {}) {
     this.#reader = reader;
     this.#log = log;
-    this.#bounds = {
-      maxChanges: options.maxChanges ?? 20_000,
-      maxCharacters: options.maxCharacters ?? 16 * 1024 * 1024,
-    };
-    this.#batch = options.batch ?? 500;
+    const { maxChanges = 20_000, maxCharacters = 16 * 1024 * 1024, batch = 500 } = options;
+    this.#windows = new ChangeWindows(
+      { maxChanges, maxCharacters },
+      { maxChanges: windowsInAll * maxChanges, maxCharacters: windowsInAll * maxCharacters },
+    );
+    this.#batch = batch;
   }
 
   get closed(): boolean {
@@ -88,44 +135,50 @@ export class ChangeFeed {
 
   /** Changes that are held in memory. */
   get held(): number {
-    return this.#window?.size ?? 0;
+    return this.#windows.size;
   }
 
   /** Subscribers that have seen everything and wait for changes. */
   get waiting(): number {
-    return [...this.#waiting.values()].reduce((sum, waiters) => sum + waiters.size, 0);
+    return this.#waiters.size;
   }
 
-  /** There may be something new. Cheap and safe to call at any time. */
-  wake(): void {
+  get reads(): FeedReads {
+    return this.#reads;
+  }
+
+  /** These changes were committed; without them, changes of any kind may have been. Cheap and safe to call at any time. */
+  wake(committed?: CommittedChanges): void {
     if (this.#closed) return;
-    this.#wakes += 1;
-    for (const resume of [...this.#listening]) resume();
-    if (this.#subscribers === 0) {
-      this.#forget();
-      return;
-    }
-    this.#again = true;
-    if (!this.#pulling) void this.#pull();
+    this.#committed.note(committed);
+    for (const window of this.#windows) this.#moveEnd(window);
+    this.#notify();
+    this.#startPull();
   }
 
-  /** What subscribers go by has changed, a generation of the schema for instance: ends every wait so that they look. */
+  /** The schema's generation has changed, for instance: ends every wait so that subscribers look at it. */
   interrupt(): void {
     this.#interruptions += 1;
-    this.#resumeAll();
-    this.wake();
+    for (const window of this.#windows) this.#waiters.resume(window.kindId, window.end);
+    this.#notify();
   }
 
-  /** Counts one more subscriber in; the returned function counts it out again. */
-  join(): () => void {
-    this.#subscribers += 1;
+  /** Counts one more subscriber of the kind in. */
+  join(kindId: number): Membership {
+    this.#subscribers.set(kindId, (this.#subscribers.get(kindId) ?? 0) + 1);
     let left = false;
-    return () => {
+    const leave = (): void => {
       if (left) return;
       left = true;
-      this.#subscribers -= 1;
-      if (this.#subscribers === 0) this.#forget();
+      const others = (this.#subscribers.get(kindId) ?? 0) - 1;
+      if (others > 0) {
+        this.#subscribers.set(kindId, others);
+        return;
+      }
+      this.#subscribers.delete(kindId);
+      this.#forget(this.#windows.get(kindId));
     };
+    return { kindId, leave };
   }
 
   /** Resolves when `wakes` is no longer `seen`, the signal aborts or the feed closes. Never rejects. */
@@ -155,23 +208,24 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes of one kind after `position`. Waits while there are none, until the signal aborts, the feed closes or `interruptions`
-   * is no longer `seen`. Throws what the reader throws.
+   * Changes of one kind after `position`, for one who has joined it. Waits while there are none, until the signal aborts, the feed
+   * closes or `interruptions` is no longer `seen`. Throws what the reader throws.
    */
   async next(kindId: number, position: FeedPosition, seen: number, signal: AbortSignal): Promise<FeedBatch> {
     const { epoch } = position;
     let { sequence } = position;
     while (!this.#closed && !signal.aborted && this.#interruptions === seen) {
-      const window = this.#window;
-      if (window !== null && window.epoch === epoch && sequence >= window.floor) {
-        const { changes, upTo } = window.after(kindId, sequence, this.#batch);
+      must(this.#subscribers.get(kindId), 'a subscriber has joined the kind');
+      const window = this.#windows.get(kindId);
+      if (window !== undefined && window.epoch === epoch && sequence >= window.floor) {
+        const { changes, upTo } = window.after(sequence, this.#batch);
         if (changes.length > 0) return { kind: 'changes', changes, upTo };
-        sequence = await this.#wait(kindId, upTo, signal);
+        sequence = Math.max(upTo, await this.#waiters.wait(kindId, upTo, signal));
       } else {
         const batch = await this.#readLog(kindId, { epoch, sequence }, signal);
         if (batch === null) break;
         if (batch.kind === 'gap') return batch;
-        if (batch.changes.length < this.#batch) this.#openWindow(epoch, batch.upTo);
+        if (batch.changes.length < this.#batch) this.#openWindow(kindId, epoch, batch.upTo);
         if (batch.changes.length > 0) return batch;
         sequence = batch.upTo;
       }
@@ -182,32 +236,30 @@ export class ChangeFeed {
   /** Ends every wait. */
   close(): void {
     this.#closed = true;
-    this.#forget();
+    for (const window of [...this.#windows]) this.#forget(window);
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#wakes += 1;
     for (const resume of [...this.#listening]) resume();
   }
 
-  /** Waits for changes of the kind, having seen everything up to `sequence`; gives what has been seen at the end of the wait. */
-  #wait(kindId: number, sequence: number, signal: AbortSignal): Promise<number> {
-    return new Promise((resolve) => {
-      const waiters = this.#waiting.get(kindId) ?? new Set<Resume>();
-      this.#waiting.set(kindId, waiters);
-      const resume: Resume = (seen) => {
-        waiters.delete(resume);
-        if (waiters.size === 0 && this.#waiting.get(kindId) === waiters) this.#waiting.delete(kindId);
-        signal.removeEventListener('abort', abort);
-        resolve(Math.max(sequence, seen));
-      };
-      const abort = (): void => resume(sequence);
-      waiters.add(resume);
-      signal.addEventListener('abort', abort, { once: true });
-    });
+  /** The log of the kind has been read to its end, which is here: from here on a window can follow. */
+  #openWindow(kindId: number, epoch: string, end: number): void {
+    if (this.#closed || !this.#subscribers.has(kindId)) return;
+    const known = this.#windows.get(kindId);
+    if (known?.epoch === epoch) return;
+    this.#forget(known);
+    this.#moveEnd(this.#windows.open(kindId, epoch, end));
+    this.#startPull();
   }
 
-  /** The log has been read to its end, which is here: from here on a window can follow. */
-  #openWindow(epoch: string, end: number): void {
-    if (this.#window !== null || this.#subscribers === 0) return;
-    this.#window = new ChangeWindow(epoch, end, this.#bounds);
-    this.wake();
+  /** Moves the end of the window as far as its kind is known not to have changed; otherwise the window is due. */
+  #moveEnd(window: ChangeWindow): void {
+    const until = this.#committed.unchangedUntil(window.kindId, window.epoch, window.end);
+    if (until === null) this.#due.add(window);
+    else window.append([], until);
   }
 
   /** Null when the wait is over, which is not the reader's failure. */
@@ -221,72 +273,121 @@ export class ChangeFeed {
   }
 
   async #fromLog(lease: Lease, kindId: number, { epoch, sequence }: FeedPosition): Promise<FeedBatch> {
+    this.#count(1, []);
     if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return { kind: 'gap' };
-    const logged = await readChanges(lease, { kindIds: [kindId], after: sequence, limit: this.#batch });
-    const changes = logged.map((change) => new FeedChange(change));
-    const last = changes.at(-1);
-    const cut = last !== undefined && changes.length === this.#batch;
-    return { kind: 'changes', changes, upTo: cut ? last.logged.seq : Math.max(sequence, lease.revision) };
+    const { changes, end } = await this.#readKind(lease, kindId, sequence, this.#batch);
+    return { kind: 'changes', changes, upTo: end };
   }
 
-  /** Reads what is new into the window until there is nothing more. Never rejects. */
+  /** Changes of a kind after a sequence number, and how far they reach. */
+  async #readKind(
+    lease: Lease,
+    kindId: number,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly changes: readonly FeedChange[]; readonly end: number }> {
+    const logged = await readChanges(lease, { kindId, after, limit });
+    const changes = logged.map((change) => new FeedChange(change));
+    this.#count(0, changes);
+    const last = changes.length === limit ? changes.at(-1) : undefined;
+    return { changes, end: last === undefined ? Math.max(after, lease.revision) : last.logged.seq };
+  }
+
+  #count(leases: number, changes: readonly FeedChange[]): void {
+    const { reads } = this;
+    this.#reads = {
+      leases: reads.leases + leases,
+      changes: reads.changes + changes.length,
+      bodies: changes.reduce((sum, { bodies }) => sum + bodies, reads.bodies),
+    };
+  }
+
+  #startPull(): void {
+    if (!this.#pulling && this.#due.size > 0) void this.#pull();
+  }
+
+  /** Reads into the windows that are due until none is. Never rejects. */
   async #pull(): Promise<void> {
     this.#pulling = true;
     let failures = 0;
-    while (this.#again && !this.#closed) {
-      this.#again = false;
-      const window = this.#window;
-      if (window === null) continue;
+    while (this.#due.size > 0 && !this.#closed) {
+      const due = [...this.#due];
+      this.#due.clear();
       try {
-        const read = await this.#reader.lease(async (lease) => ({
-          epoch: lease.epoch,
-          revision: lease.revision,
-          floor: await readLogFloor(lease),
-          changes: await readChanges(lease, { after: window.end, limit: this.#batch }),
-        }));
+        this.#takeIn(await this.#reader.lease((lease) => this.#readDue(lease, due)));
         failures = 0;
-        if (this.#window !== window) continue;
-        if (read.epoch !== window.epoch || window.end < read.floor) {
-          // The log was cut behind the window, or is another: subscribers read it themselves, and are told.
-          this.#forget();
-          continue;
-        }
-        const full = read.changes.length >= this.#batch;
-        this.#append(
-          window,
-          read.changes.map((change) => new FeedChange(change)),
-          full ? (read.changes.at(-1)?.seq ?? window.end) : Math.max(read.revision, window.end),
-        );
-        this.#again ||= full;
       } catch (error) {
         failures += 1;
-        this.#again = true;
-        if (failures < attempts) continue;
+        if (failures < attempts) {
+          this.#putFirst(due);
+          continue;
+        }
         failures = 0;
         if (!this.#closed) {
           this.#log.warn({ error: messageOf(error) }, 'reading changes failed; subscribers read the log');
         }
-        this.#forget();
+        for (const window of due) this.#forget(window);
       }
     }
     this.#pulling = false;
   }
 
-  #append(window: ChangeWindow, changes: readonly FeedChange[], end: number): void {
-    const seen = window.end;
-    window.append(changes, end);
-    for (const kindId of new Set(changes.map(({ logged }) => logged.kindId))) {
-      for (const resume of [...(this.#waiting.get(kindId) ?? [])]) resume(seen);
+  /** Reads the windows in their order, at most a batch of changes in all. */
+  async #readDue(lease: Lease, due: readonly ChangeWindow[]): Promise<Pulled> {
+    this.#count(1, []);
+    const open = due.filter((window) => this.#isOpen(window));
+    const positions = open.map((window) => ({ window, after: window.end }));
+    const changed = await readChangedKinds(
+      lease,
+      new Map(positions.map(({ window, after }) => [window.kindId, after])),
+    );
+    const read: ReadWindow[] = [];
+    let room = this.#batch;
+    for (const { window, after } of positions) {
+      const lost = window.epoch !== lease.epoch || after < changed.floor;
+      if (lost || !changed.kindIds.has(window.kindId)) {
+        read.push({ window, lost, changes: [], end: lease.revision });
+      } else if (room > 0) {
+        const { changes, end } = await this.#readKind(lease, window.kindId, after, room);
+        room -= changes.length;
+        read.push({ window, lost, changes, end });
+      }
     }
+    const reached = new Set(read.map(({ window }) => window));
+    return { revision: lease.revision, read, left: open.filter((window) => !reached.has(window)) };
   }
 
-  #forget(): void {
-    this.#resumeAll();
-    this.#window = null;
+  #takeIn({ revision, read, left }: Pulled): void {
+    for (const { window, lost, changes, end } of read) {
+      if (!this.#isOpen(window)) continue;
+      if (lost) {
+        // Subscribers read the log, and find the gap.
+        this.#forget(window);
+        continue;
+      }
+      const seen = window.end;
+      this.#windows.append(window, changes, end);
+      if (end < revision) this.#due.add(window);
+      if (changes.length > 0) this.#waiters.resume(window.kindId, seen);
+    }
+    this.#putFirst(left);
   }
 
-  #resumeAll(): void {
-    const seen = this.#window?.end ?? 0;
-    for (const waiters of [...this.#waiting.values()]) for (const resume of [...waiters]) resume(seen);
+  /** These windows are due before all others. */
+  #putFirst(windows: readonly ChangeWindow[]): void {
+    const others = [...this.#due];
+    this.#due.clear();
+    for (const window of [...windows, ...others]) if (this.#isOpen(window)) this.#due.add(window);
+  }
+
+  #isOpen(window: ChangeWindow): boolean {
+    return this.#windows.get(window.kindId) === window;
+  }
+
+  #forget(window: ChangeWindow | undefined): void {
+    if (window === undefined || !this.#isOpen(window)) return;
+    this.#windows.close(window);
+    this.#due.delete(window);
+    this.#waiters.resume(window.kindId, window.end);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The newest changes of one store file, in memory: everything after `floor` up to `end`, found by kind.
+ * The newest changes of one kind in one store file, in memory: all of them after `floor` up to `end`.
  *
- * Bounded by number and by characters; the oldest changes go first, whatever their kind, and `floor` says how far. Looking up a
- * kind costs a binary search in the changes of that kind, however many others there are.
+ * Bounded by number and by characters. The oldest changes are dropped first, and `floor` moves up to the last that was dropped. A
+ * lookup is a binary search.
  */
 import type { FeedChange } from './feed-change.ts';
 
@@ -13,16 +13,19 @@ export interface WindowBounds {
 }
 
 export class ChangeWindow {
+  readonly kindId: number;
   /** Life of the store file that the sequence numbers belong to. */
   readonly epoch: string;
   readonly #bounds: WindowBounds;
-  readonly #all = new Line();
-  readonly #byKind = new Map<number, Line>();
+  #changes: FeedChange[] = [];
+  /** Index of the oldest change that was not dropped. */
+  #head = 0;
   #characters = 0;
   #floor: number;
   #end: number;
 
-  constructor(epoch: string, end: number, bounds: WindowBounds) {
+  constructor(kindId: number, epoch: string, end: number, bounds: WindowBounds) {
+    this.kindId = kindId;
     this.epoch = epoch;
     this.#bounds = bounds;
     this.#floor = end;
@@ -37,81 +40,58 @@ export class ChangeWindow {
     return this.#end;
   }
 
+  /** How many changes are held. */
   get size(): number {
-    return this.#all.length;
+    return this.#changes.length - this.#head;
   }
 
-  /** Takes in everything that was committed after `end` up to the new `end`, in order. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Takes in all changes of the kind that were committed after `end` up to the new `end`, in order. There may be none. */
   append(changes: readonly FeedChange[], end: number): void {
     for (const change of changes) {
-      this.#all.push(change);
+      this.#changes.push(change);
       this.#characters += change.size;
-      const { kindId } = change.logged;
-      const line = this.#byKind.get(kindId) ?? new Line();
-      line.push(change);
-      this.#byKind.set(kindId, line);
     }
-    this.#end = end;
+    this.#end = Math.max(this.#end, end);
     const { maxChanges, maxCharacters } = this.#bounds;
-    while (this.#all.length > maxChanges || this.#characters > maxCharacters) {
-      const oldest = this.#all.shift();
-      if (oldest === undefined) break;
-      const { kindId, seq } = oldest.logged;
-      this.#characters -= oldest.size;
-      this.#floor = seq;
-      const line = this.#byKind.get(kindId);
-      line?.shift();
-      if (line?.length === 0) this.#byKind.delete(kindId);
-    }
+    while ((this.size > maxChanges || this.#characters > maxCharacters) && this.dropOldest());
   }
 
-  /** The first `limit` changes of a kind after `position`, which must not be below the floor, and how far that reaches. */
-  after(
-    kindId: number,
-    position: number,
-    limit: number,
-  ): { readonly changes: readonly FeedChange[]; readonly upTo: number } {
-    const line = this.#byKind.get(kindId);
-    const changes = line?.after(position, limit) ?? [];
+  /** False when there is nothing to drop. */
+  dropOldest(): boolean {
+    const oldest = this.#changes[this.#head];
+    if (oldest === undefined) return false;
+    this.#head += 1;
+    this.#characters -= oldest.size;
+    this.#floor = oldest.logged.seq;
+    // Moving the rest to the front only when half is gone keeps each drop cheap and frees dropped changes soon.
+    if (this.#head * 2 >= this.#changes.length) {
+      this.#changes = this.#changes.slice(this.#head);
+      this.#head = 0;
+    }
+    return true;
+  }
+
+  /** The first `limit` changes after `position`, which must not be below the floor, and how far that reaches. */
+  after(position: number, limit: number): { readonly changes: readonly FeedChange[]; readonly upTo: number } {
+    const from = this.#firstAfter(position);
+    const changes = this.#changes.slice(from, from + limit);
     const last = changes.at(-1);
     const cut = last !== undefined && changes.length === limit;
     return { changes, upTo: cut ? last.logged.seq : Math.max(position, this.#end) };
   }
-}
 
-/** Changes in the order of their sequence numbers, taken in at the end and dropped at the front. */
-class Line {
-  #items: FeedChange[] = [];
-  #head = 0;
-
-  get length(): number {
-    return this.#items.length - this.#head;
-  }
-
-  push(change: FeedChange): void {
-    this.#items.push(change);
-  }
-
-  shift(): FeedChange | undefined {
-    const first = this.#items[this.#head];
-    if (first === undefined) return undefined;
-    this.#head += 1;
-    // Moving the rest to the front only when half is gone keeps each drop cheap, and what is dropped does not stay for long.
-    if (this.#head * 2 >= this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return first;
-  }
-
-  after(position: number, limit: number): FeedChange[] {
+  #firstAfter(position: number): number {
     let low = this.#head;
-    let high = this.#items.length;
+    let high = this.#changes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#items[middle]?.logged.seq ?? Number.POSITIVE_INFINITY) > position) high = middle;
+      if ((this.#changes[middle]?.logged.seq ?? Number.POSITIVE_INFINITY) > position) high = middle;
       else low = middle + 1;
     }
-    return this.#items.slice(low, low + limit);
+    return low;
   }
 }

@@ -35,6 +35,11 @@ export class FeedChange {
     return type !== 'RESET' && (type === 'ADDED' || before !== null) && (type === 'DELETED' || after !== null);
   }
 
+  /** The number of bodies that were read with it. */
+  get bodies(): number {
+    return Number(this.logged.before !== null) + Number(this.logged.after !== null);
+  }
+
   /** The size of the change for memory limits, in characters. */
   get size(): number {
     return overhead + (this.logged.before?.length ?? 0) + (this.logged.after?.length ?? 0);

@@ -7,7 +7,7 @@
  *   snapshot   the matches at revision R (snapshot.ts): SNAPSHOT … SYNCED(R) -> LIVE
  *   now        SYNCED(R) -> LIVE
  *   cursor     if the cursor is of this epoch and the log contains it: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
- *   place      continues another live list: LIVE if the log contains the cursor; otherwise GAP -> snapshot
+ *   position      continues another live list: LIVE if the log contains the cursor; otherwise GAP -> snapshot
  *
  * Messages by state of the kind:
  *
@@ -30,7 +30,7 @@ import { requireReady } from '../query/read/readiness.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { ChangeFeed, Membership } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type FoldedChange, fold, type RemovalReason } from './fold.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere } from './live-cursor.ts';
@@ -106,20 +106,48 @@ interface LivePosition extends LiveCursor {
 
 type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 
+/** A live list that runs. */
+interface Run {
+  readonly feed: ChangeFeed;
+  readonly request: LiveRequest;
+  readonly joined: JoinedKind;
+}
+
+/** The kind that a live list has joined in the feed. Its id changes when the store file is rebuilt. */
+class JoinedKind {
+  readonly #feed: ChangeFeed;
+  #membership: Membership | null = null;
+
+  constructor(feed: ChangeFeed) {
+    this.#feed = feed;
+  }
+
+  join(kindId: number): void {
+    if (this.#membership?.kindId === kindId) return;
+    this.leave();
+    this.#membership = this.#feed.join(kindId);
+  }
+
+  leave(): void {
+    this.#membership?.leave();
+    this.#membership = null;
+  }
+}
+
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
-  const leave = feed.join();
+  const run: Run = { feed, request, joined: new JoinedKind(feed) };
   try {
-    let position = yield* begin(feed, request);
-    while (position !== null && !stopped(feed, request)) {
+    let position = yield* begin(run);
+    while (position !== null && !stopped(run)) {
       const seen = feed.interruptions;
       request.check(successorOf(position));
       const batch = await feed.next(position.kindId, position, seen, request.signal);
-      if (stopped(feed, request)) return;
+      if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
       if (batch.kind === 'gap' || !batch.changes.every((change) => change.continues)) {
         yield message('GAP', { epoch: position.epoch, sequence: nowhere });
-        position = yield* snapshot(feed, request);
+        position = yield* snapshot(run);
         continue;
       }
       for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request)) {
@@ -131,12 +159,12 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
       position = { ...position, sequence: batch.upTo };
     }
   } finally {
-    leave();
+    run.joined.leave();
   }
 }
 
-function stopped(feed: ChangeFeed, { signal }: LiveRequest): boolean {
-  return signal.aborted || feed.closed;
+function stopped({ feed, request }: Run): boolean {
+  return request.signal.aborted || feed.closed;
 }
 
 function successorOf({ epoch, sequence, count }: LivePosition): LiveStart {
@@ -177,10 +205,10 @@ function liveChange({ type, identity, uid, first, last, reason }: FoldedChange):
 }
 
 /** Sends the messages before the first change. Returns the client's position; null when the list was stopped. */
-async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<LivePosition | null> {
-  const { start } = request;
-  if (start.at === 'snapshot') return yield* snapshot(feed, request);
-  const store = await whenReady(feed, request, start, async (lease, _view, kindId) => ({
+async function* begin(run: Run): Messages<LivePosition | null> {
+  const { start } = run.request;
+  if (start.at === 'snapshot') return yield* snapshot(run);
+  const store = await whenReady(run, start, async (lease, _view, kindId) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
     floor: await readLogFloor(lease),
@@ -200,19 +228,18 @@ async function* begin(feed: ChangeFeed, request: LiveRequest): Messages<LivePosi
   }
   if (inLog && start.at === 'place' && !start.changed) return { ...cursor, kindId, count: start.totalCount };
   yield message('GAP', { epoch, sequence: nowhere });
-  return yield* snapshot(feed, request);
+  return yield* snapshot(run);
 }
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
-async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<LivePosition | null> {
+async function* snapshot(run: Run): Messages<LivePosition | null> {
+  const { request } = run;
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
-    const taken = await whenReady(feed, request, again, (lease, view, kindId) =>
-      takeMatches(lease, view, kindId, request),
-    );
+    const taken = await whenReady(run, again, (lease, view, kindId) => takeMatches(lease, view, kindId, request));
     if (taken === null) return null;
-    const complete = yield* chunks(feed, request, taken);
-    if (stopped(feed, request)) return null;
+    const complete = yield* chunks(run, taken);
+    if (stopped(run)) return null;
     if (!complete) continue;
     const { epoch, revision: sequence, kindId, objects } = taken;
     const count = objects.length;
@@ -223,13 +250,14 @@ async function* snapshot(feed: ChangeFeed, request: LiveRequest): Messages<LiveP
 }
 
 /** Sends the matches with their bodies. False when the log no longer reaches back to their revision, or when stopped. */
-async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: SnapshotMatches): Messages<boolean> {
+async function* chunks(run: Run, taken: SnapshotMatches): Messages<boolean> {
+  const { request } = run;
   const { objects, epoch } = taken;
   for (let from = 0; from < objects.length; from += request.chunk) {
     request.check({ at: 'snapshot' });
     const wanted = objects.slice(from, from + request.chunk);
-    const rows = await unlessStopped(feed, request, (lease) => rowsAsOf(lease, taken, wanted, request));
-    if (rows === null || stopped(feed, request)) return false;
+    const rows = await unlessStopped(run, (lease) => rowsAsOf(lease, taken, wanted, request));
+    if (rows === null || stopped(run)) return false;
     const at = request.now();
     const changes = rows.map((row): LiveChange => {
       const { cluster, key, namespace, name, uid } = row;
@@ -241,25 +269,28 @@ async function* chunks(feed: ChangeFeed, request: LiveRequest, taken: SnapshotMa
   return true;
 }
 
-/** Waits until the kind is synced, then reads; null when the list was stopped. */
+/** Waits until the kind is synced, then reads and joins the kind in the feed. Null when the list was stopped. */
 async function whenReady<T>(
-  feed: ChangeFeed,
-  request: LiveRequest,
+  run: Run,
   start: LiveStart,
   read: (lease: Lease, view: View, kindId: number) => Promise<T>,
 ): Promise<T | null> {
+  const { feed, request, joined } = run;
   const { key } = request.kind;
-  while (!stopped(feed, request)) {
+  while (!stopped(run)) {
     const seen = feed.wakes;
     request.check(start);
     try {
-      return await unlessStopped(feed, request, async (lease) => {
+      const found = await unlessStopped(run, async (lease) => {
         if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
         const view = await readView(lease, request.scopes);
-        const kind = view.get(key);
-        if (kind !== undefined) return await read(lease, view, kind.kindId);
+        const kindId = view.get(key)?.kindId;
+        if (kindId !== undefined) return { kindId, value: await read(lease, view, kindId) };
         throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
       });
+      if (found === null) return null;
+      joined.join(found.kindId);
+      return found.value;
     } catch (error) {
       if (!(error instanceof PortolanError && error.code === 'CACHE_NOT_READY')) throw error;
     }
@@ -269,15 +300,11 @@ async function whenReady<T>(
 }
 
 /** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
-async function unlessStopped<T>(
-  feed: ChangeFeed,
-  request: LiveRequest,
-  work: (lease: Lease) => Promise<T>,
-): Promise<T | null> {
+async function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
   try {
-    return await feed.lease(work, request.signal);
+    return await run.feed.lease(work, run.request.signal);
   } catch (error) {
-    if (stopped(feed, request)) return null;
+    if (stopped(run)) return null;
     throw error;
   }
 }

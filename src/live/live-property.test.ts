@@ -1,12 +1,13 @@
 /**
- * The property of live lists: whatever is written, and however fast a client reads, what it holds after a message with a cursor is
- * what matched at that cursor; across GAPs, and when it goes on by `since` with another filter.
+ * The property of live lists of several kinds: after each message with a cursor, a client holds the objects that matched at that
+ * cursor. It holds for random writes, commit signals and reading speeds, across GAPs, and for clients that resume by `since` with
+ * another filter. Changes of a kind without subscribers are never read.
  */
 
 import { expect, onTestFinished, test } from 'vitest';
-import { type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { describedCrd, type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { LiveClient } from '../../test/kit/live-client.ts';
-import { colored, type Messages, thing, things } from '../../test/kit/live-lists.ts';
+import { colored, type Messages, things } from '../../test/kit/live-lists.ts';
 import { seededRandom } from '../../test/kit/seeded-random.ts';
 import { unrestricted } from '../access/scope.ts';
 import { silentLogger } from '../base/log.ts';
@@ -15,6 +16,10 @@ import { parsePath } from '../catalog/tree/path.ts';
 import { parseExact } from '../catalog/values/values.ts';
 import { matches } from '../query/evaluate/matches.ts';
 import { everything, type Filter } from '../query/plan/filter.ts';
+import { changesOfKind } from '../store/read/changes.ts';
+import { readLayouts } from '../store/read/layout.ts';
+import { type CommittedChanges, joinCommits } from '../store/types/change.ts';
+import type { Reader } from '../store/types/lease.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { decodeLiveCursor, nowhere } from './live-cursor.ts';
 import { type LiveStart, liveList } from './live-list.ts';
@@ -27,21 +32,41 @@ const small: Filter = {
   values: [3],
   ignoreCase: false,
 };
-const filters: readonly Filter[] = [
+const gears = 'gears.example.com';
+const parts = 'parts.example.com';
+/** Changes as the others do, and has no subscriber. */
+const noise = 'noises.example.com';
+const kinds = [things, gears, parts, noise];
+
+const filtersOf = (key: string): readonly Filter[] => [
   everything,
   colored('red'),
   { kind: 'not', of: colored('red') },
   small,
   { kind: 'and', of: [colored('green'), small] },
   { kind: 'clusters', in: ['west'] },
-  { kind: 'ids', in: ['a', 'b', 'c'].map((name) => ({ cluster: 'east', key: things, namespace: 'default', name })) },
+  { kind: 'ids', in: ['a', 'b', 'c'].map((name) => ({ cluster: 'east', key, namespace: 'default', name })) },
 ];
+/** Kind and filter of each subscriber. The last is the only one of its kind, so that the kind loses and gains its window. */
+const subscriptions = [
+  ...filtersOf(things).map((filter) => [things, filter] as const),
+  [gears, everything] as const,
+  [gears, small] as const,
+  [parts, everything] as const,
+];
+const subscribed = [...new Set(subscriptions.map(([key]) => key))];
 const names = [...'abcdefgh'];
 const clusters = ['east', 'west'];
+const spec = { type: 'object', properties: { size: { type: 'integer' }, color: { type: 'string' } } };
+
+function describedKind(key: string, cluster: string) {
+  const [plural = ''] = key.split('.');
+  return describedCrd({ cluster, kind: plural.slice(0, -1), plural, properties: { spec } });
+}
 
 /** The table at every revision that a write has ended at, kept by the test. */
 class History {
-  /** Bodies by cluster and name, and the log's own account of every change after them. */
+  /** Bodies by `kind cluster namespace name`, by revision. */
   readonly tables = new Map<number, ReadonlyMap<string, string>>();
   readonly #fixture: EngineFixture;
 
@@ -53,55 +78,55 @@ class History {
   async note(): Promise<void> {
     await this.#fixture.reader.lease(async (lease) => {
       const rows = await lease.all({
-        sql: `SELECT o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)) FROM object o JOIN body b ON b.id = o.id
-              JOIN resource r ON r.rowset = o.rowset AND r.synced = 1`,
+        sql: `SELECT k.key, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)) FROM object o JOIN body b ON b.id = o.id
+              JOIN resource r ON r.rowset = o.rowset AND r.synced = 1 JOIN kind k ON k.id = o.kind`,
         params: [],
       });
-      this.tables.set(
-        lease.revision,
-        new Map(rows.map(([cluster, namespace, name, body]) => [`${cluster} ${namespace} ${name}`, String(body)])),
-      );
+      const table = new Map(rows.map((row) => [row.slice(0, 4).join(' '), String(row[4])]));
+      this.tables.set(lease.revision, table);
     });
   }
 
-  /** What matches at a revision; null for one in the middle of a transaction, which no table ever showed. */
-  at(revision: number, filter: Filter): ReadonlyMap<string, string> | null {
+  /** What matches of a kind at a revision; null for one in the middle of a transaction, which no table ever showed. */
+  at(revision: number, key: string, filter: Filter): ReadonlyMap<string, string> | null {
     const table = this.tables.get(revision);
     if (table === undefined) return null;
     const held = new Map<string, string>();
     for (const [id, text] of table) {
-      const [cluster = '', namespace = '', name = ''] = id.split(' ');
+      const [kind, cluster = '', namespace = '', name = ''] = id.split(' ');
+      if (kind !== key) continue;
       const body = parseExact(text);
-      if (matches(filter, { cluster, key: things, namespace, name, body })) held.set(id, JSON.stringify(body));
+      if (!matches(filter, { cluster, key, namespace, name, body })) continue;
+      held.set(`${cluster} ${namespace} ${name}`, JSON.stringify(body));
     }
     return held;
   }
 }
 
+type Open = (start: LiveStart, key: string, filter: Filter, signal: AbortSignal) => Messages;
+
 /** A client that reads when it is told to, and goes on elsewhere when it is told to. */
 class Subscriber {
   client = new LiveClient();
+  readonly key: string;
   filter: Filter;
   checked = 0;
   /** What was held at which cursor, to be compared when the history has been noted. */
   #unchecked: { readonly sequence: number; readonly filter: Filter; readonly held: ReadonlyMap<string, string> }[] = [];
   gaps = 0;
-  readonly #open: (start: LiveStart, filter: Filter, signal: AbortSignal) => Messages;
+  readonly #open: Open;
   readonly #history: History;
   #stop = new AbortController();
   #messages: Messages;
   #pending: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(
-    open: (start: LiveStart, filter: Filter, signal: AbortSignal) => Messages,
-    history: History,
-    filter: Filter,
-  ) {
+  constructor(open: Open, history: History, key: string, filter: Filter) {
     this.#open = open;
     this.#history = history;
+    this.key = key;
     this.filter = filter;
-    this.#messages = open({ at: 'snapshot' }, filter, this.#stop.signal);
+    this.#messages = open({ at: 'snapshot' }, key, filter, this.#stop.signal);
   }
 
   /** Asks for a message unless it waits for one. */
@@ -128,7 +153,7 @@ class Subscriber {
   check(): void {
     if (this.#failure !== null) throw this.#failure.error;
     for (const { sequence, filter, held } of this.#unchecked.splice(0)) {
-      const expected = this.#history.at(sequence, filter);
+      const expected = this.#history.at(sequence, this.key, filter);
       if (expected === null) continue;
       expect(Object.fromEntries(held), `at ${sequence}`).toEqual(Object.fromEntries(expected));
       this.checked += 1;
@@ -139,16 +164,21 @@ class Subscriber {
   async resume(filter: Filter): Promise<void> {
     await this.leave();
     const { cursor, sequence } = this.client;
-    const held = sequence === null ? null : this.#history.at(sequence, filter);
+    const held = sequence === null ? null : this.#history.at(sequence, this.key, filter);
     this.filter = filter;
     this.#stop = new AbortController();
     if (cursor === null || held === null) {
       this.client = new LiveClient();
-      this.#messages = this.#open({ at: 'snapshot' }, filter, this.#stop.signal);
+      this.#messages = this.#open({ at: 'snapshot' }, this.key, filter, this.#stop.signal);
     } else {
       // What a list with this filter would have shown at the cursor.
       this.client = new LiveClient({ held, cursor });
-      this.#messages = this.#open({ at: 'cursor', cursor: decodeLiveCursor(cursor) }, filter, this.#stop.signal);
+      this.#messages = this.#open(
+        { at: 'cursor', cursor: decodeLiveCursor(cursor) },
+        this.key,
+        filter,
+        this.#stop.signal,
+      );
     }
   }
 
@@ -173,6 +203,59 @@ class Subscriber {
   }
 }
 
+/** Wakes the feed by random: a signal for each commit, joined, repeated or lost signals, and wakes without a signal. */
+class Signals {
+  readonly #feed: ChangeFeed;
+  readonly #random: () => number;
+  #unsent: CommittedChanges | null = null;
+  #sent: CommittedChanges | null = null;
+
+  constructor(feed: ChangeFeed, random: () => number) {
+    this.#feed = feed;
+    this.#random = random;
+  }
+
+  /** Takes in a commit. It may wake the feed. */
+  note(commit: CommittedChanges): void {
+    this.#unsent = this.#unsent === null ? commit : joinCommits(this.#unsent, commit);
+    const chance = this.#random();
+    if (chance < 0.6) this.send();
+    else if (chance < 0.7) this.#feed.wake();
+    else if (chance < 0.8 && this.#sent !== null) this.#feed.wake(this.#sent);
+    // The signal is lost. The next signal does not connect to those before.
+    else if (chance < 0.85) this.#unsent = null;
+  }
+
+  /** Wakes the feed with all commits since the last signal. */
+  send(): void {
+    if (this.#unsent !== null) this.#feed.wake(this.#unsent);
+    this.#sent = this.#unsent ?? this.#sent;
+    this.#unsent = null;
+  }
+}
+
+/** The reader, with a note of the kinds whose changes are read through it. */
+function notingKinds(reader: Reader, kindIds: Set<number>): Reader {
+  return {
+    ...reader,
+    lease: (work, options) =>
+      reader.lease(
+        (lease) =>
+          work({
+            revision: lease.revision,
+            epoch: lease.epoch,
+            fill: (statements, limit) => lease.fill(statements, limit),
+            async all(statement) {
+              const rows = await lease.all(statement);
+              if (statement.sql === changesOfKind) for (const row of rows) kindIds.add(Number(row[2]));
+              return rows;
+            },
+          }),
+        options,
+      ),
+  };
+}
+
 test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
   'clients hold what matches at each cursor, seed %i',
   async (seed) => {
@@ -181,16 +264,18 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     // Odd seeds keep little of the log, so that positions fall off its floor.
     const maxBytes = seed % 2 === 1 ? 6000 : 1e9;
     const fixture = engineFixture({ writer: { maxDifferences: 4, changeLog: { maxBytes, maxAgeMs: 3_600_000 } } });
-    await fixture.declare(thing('east'), thing('west'));
-    const kind = must(fixture.engine.source.generation().kind(things), 'the kind is in the schema');
-    const feed = new ChangeFeed(fixture.reader, silentLogger, { maxChanges: 10, batch: 4 });
+    await fixture.declare(...kinds.flatMap((key) => clusters.map((cluster) => describedKind(key, cluster))));
+    const readKinds = new Set<number>();
+    const feed = new ChangeFeed(notingKinds(fixture.reader, readKinds), silentLogger, { maxChanges: 10, batch: 4 });
     onTestFinished(() => feed.close());
-    let listening = fixture.writer().onCommit(() => feed.wake());
+    const signals = new Signals(feed, random);
+    let listening = fixture.writer().onCommit((commit) => signals.note(commit));
 
     const history = new History(fixture);
-    const open = (start: LiveStart, filter: Filter, signal: AbortSignal): Messages =>
-      liveList(feed, {
-        kind: { key: things, tree: kind.tree },
+    const open: Open = (start, key, filter, signal) => {
+      const { tree } = must(fixture.engine.source.generation().kind(key), 'the kind is in the schema');
+      return liveList(feed, {
+        kind: { key, tree },
         filter,
         scopes: unrestricted,
         clusters: null,
@@ -201,8 +286,9 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
         now: () => 0,
         check: () => {},
       });
-    const subscribers = filters.map((filter) => new Subscriber(open, history, filter));
-    const speeds = filters.map(() => random());
+    };
+    const subscribers = subscriptions.map(([key, filter]) => new Subscriber(open, history, key, filter));
+    const speeds = subscribers.map(({ key }) => (key === parts ? 0.5 : random()));
 
     const object = (name: string, uid?: string) =>
       made({
@@ -213,11 +299,13 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     let lives = 0;
     const write = async (): Promise<void> => {
       const cluster = pick(clusters);
-      const { synced } = fixture.writer().state(fixture.handle(things, cluster));
+      // Things are written to as often as all others together.
+      const key = random() < 0.5 ? things : pick(kinds.slice(1));
+      const { synced } = fixture.writer().state(fixture.handle(key, cluster));
       const chance = random();
       if (!synced || chance < 0.08) {
         await fixture.sync(
-          things,
+          key,
           names.filter(() => random() < 0.6).map((name) => object(name)),
           cluster,
         );
@@ -225,45 +313,54 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
         // A relist with few differences: everything as it is but one.
         const one = pick(names);
         const rows = [...(history.tables.get(fixture.writer().revision()) ?? [])].filter(([id]) =>
-          id.startsWith(`${cluster} `),
+          id.startsWith(`${key} ${cluster} `),
         );
         const kept = rows.filter(([id]) => !id.endsWith(` ${one}`)).map(([, body]) => body);
-        await fixture.sync(things, random() < 0.5 ? kept : [...kept, object(one)], cluster);
+        await fixture.sync(key, random() < 0.5 ? kept : [...kept, object(one)], cluster);
       } else if (chance < 0.3) {
-        fixture.apply(things, 'DELETED', object(pick(names)), cluster);
+        fixture.apply(key, 'DELETED', object(pick(names)), cluster);
       } else if (chance < 0.4) {
         lives += 1;
-        fixture.apply(things, 'ADDED', object(pick(names), `life-${seed}-${lives}`), cluster);
+        fixture.apply(key, 'ADDED', object(pick(names), `life-${seed}-${lives}`), cluster);
       } else if (chance < 0.43) {
         listening();
         fixture.reopen();
-        listening = fixture.writer().onCommit(() => feed.wake());
+        listening = fixture.writer().onCommit((commit) => signals.note(commit));
       } else if (chance < 0.5) {
         while (fixture.writer().maintain());
       } else {
-        fixture.apply(things, 'MODIFIED', object(pick(names)), cluster);
+        fixture.apply(key, 'MODIFIED', object(pick(names)), cluster);
       }
       await history.note();
     };
 
     await history.note();
-    for (let step = 0; step < 150; step += 1) {
+    for (let step = 0; step < 300; step += 1) {
       await write();
       for (const subscriber of subscribers) subscriber.check();
       for (const [index, subscriber] of subscribers.entries()) {
         if (random() < must(speeds[index], 'a speed')) subscriber.ask();
-        if (random() < 0.03) await subscriber.resume(pick(filters));
+        if (random() < 0.03) await subscriber.resume(pick(filtersOf(subscriber.key)));
       }
     }
     const revision = fixture.writer().revision();
+    // The signal of the last commit may be lost.
+    feed.wake();
     await Promise.all(subscribers.map((subscriber) => subscriber.drain()));
-    for (const subscriber of subscribers) {
-      expect(Object.fromEntries(subscriber.client.held)).toEqual(
-        Object.fromEntries(must(history.at(revision, subscriber.filter), 'the last revision was noted')),
+    for (const { client, filter, key } of subscribers) {
+      expect(Object.fromEntries(client.held)).toEqual(
+        Object.fromEntries(must(history.at(revision, key, filter), 'the last revision was noted')),
       );
     }
     expect(subscribers.reduce((sum, { checked }) => sum + checked, 0)).toBeGreaterThan(50);
+    for (const key of subscribed) {
+      const checked = subscribers.filter((each) => each.key === key).map((each) => each.checked);
+      expect(Math.max(...checked), key).toBeGreaterThan(5);
+    }
     expect(subscribers.reduce((sum, { gaps }) => sum + gaps, 0)).toBeGreaterThan(0);
+    const layouts = await fixture.reader.lease((lease) => readLayouts(lease));
+    const idOf = (key: string) => must(layouts.get(key)?.kindId, 'the kind is in the store');
+    expect([...readKinds].sort()).toEqual(subscribed.map(idOf).sort());
     await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
   },
 );

@@ -41,7 +41,7 @@ export async function openDocumentWorld(seed: number): Promise<DocumentWorld> {
   };
   const reader = openReader(store.file, { readers: 2, waitMs: 60_000, log });
   const engine = createEngine({ reader, log, clock: systemClock, maxPageSize: 500 });
-  store.writer.onCommit(() => engine.wake());
+  store.writer.onCommit((commit) => engine.wake(commit));
   const paths = new Set<string>();
   const ids: string[] = [];
   const { writer } = store;

@@ -95,7 +95,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
     ...options.engine,
     ...(options.scanRows === undefined ? {} : { scanRows: options.scanRows }),
   });
-  const listen = (): void => void writer.onCommit(() => engine.wake());
+  const listen = (): void => void writer.onCommit((commit) => engine.wake(commit));
   listen();
   onTestFinished(async () => {
     engine.close();

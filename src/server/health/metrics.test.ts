@@ -373,6 +373,36 @@ describe('subscriptions', () => {
   });
 });
 
+describe('the feed', () => {
+  test('counts what it reads for the kinds that have subscribers', async () => {
+    const fixture = await declared();
+    await fixture.sync(widgets, []);
+    await fixture.sync(gadgets, []);
+    const { feed } = fixture.engine.source;
+    const { scrape } = await overStore(fixture);
+    const reads = async (): Promise<readonly unknown[]> => {
+      const text = await scrape();
+      const names = ['leases_total', 'changes_read_total', 'bodies_read_total', 'window_changes'];
+      return names.map((name) => sampleOf(text, `portolan_feed_${name}`));
+    };
+    expect(await reads()).toEqual([0, 0, 0, 0]);
+    const messages = await fixture.subscribe('subscription { exampleComWidgetChanges { phase changes { type } } }');
+    await messages.next();
+    const next = messages.next();
+    await eventually(() => expect(feed.waiting).toBe(1));
+    fixture.apply(widgets, 'ADDED', made({ name: 'a' }));
+    await next;
+    const following = messages.next();
+    await eventually(() => expect(feed.waiting).toBe(1));
+    const [leases] = await reads();
+    fixture.apply(gadgets, 'ADDED', made({ name: 'b' }));
+    expect(await reads()).toEqual([leases, 1, 1, 1]);
+    fixture.apply(widgets, 'MODIFIED', made({ name: 'a' }));
+    await following;
+    expect(await reads()).toEqual([expect.any(Number), 2, 3, 2]);
+  });
+});
+
 test('docs/operating.md lists exactly what there is', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
   const { metrics } = await overStore(engineFixture());

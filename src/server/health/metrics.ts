@@ -14,6 +14,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
+import { FeedMetrics } from './feed-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
 import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.ts';
@@ -57,7 +58,7 @@ class MetricsRegistry implements Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
   readonly #store: StoreMetrics;
-  readonly #held: Gauge;
+  readonly #feed: FeedMetrics;
   readonly #kinds: Gauge;
   readonly #generations: Counter;
   readonly #slow: Counter;
@@ -75,11 +76,7 @@ class MetricsRegistry implements Metrics {
     }).set({ version: options.version }, 1);
     this.#store = new StoreMetrics(this.#registry);
     this.operations = new OperationMetrics(this.#registry);
-    this.#held = new Gauge({
-      name: 'portolan_feed_window_changes',
-      help: 'Changes that the feed holds in memory for subscriptions.',
-      registers,
-    });
+    this.#feed = new FeedMetrics(this.#registry);
     this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
     this.#generations = new Counter({
       name: 'portolan_schema_generations_total',
@@ -118,7 +115,7 @@ class MetricsRegistry implements Metrics {
       this.#store.setDisk(disk ?? null);
     });
     this.#part('feed', () => {
-      this.#held.set(source.feed.held);
+      this.#feed.set(source.feed);
       // The engine interrupts the feed once for each generation that it publishes.
       this.#generations.reset();
       this.#generations.inc(source.feed.interruptions);

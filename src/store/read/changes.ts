@@ -10,7 +10,7 @@ import type { Lease } from '../types/lease.ts';
 
 interface ChangesWanted {
   /** All kinds when absent. */
-  readonly kindIds?: readonly number[];
+  readonly kindId?: number;
   /** Only changes with a greater sequence number. */
   readonly after: number;
   /** Only changes up to this one; default everything in the snapshot. */
@@ -32,6 +32,10 @@ function textOf(column: string): string {
   return `CASE typeof(${column}) WHEN 'blob' THEN json(${column}) ELSE ${column} END`;
 }
 
+/**
+ * Changes after a sequence number. By kind they are one range of the index (kind, seq), in its order. Entries of other kinds are not
+ * looked at. A body becomes text only for a row of the answer.
+ */
 const changesSql = (byKind: boolean): string => `
   SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${textOf('c.before')},
     CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
@@ -39,19 +43,20 @@ const changesSql = (byKind: boolean): string => `
       (SELECT coalesce(b.text, json(b.body)) FROM body b WHERE b.id = c.object)) END
   FROM change c
   WHERE c.seq > +? AND c.seq <= +? AND ((c.seq & 255) <> 0 OR tick() = 0)
-    ${byKind ? 'AND c.kind IN (SELECT value FROM json_each(?))' : ''}
+    ${byKind ? 'AND c.kind = +?' : ''}
   ORDER BY c.seq LIMIT +?`;
 const allChanges = changesSql(false);
-const changesOfKinds = changesSql(true);
+/** Exported for a test of its query plan. */
+export const changesOfKind = changesSql(true);
 
 /** Changes in their order. Check `readLogFloor` in the same lease: what is at or below the floor is gone. */
 export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<readonly LoggedChange[]> {
-  const { kindIds, after, limit } = wanted;
+  const { kindId, after, limit } = wanted;
   const upTo = wanted.upTo ?? lease.revision;
   const rows = await lease.all(
-    kindIds === undefined
+    kindId === undefined
       ? { sql: allChanges, params: [after, upTo, limit] }
-      : { sql: changesOfKinds, params: [after, upTo, JSON.stringify(kindIds), limit] },
+      : { sql: changesOfKind, params: [after, upTo, kindId, limit] },
   );
   return rows.map(([seq, type, kind, cluster, object, namespace, name, uid, rv, at, before, after]) => ({
     seq: Number(seq),
@@ -73,6 +78,24 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
 export async function readLogFloor(lease: Lease): Promise<number> {
   const [row] = await lease.all({ sql: 'SELECT log_floor FROM state', params: [] });
   return Number(row?.[0]);
+}
+
+/** Exported for a test of its query plan. Each kind costs one look into an index. */
+export const kindsThatChanged = `
+  SELECT log_floor, (SELECT json_group_array(w.value ->> 0) FROM json_each(?) w
+    WHERE EXISTS (SELECT 1 FROM change c WHERE c.kind = w.value ->> 0 AND c.seq > w.value ->> 1)) FROM state`;
+
+/**
+ * Which of these kinds have a change after their sequence number, and the floor of the log. No body is read.
+ * @param positions sequence number by id of the kind.
+ */
+export async function readChangedKinds(
+  lease: Lease,
+  positions: ReadonlyMap<number, number>,
+): Promise<{ readonly floor: number; readonly kindIds: ReadonlySet<number> }> {
+  const [row] = await lease.all({ sql: kindsThatChanged, params: [JSON.stringify([...positions])] });
+  const [floor, kindIds] = row ?? [];
+  return { floor: Number(floor), kindIds: new Set(JSON.parse(String(kindIds)) as readonly number[]) };
 }
 
 /**

@@ -36,6 +36,7 @@ export class ReaderThread {
     const { heapMb, onDamage, ...data } = options;
     this.#onDamage = onDamage;
     this.#worker = new Worker(new URL('./reader.worker.ts', import.meta.url), {
+      name: 'reader',
       workerData: { ...data, flags: this.#flags } satisfies ReaderWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });

@@ -81,7 +81,7 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
     expect(await readDescriptionRows(lease, described)).toEqual(described);
     expect(await readResourceProgress(lease)).toMatchObject([{ synced: true, lastResourceVersion: '5', objects: 1 }]);
     expect(await readLogFloor(lease)).toBe(0);
-    const changes = await readChanges(lease, { kindIds: [1], after: 1, limit: 10 });
+    const changes = await readChanges(lease, { kindId: 1, after: 1, limit: 10 });
     expect(changes.map(({ seq, type, name }) => [seq, type, name])).toEqual([
       [2, 'MODIFIED', 'a'],
       [3, 'DELETED', 'a'],

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
-import { idleStatus, type ResourceHandle } from '../types/progress.ts';
 import { open, read } from '../../../test/kit/written-store.ts';
 import { joinCommits } from '../types/change.ts';
+import { idleStatus, type ResourceHandle } from '../types/progress.ts';
 import { openWriter } from '../write/writer.ts';
 import type { Commit } from './commit-signal.ts';
 
