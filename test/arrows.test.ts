@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   operation: ['base', 'catalog', 'access', 'store', 'query', 'live'],
   graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'operation'],
   server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'graphql', 'live'],
+  upstream: ['base', 'catalog', 'kube', 'access'],
   sim: ['base'],
   cli: [
     'base',

@@ -209,6 +209,7 @@ function recorded(connection: Connection, asked: URLSearchParams[]): Connection 
     source: connection.source,
     proxy: connection.proxy,
     close: () => connection.close(),
+    connectAs: (identity) => connection.connectAs(identity),
     request: (request) => {
       const [path, query] = request.path.split('?');
       if (path === '/api/v1/configmaps') asked.push(new URLSearchParams(query));

@@ -18,11 +18,12 @@ export interface CertificateAuthority {
   readonly ca: string;
   /**
    * A leaf with these names, such as `IP:127.0.0.1` or `DNS:localhost`. It is valid from `fromDays` until `untilDays` days from now;
-   * negative numbers are in the past.
+   * negative numbers are in the past. Kubernetes reads the organization of a client certificate as a group.
    */
   issue(options: {
     names: readonly string[];
     commonName?: string;
+    organization?: string;
     fromDays?: number;
     untilDays?: number;
   }): Promise<Certificate>;
@@ -39,7 +40,7 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
   const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   writeFileSync(
     at('ca.cnf'),
-    `[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index.txt')}\nnew_certs_dir=${dir}\nserial=${at('serial')}\ndefault_md=sha256\npolicy=any\nunique_subject=no\ncopy_extensions=copy\n[any]\ncommonName=supplied\n`,
+    `[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index.txt')}\nnew_certs_dir=${dir}\nserial=${at('serial')}\ndefault_md=sha256\npolicy=any\nunique_subject=no\ncopy_extensions=copy\n[any]\norganizationName=optional\ncommonName=supplied\n`,
   );
   writeFileSync(at('index.txt'), '');
   writeFileSync(at('serial'), '01\n');
@@ -50,10 +51,11 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
   let issued = 0;
   return {
     ca: readFileSync(at('ca.crt'), 'utf8'),
-    issue: async ({ names, commonName = 'leaf', fromDays = -1, untilDays = 30 }) => {
+    issue: async ({ names, commonName = 'leaf', organization, fromDays = -1, untilDays = 30 }) => {
+      const subject = `${organization === undefined ? '' : `/O=${organization}`}/CN=${commonName}`;
       const base = at(`leaf-${++issued}`);
       await run('openssl', [
-        ...['req', '-new', ...ec, '-subj', `/CN=${commonName}`, '-keyout', `${base}.key`, '-out', `${base}.csr`],
+        ...['req', '-new', ...ec, '-subj', subject, '-keyout', `${base}.key`, '-out', `${base}.csr`],
         ...(names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join(',')}`]),
       ]);
       await run('openssl', [

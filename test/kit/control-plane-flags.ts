@@ -16,6 +16,8 @@ export interface ControlPlanePlace {
 export interface ApiServerOptions {
   /** False lets watches and lists go to etcd, which remembers until it is compacted; true by default. */
   readonly watchCache?: boolean;
+  /** PEM file of the authority whose client certificates name users: CN is the user, each O is a group. */
+  readonly clientCaFile?: string;
 }
 
 /** The controllers of 1.20 that need certificates or a cloud; newer servers leave them out by themselves and refuse unknown names. */
@@ -42,8 +44,9 @@ export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): 
   ];
 }
 
-export function apiServerFlags(place: ControlPlanePlace, { watchCache = true }: ApiServerOptions): readonly string[] {
+export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptions): readonly string[] {
   const { dir, ports } = place;
+  const { watchCache = true, clientCaFile } = options;
   return [
     `--etcd-servers=http://127.0.0.1:${ports.client}`,
     `--secure-port=${ports.secure}`,
@@ -58,6 +61,7 @@ export function apiServerFlags(place: ControlPlanePlace, { watchCache = true }: 
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged',
     `--watch-cache=${watchCache}`,
+    ...(clientCaFile === undefined ? [] : [`--client-ca-file=${clientCaFile}`]),
     ...(hasInsecurePort(place) ? ['--insecure-port=0'] : []),
   ];
 }

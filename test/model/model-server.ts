@@ -79,6 +79,9 @@ export class ModelServer {
       source: 'the model',
       proxy: undefined,
       request: (request) => this.#answer(request),
+      connectAs: () => {
+        throw new Error('the model knows no callers');
+      },
       close: async () => {},
     };
   }

@@ -127,6 +127,17 @@ describe('a request', () => {
     });
   });
 
+  test('sends the name of an impersonated user as UTF-8 bytes', async () => {
+    const server = await serve(ok);
+    await ask(await open({ server: server.url }, { token: 'secret', as: 'Jürgen', 'as-groups': ['Büro'] }));
+    const { headers } = server.requests[0] as IncomingMessage;
+    // Node reads each byte of a header as one character.
+    const received = [headers['impersonate-user'], headers['impersonate-group']].map((value) =>
+      Buffer.from(String(value), 'latin1').toString('utf8'),
+    );
+    expect(received).toEqual(['Jürgen', 'Büro']);
+  });
+
   test('sends basic credentials', async () => {
     const server = await serve(ok);
     await ask(await open({ server: server.url }, { username: 'a', password: 'b:c' }));

@@ -1,27 +1,38 @@
 /**
  * A connection to one API server: where it is, who we are there, and the wire.
  *
- * Owns: the dispatcher of one cluster and its credentials. Requests go in with a path and come out as a status, headers
- * and a stream; what they mean is the RestClient's business.
- * Never: follows a redirect, asks for compression, parses a body, or talks to a server nobody named.
+ * Owns: the connections to one cluster and the gateway's credentials there. Requests go in with a path and come out as a status,
+ * headers and a stream; what they mean is the RestClient's business.
+ * Never: follows a redirect, asks for compression, parses a body, or talks to a server that no configuration names. Never sends a
+ * header that says who is calling, except those of the identity that the request is made as.
  *
- * The life of a request: credentials (shared, cached) -> dispatcher for their TLS material -> answer. On a 401 the
- * credentials are dropped and fetched once more; when they have changed the request is sent once more. When the TLS
- * material has changed, a new dispatcher takes over and the old one ends with the last stream on it.
+ * A request of the gateway: credentials (shared, cached) -> dispatcher for their TLS material -> answer. On a 401 the credentials are
+ * dropped and fetched once more; when they have changed the request is sent once more.
+ *
+ * A request of a caller with a token: the callers' pool, without the gateway's certificate, key and headers -> answer. The gateway's
+ * connections are wrong for it. kube-apiserver takes the client certificate before it looks at a token, so the request would act as the
+ * gateway. A 401 is about the caller: it is returned, and the gateway's credentials stay as they are.
+ *
+ * All callers of a cluster share one pool. This mixes no identities. The pool speaks HTTP/1.1: each request has its own Authorization
+ * header, and the server keeps no identity with a connection. No connection and no TLS session of the pool carries a certificate.
+ *
+ * A request that impersonates a user: as a request of the gateway, with the headers of the impersonation. Its 401 is about the gateway.
  */
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
+import type { BearerToken } from '../credentials/bearer-token.ts';
 import {
   CredentialProvider,
   type Credentials,
   checkStaticMaterial,
   loadCredentials,
+  loadWithoutIdentity,
 } from '../credentials/credentials.ts';
+import { type IdentityHeaders, type ImpersonatedUser, impersonationHeaders } from '../credentials/impersonation.ts';
 import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig.ts';
-import { createDispatcher } from '../http/dispatcher.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
+import { TransportPool } from '../http/transport-pool.ts';
 
 /** How to reach one cluster; plain data, so that it can cross to another thread. */
 export interface ClusterOptions {
@@ -63,19 +74,36 @@ export interface ConnectionAnswer {
   readonly body: Readable;
 }
 
-export interface Connection {
+/** The identity of requests that are not the gateway's own. */
+export type RequestIdentity =
+  /** The token is sent alone, without anything of the gateway's credentials. */
+  | { readonly type: 'token'; readonly token: BearerToken }
+  /** The gateway's credentials are sent, and say that they act as this user. */
+  | { readonly type: 'impersonation'; readonly user: ImpersonatedUser };
+
+/** Sends requests to one API server, all of them with the same identity. */
+export interface RequestSender {
   /** The cluster's name in Portolan. */
   readonly cluster: string;
   /** The server's URL without a trailing slash. */
   readonly server: string;
+  /** Rejects with what the transport threw, with a PortolanError about credentials, or with the signal's reason. */
+  request(request: ConnectionRequest): Promise<ConnectionAnswer>;
+}
+
+/** Sends requests as the gateway, and makes senders for others. */
+export interface Connection extends RequestSender {
   readonly context: string;
   /** Where the configuration came from, for messages. */
   readonly source: string;
   /** The proxy on the way, without its credentials. */
   readonly proxy: string | undefined;
-  /** Rejects with what the transport threw, with a PortolanError about credentials, or with the signal's reason. */
-  request(request: ConnectionRequest): Promise<ConnectionAnswer>;
-  /** Ends all that runs on it. */
+  /**
+   * Sends requests with this identity, and never with the gateway's own. Ends with this connection. Throws BAD_USER_INPUT for a user
+   * that no header can name, and CONFIGURATION where the kubeconfig impersonates a user itself.
+   */
+  connectAs(identity: RequestIdentity): RequestSender;
+  /** Ends all that runs on it, of callers too. */
   close(): Promise<void>;
 }
 
@@ -97,9 +125,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   const config = proxyUrl === undefined ? found : { ...found, cluster: { ...found.cluster, proxyUrl } };
   await checkStaticMaterial(config);
   const clock = options.clock ?? systemClock;
-  const provider = new CredentialProvider(() => loadCredentials(config, { env, clock }), clock);
-  return new UndiciConnection(config, options.name ?? config.context, server, provider);
+  return new UndiciConnection(config, options.name ?? config.context, server, {
+    gateway: new CredentialProvider(() => loadCredentials(config, { env, clock }), clock),
+    caller: new CredentialProvider(() => loadWithoutIdentity(config, clock), clock),
+  });
 }
+
+/** Headers by which a server may learn who is calling. A request has them from its identity alone. */
+const identityHeader = /^(authorization|proxy-authorization|cookie|impersonate-.*|x-remote-.*)$/i;
 
 class UndiciConnection implements Connection {
   readonly cluster: string;
@@ -109,12 +142,19 @@ class UndiciConnection implements Connection {
   readonly proxy: string | undefined;
   readonly #origin: string;
   readonly #basePath: string;
-  readonly #credentials: CredentialProvider;
-  #wire: { readonly fingerprint: string; readonly dispatcher: Dispatcher } | undefined;
-  readonly #retired = new Set<Dispatcher>();
+  readonly #impersonates: boolean;
+  readonly #gateway: CredentialProvider;
+  readonly #caller: CredentialProvider;
+  readonly #gatewayPool = new TransportPool();
+  readonly #callerPool = new TransportPool();
   #closed = false;
 
-  constructor(config: ClusterConfig, cluster: string, server: URL, credentials: CredentialProvider) {
+  constructor(
+    config: ClusterConfig,
+    cluster: string,
+    server: URL,
+    credentials: { readonly gateway: CredentialProvider; readonly caller: CredentialProvider },
+  ) {
     this.cluster = cluster;
     this.context = config.context;
     this.source = config.source;
@@ -122,39 +162,75 @@ class UndiciConnection implements Connection {
     this.#origin = server.origin;
     this.#basePath = server.pathname.replace(/\/+$/, '');
     this.server = this.#origin + this.#basePath;
-    this.#credentials = credentials;
+    this.#impersonates = config.user.impersonateUser !== undefined || config.impersonation !== undefined;
+    this.#gateway = credentials.gateway;
+    this.#caller = credentials.caller;
   }
 
-  async request(request: ConnectionRequest): Promise<ConnectionAnswer> {
+  request(request: ConnectionRequest): Promise<ConnectionAnswer> {
+    return this.#requestAsGateway(request, {});
+  }
+
+  connectAs(identity: RequestIdentity): RequestSender {
+    const { cluster, server } = this;
+    if (identity.type === 'token') {
+      const { token } = identity;
+      return { cluster, server, request: (request) => this.#requestWithToken(request, token) };
+    }
+    if (this.#impersonates) {
+      throw new PortolanError(
+        'CONFIGURATION',
+        `Context ${this.context} in ${this.source} impersonates a user itself, so it cannot impersonate callers: remove its as, as-groups, as-uid and as-user-extra.`,
+      );
+    }
+    const headers = impersonationHeaders(identity.user);
+    return { cluster, server, request: (request) => this.#requestAsGateway(request, headers) };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#gatewayPool.close(), this.#callerPool.close()]);
+  }
+
+  async #requestAsGateway(request: ConnectionRequest, impersonation: IdentityHeaders): Promise<ConnectionAnswer> {
     request.signal?.throwIfAborted();
-    const first = await this.#credentials.get();
-    const answer = await this.#send(request, first);
+    const send = (credentials: Credentials): Promise<ConnectionAnswer> =>
+      this.#send(request, this.#gatewayPool, credentials, { ...credentials.headers, ...impersonation });
+    const first = await this.#gateway.get();
+    const answer = await send(first);
     if (answer.status !== 401) return answer;
-    this.#credentials.drop(first);
-    const second = await this.#credentials.get().catch((error: unknown) => {
+    this.#gateway.drop(first);
+    const second = await this.#gateway.get().catch((error: unknown) => {
       discard(answer.body);
       throw error;
     });
     if (sameCaller(first, second)) return answer;
     discard(answer.body);
-    return this.#send(request, second);
+    return send(second);
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    const dispatchers = [...this.#retired, ...(this.#wire === undefined ? [] : [this.#wire.dispatcher])];
-    this.#wire = undefined;
-    this.#retired.clear();
-    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
-  }
-
-  async #send(request: ConnectionRequest, credentials: Credentials): Promise<ConnectionAnswer> {
+  async #requestWithToken(request: ConnectionRequest, token: BearerToken): Promise<ConnectionAnswer> {
     request.signal?.throwIfAborted();
-    const { statusCode, headers, body } = await this.#dispatcherFor(credentials).request({
+    const trust = await this.#caller.get();
+    return this.#send(request, this.#callerPool, trust, { authorization: `Bearer ${token.reveal()}` });
+  }
+
+  async #send(
+    request: ConnectionRequest,
+    pool: TransportPool,
+    { transport, transportFingerprint }: Credentials,
+    identity: IdentityHeaders,
+  ): Promise<ConnectionAnswer> {
+    request.signal?.throwIfAborted();
+    refuseIdentityHeaders(request);
+    if (this.#closed) {
+      throw new PortolanError('UPSTREAM_UNAVAILABLE', `The connection to ${this.cluster} was closed: open a new one.`);
+    }
+    const { statusCode, headers, body } = await pool.dispatcherFor(transport, transportFingerprint).request({
       origin: this.#origin,
       path: this.#basePath + request.path,
       method: request.method,
-      headers: { 'accept-encoding': 'identity', ...request.headers, ...credentials.headers },
+      headers: { 'accept-encoding': 'identity', ...request.headers, ...identity },
       body: request.body ?? null,
       signal: request.signal ?? null,
       headersTimeout: request.headersTimeoutMs,
@@ -162,26 +238,16 @@ class UndiciConnection implements Connection {
     });
     return { status: statusCode, headers, body };
   }
+}
 
-  #dispatcherFor(credentials: Credentials): Dispatcher {
-    if (this.#closed) {
-      throw new PortolanError('UPSTREAM_UNAVAILABLE', `The connection to ${this.cluster} was closed: open a new one.`);
-    }
-    const wire = this.#wire;
-    if (wire?.fingerprint === credentials.transportFingerprint) return wire.dispatcher;
-    const dispatcher = createDispatcher(credentials.transport);
-    this.#wire = { fingerprint: credentials.transportFingerprint, dispatcher };
-    if (wire !== undefined) this.#retire(wire.dispatcher);
-    return dispatcher;
-  }
-
-  #retire(dispatcher: Dispatcher): void {
-    this.#retired.add(dispatcher);
-    dispatcher.close().then(
-      () => this.#retired.delete(dispatcher),
-      () => this.#retired.delete(dispatcher),
-    );
-  }
+/** A defect of Portolan, never of a caller. The message does not have the header's value. */
+function refuseIdentityHeaders({ headers = {} }: ConnectionRequest): void {
+  const refused = Object.keys(headers).find((name) => identityHeader.test(name));
+  if (refused === undefined) return;
+  throw new PortolanError(
+    'INTERNAL_SERVER_ERROR',
+    `A request sets the header ${refused}, which says who is calling: send the request with connectAs.`,
+  );
 }
 
 function sameCaller(a: Credentials, b: Credentials): boolean {

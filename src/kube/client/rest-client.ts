@@ -10,7 +10,7 @@
 import type { Readable } from 'node:stream';
 import { PortolanError } from '../../base/errors.ts';
 import { ApiError, apiErrorFromAnswer, apiErrorFromNetwork, apiErrorFromNonsense } from '../http/api-error.ts';
-import type { Connection, ConnectionAnswer, HttpMethod } from './connection.ts';
+import type { Connection, ConnectionAnswer, HttpMethod, RequestSender } from './connection.ts';
 
 /** Query parameters; a list repeats the parameter, undefined leaves it out. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -61,14 +61,15 @@ export interface RestClientOptions {
 
 const errorBodyLimit = 256 * 1024;
 
-export class RestClient {
-  readonly connection: Connection;
+/** Sends as the gateway by a Connection, and as a caller by what `connectAs` gives. */
+export class RestClient<Sender extends RequestSender = Connection> {
+  readonly connection: Sender;
   readonly #headersTimeoutMs: number;
   readonly #bodyTimeoutMs: number;
   readonly #userAgent: string;
   readonly #maxBodyBytes: number;
 
-  constructor(connection: Connection, options: RestClientOptions = {}) {
+  constructor(connection: Sender, options: RestClientOptions = {}) {
     this.connection = connection;
     this.#headersTimeoutMs = options.headersTimeoutMs ?? 60_000;
     this.#bodyTimeoutMs = options.bodyTimeoutMs ?? 60_000;

@@ -18,6 +18,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Transport } from '../http/dispatcher.ts';
 import { providerHeaders } from './auth-provider.ts';
 import { runExecPlugin } from './exec-credential.ts';
+import { extraHeader, headerBytes } from './impersonation.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 import { oidcCredential } from './oidc-credential.ts';
 
@@ -114,6 +115,22 @@ export async function loadCredentials(
   };
 }
 
+/**
+ * What requests of callers need of a cluster: the transport that trusts the server, without the gateway's headers, certificate and
+ * key. Asks no identity provider and runs no plugin.
+ */
+export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): Promise<Credentials> {
+  const { ca } = await readMaterial({ ...config, user: { name: 'caller' } });
+  const transport = transportOf(config, { ca, cert: undefined, key: undefined });
+  return {
+    headers: {},
+    transport,
+    transportFingerprint: fingerprint(transport),
+    refreshAt: clock.now() + refreshMs,
+    expiresAt: Number.POSITIVE_INFINITY,
+  };
+}
+
 /** The TLS material that needs no network and no plugin, read once so that a broken file shows at the start. */
 export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
   const { ca, cert, key } = await readMaterial(config);
@@ -176,7 +193,7 @@ async function headersOf(config: ClusterConfig): Promise<Record<string, string |
     }
   }
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-  if (impersonateUser !== undefined) headers['impersonate-user'] = impersonateUser;
+  if (impersonateUser !== undefined) headers['impersonate-user'] = headerBytes(impersonateUser);
   return headers;
 }
 
@@ -198,9 +215,9 @@ function impersonate(config: ClusterConfig, headers: Record<string, string | str
   const as = config.impersonation;
   if (as === undefined) return;
   // One line a group: a joined line would be one group with a comma in its name.
-  if (as.groups.length > 0) headers['impersonate-group'] = [...as.groups];
-  if (as.uid !== undefined) headers['impersonate-uid'] = as.uid;
-  for (const [key, values] of as.extra) headers[`impersonate-extra-${encodeURIComponent(key)}`] = [...values];
+  if (as.groups.length > 0) headers['impersonate-group'] = as.groups.map(headerBytes);
+  if (as.uid !== undefined) headers['impersonate-uid'] = headerBytes(as.uid);
+  for (const [key, values] of as.extra) headers[extraHeader(key)] = values.map(headerBytes);
 }
 
 function transportOf({ cluster }: ClusterConfig, { ca, cert, key }: Material): Transport {

@@ -1,0 +1,61 @@
+/**
+ * The headers of impersonation: Impersonate-User, -Group, -Uid and -Extra.
+ *
+ * They are exact: the server reads the name that is meant. A text is sent as UTF-8 bytes, as kubectl sends it. A value with spaces
+ * around it is refused, because HTTP drops them: `admin ` would become `admin`.
+ *
+ * Example: { name: 'jane', groups: ['dev', 'a, b'], extra: { 'example.com/Scopes': ['x'] } } becomes
+ *   impersonate-user: jane
+ *   impersonate-group: dev
+ *   impersonate-group: a, b
+ *   impersonate-extra-example.com%2FScopes: x
+ */
+import { PortolanError } from '../../base/errors.ts';
+
+/** The user that a request is made as, by credentials with the right to impersonate. */
+export interface ImpersonatedUser {
+  /** Never empty: without a name the server would take the request for one of the gateway itself. */
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** Servers before 1.22 ignore it. */
+  readonly uid?: string;
+  /** The server reads keys in lower case. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export type IdentityHeaders = Readonly<Record<string, string | string[]>>;
+
+/** Throws BAD_USER_INPUT for a user that no header can name exactly. */
+export function impersonationHeaders({ name, groups, uid, extra = {} }: ImpersonatedUser): IdentityHeaders {
+  const headers: Record<string, string | string[]> = { 'impersonate-user': exact('user name', name) };
+  // One line for each group: a joined line would be one group with a comma in its name.
+  if (groups.length > 0) headers['impersonate-group'] = groups.map((group) => exact('group', group));
+  if (uid !== undefined) headers['impersonate-uid'] = exact('uid', uid);
+  for (const [key, values] of Object.entries(extra)) {
+    exact('extra key', key);
+    if (values.length > 0) headers[extraHeader(key)] = values.map((value) => exact('extra value', value));
+  }
+  return headers;
+}
+
+/** The name of the header for a key of the extra fields: what no header name may have is percent-encoded. */
+export function extraHeader(key: string): string {
+  const encoded = encodeURIComponent(key).replace(/[()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  return `impersonate-extra-${encoded}`;
+}
+
+/** The characters of a header value that are sent as the UTF-8 bytes of this text. */
+export function headerBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function exact(what: string, text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  if (text === '' || text !== text.trim() || /[\x00-\x1f\x7f]/.test(text) || !text.isWellFormed()) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `The ${what} ${JSON.stringify(text)} cannot be impersonated: it must not be empty, begin or end with a space, or have control characters.`,
+    );
+  }
+  return headerBytes(text);
+}

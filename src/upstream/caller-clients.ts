@@ -1,0 +1,48 @@
+/**
+ * The API servers of all clusters, for requests as a caller.
+ *
+ * Owns: the connections to the clusters, and the rule which credentials a cluster may get. Never: sends a request as the gateway, keeps
+ * a caller's credentials, or sends a token to another cluster than its own.
+ *
+ * A client is made for the requests of one caller, and is cheap: the connections behind it are shared (src/kube/client/connection.ts).
+ */
+import { PortolanError } from '../base/errors.ts';
+import type { Connection, RequestSender } from '../kube/client/connection.ts';
+import { RestClient } from '../kube/client/rest-client.ts';
+import type { CallerCredentials } from './caller-credentials.ts';
+
+/** Sends every request as one caller. */
+export type CallerClient = RestClient<RequestSender>;
+
+export class CallerClients {
+  readonly #connections: ReadonlyMap<string, Connection>;
+
+  /** Takes the connections over: `close` ends them. */
+  constructor(connections: readonly Connection[]) {
+    this.#connections = new Map(connections.map((connection) => [connection.cluster, connection]));
+  }
+
+  /**
+   * A client of the cluster as the caller. Throws NOT_FOUND for an unknown cluster, FORBIDDEN for a token of another cluster, and what
+   * `connectAs` of the connection throws. The client's own requests fail with ApiError: a 401 is UNAUTHENTICATED, and is the caller's.
+   */
+  client(cluster: string, credentials: CallerCredentials): CallerClient {
+    const connection = this.#connections.get(cluster);
+    if (connection === undefined) {
+      const known = [...this.#connections.keys()].join(', ');
+      throw new PortolanError('NOT_FOUND', `There is no cluster ${JSON.stringify(cluster)}: choose one of ${known}.`);
+    }
+    if (credentials.type === 'token' && credentials.cluster !== cluster) {
+      throw new PortolanError(
+        'FORBIDDEN',
+        `The caller's token is for the cluster ${credentials.cluster} and is not sent to ${cluster}: send requests to ${credentials.cluster}.`,
+      );
+    }
+    return new RestClient(connection.connectAs(credentials));
+  }
+
+  /** Ends all connections and what runs on them. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+  }
+}
