@@ -3,15 +3,15 @@
 /** One object as it comes from the API server. */
 export interface IncomingObject {
   /**
-   * The object's JSON text exactly as received (int64 and escapes intact), metadata.managedFields there or not. apiVersion and kind
-   * may be missing in lists.
+   * The object's JSON text exactly as received, with int64 and escapes intact. It may contain metadata.managedFields.
+   * Items of a list may lack apiVersion and kind.
    */
   readonly text: string;
-  /** What the text was made of, if the caller has it anyway. It may be no UTF-8. */
+  /** The bytes that `text` was decoded from, if the caller has them. They may be invalid UTF-8. */
   readonly bytes?: Uint8Array;
-  /** The parsed object, if the caller has it anyway. Unsafe integers in it may be rounded. */
+  /** The parsed object, if the caller has it. Its unsafe integers may be rounded. */
   readonly value?: unknown;
-  /** For an object that has none of its own: what it is known and compared by. */
+  /** Synthetic identity of an object that has no uid and resourceVersion of its own. */
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
@@ -21,7 +21,7 @@ export interface IncomingEvent {
   readonly object: IncomingObject;
 }
 
-/** An object as a list of metadata tells of it. */
+/** An item of a metadata-only list. */
 export interface ListedObject {
   readonly namespace: string;
   readonly name: string;

@@ -2,7 +2,7 @@
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 
-/** A path that stands in a slot of a kind's promoted table. `ready` once every row has it. */
+/** A path that has a column in a kind's promoted table. `ready` once every row has its value. */
 export interface PromotedSlot {
   readonly path: string;
   readonly type: LeafType;
@@ -21,12 +21,17 @@ export interface PathUse {
 }
 
 /**
- * What came of a wish for a column: it has one now (and is filled by housekeeping), it had one, the kind has so few rows that it
- * needs none, all columns are taken by paths that are declared or were needed lately, or its first list is just coming.
+ * The result of a request for a promoted column.
+ *
+ *   promoted  the path has a column now; housekeeping fills it
+ *   known     the path had a column already
+ *   few rows  the kind has too few rows to need a column
+ *   no room   declared or recently used paths take all columns
+ *   not now   the first list of the kind is being stored
  */
 export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room' | 'not now';
 
-/** What the query compiler needs to know of a kind's tables; read in the lease or cached by revision of `layoutVersion`. */
+/** A kind's tables, for the query compiler. Read in the lease, or cached by `layoutVersion`. */
 export interface KindLayout {
   /** Store-wide integer of (group, plural). */
   readonly kindId: number;

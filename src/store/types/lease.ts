@@ -1,7 +1,7 @@
-/** Read access to the store: one snapshot, lent for one operation. */
+/** Read access to the store: one snapshot for one operation. */
 import type { Row, Statement } from './statement.ts';
 
-/** A read connection lent to one operation for one snapshot. */
+/** Exclusive use of a read connection by one operation, with one snapshot. */
 export interface Lease {
   /** Sequence number of the newest change that this snapshot contains. */
   readonly revision: number;
@@ -9,8 +9,8 @@ export interface Lease {
   readonly epoch: string;
   all(statement: Statement): Promise<readonly Row[]>;
   /**
-   * Runs the statements in turn until `limit` rows are there: how range segments of a keyset page are read. Each has a LIMIT of its
-   * own.
+   * Runs the statements in turn until they have returned `limit` rows. Reads the range segments of a keyset page.
+   * Each statement has its own LIMIT.
    */
   fill(statements: readonly Statement[], limit: number): Promise<readonly Row[]>;
 }
@@ -18,14 +18,14 @@ export interface Lease {
 export interface LeaseOptions {
   /** Aborting cancels a running statement too (within 50 ms) and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds; default from the reader's options. Past it the lease is cut and the caller gets TIMEOUT. */
+  /** Milliseconds; default from the reader's options. After that the lease is cancelled and the caller gets TIMEOUT. */
   readonly timeoutMs?: number;
 }
 
 /** A lease that its holder ends; `end` is idempotent. */
 export type OpenLease = Lease & { end(): void };
 
-/** The asynchronous reader interface: another engine may stand behind it one day. */
+/** The asynchronous reader interface. It does not depend on SQLite, so that another engine can implement it. */
 export interface Reader {
   lease<T>(work: (lease: Lease) => Promise<T>, options?: LeaseOptions): Promise<T>;
   /** Takes a lease that the caller ends: for operations whose steps are not one function. */

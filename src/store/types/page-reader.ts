@@ -4,16 +4,16 @@ import type { Row, Statement } from './statement.ts';
 
 /** One page, read and written as text in the thread that reads it. */
 export interface PageRequest {
-  /** Run in turn until `limit` lines are there. Each gives lines, as src/store/pages/page-lines.ts says. */
+  /** Run in turn until they have returned `limit` lines. src/store/pages/page-lines.ts describes the lines. */
   readonly statements: readonly Statement[];
-  /** The same, with lines that tell all. */
+  /** The same statements with lines that carry every row in full. */
   readonly fullStatements: readonly Statement[];
   readonly limit: number;
-  /** Rows that are shown; what is found beyond only counts. */
+  /** Rows on the page. Rows beyond it are only counted. */
   readonly shown: number;
   /** The rows come in the reverse of the order in which they are shown. */
   readonly reversed: boolean;
-  /** A PageTemplate as JSON text: threads know it again by that. */
+  /** A PageTemplate as JSON text. Threads cache the parsed template by this text. */
   readonly template: string;
 }
 
@@ -27,14 +27,14 @@ export interface PageText {
   readonly last: string | null;
 }
 
-/** What one snapshot says to several statements and pages at once. */
+/** The results of several statements and pages in one snapshot. */
 export interface PagesRead {
   readonly revision: number;
   readonly epoch: string;
   readonly layoutVersion: number;
   readonly rows: readonly (readonly Row[])[];
   readonly pages: readonly PageText[];
-  /** Characters that were read of objects. */
+  /** Characters read from objects. */
   readonly bytes: number;
 }
 
@@ -43,8 +43,8 @@ export interface PageReader {
   /** The statements give few rows, and so does each page. One message to a reader thread and one back. */
   pages(statements: readonly Statement[], pages: readonly PageRequest[], options?: LeaseOptions): Promise<PagesRead>;
   /**
-   * At once, on the calling thread: for pages that look at few rows, with loops that tick at one of eight. `spent` when it would have
-   * taken long, null when it cannot be now; a reader thread may be asked then.
+   * Reads synchronously on the calling thread. For pages that scan few rows; their loops call tick() at every eighth row.
+   * Returns `spent` when the budget is used up, and null when reading here is impossible. The caller may then use a reader thread.
    */
   pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null;
 }

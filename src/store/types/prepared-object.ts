@@ -1,4 +1,4 @@
-/** A listed object, ready to be stored, and the recipe it was made by. */
+/** A listed object that is ready to be stored, and the recipe that prepared it. */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { SqlValue } from './statement.ts';
 
@@ -7,7 +7,7 @@ export interface Owner {
   readonly controller: boolean;
 }
 
-/** What is indexed of an object beside its promoted paths. */
+/** The indexed metadata of an object. Promoted paths are not part of it. */
 export interface IndexedMetadata {
   /** The empty string for cluster-scoped objects. */
   readonly namespace: string;
@@ -28,7 +28,7 @@ export interface KindNamesOnWire {
   readonly kind: string;
 }
 
-/** What an object's rows depend on besides the object. Plain data; two that are equal as JSON are the same. */
+/** The inputs of an object's rows besides the object itself. Plain data: recipes with equal JSON are the same recipe. */
 export interface Recipe {
   readonly names: KindNamesOnWire;
   readonly withheld: readonly string[];
@@ -37,8 +37,8 @@ export interface Recipe {
 }
 
 export interface PreparedObject extends IndexedMetadata {
-  /** Of the promoted slots. */
+  /** Order keys of the promoted slots, in the order of `Recipe.slots`. */
   readonly keys: readonly SqlValue[];
-  /** JSONB, without what is dropped and withheld. */
+  /** JSONB without dropped fields and redacted paths. */
   readonly body: Uint8Array;
 }

@@ -1,4 +1,4 @@
-/** How ingest stands with collections and resources. */
+/** The ingest progress of collections and resources. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 
 /** A collection inside one store: a resource of one cluster, over all namespaces or in one of them. */
@@ -11,22 +11,22 @@ export interface ResourceHandle {
   readonly namespace: string;
 }
 
-/** How ingest stands with a resource; kept in the store so that the serve role and a restart can read it. */
+/** The ingest status of a resource. The store keeps it for the serve role and for the next start. */
 export interface IngestStatus {
   readonly phase: 'IDLE' | 'LISTING' | 'WATCHING' | 'POLLING' | 'BACKOFF' | 'PARKED' | 'STOPPED';
-  /** When the last event of a watch was taken; milliseconds since the epoch, or null. */
+  /** When the last watch event was applied; milliseconds since the epoch, or null. */
   readonly lastEventAt: number | null;
-  /** When the server last showed that it had nothing else: the last event, bookmark, whole list or opening of a watch. */
+  /** Time of the last event, bookmark, whole list or opened watch: the server had nothing newer then. */
   readonly lastSignAt: number | null;
   /**
-   * Since when the tables may lack what the server has: milliseconds since the epoch. Null while a watch is open, and before the
-   * first whole list.
+   * Since when the tables may lag behind the server: milliseconds since the epoch. Null while a watch is open, and before the first
+   * whole list.
    */
   readonly staleSince: number | null;
   readonly error: string | null;
   /** Restarts by reason (`expired`, `network`, `status 500`, …). */
   readonly restarts: Readonly<Record<string, number>>;
-  /** The server refused it last (no rights, no such collection): other collections of the resource do not wait for this one. */
+  /** The server refused the last request (forbidden, not found). Other collections of the resource do not wait for this one. */
   readonly refused: boolean;
 }
 
@@ -44,20 +44,20 @@ export const idleStatus: IngestStatus = {
 export interface ResourceState {
   readonly handle: ResourceHandle;
   readonly described: DescribedResource;
-  /** The collection's resourceVersion up to which the tables are true; null before the first sync. */
+  /** The collection's resourceVersion that the tables have reached; null before the first sync. */
   readonly lastResourceVersion: string | null;
   /** True after the first committed replace. */
   readonly synced: boolean;
-  /** The stored bodies are of another shape than the declared one: a watch would leave them so, a replace compares them. */
+  /** The stored bodies have another shape than the declared one. Only a replace compares them; a watch does not. */
   readonly outdated: boolean;
   readonly objects: number;
   readonly status: IngestStatus;
 }
 
-/** What changes of a collection's state while it is ingested. */
+/** The part of a collection's state that ingest changes. */
 export type CollectionProgress = Omit<ResourceState, 'described' | 'outdated'>;
 
-/** The same of a resource: the sum of its collections. */
+/** The progress of a resource: the sum of its collections. */
 export interface ResourceProgress {
   readonly cluster: string;
   /** resourceKey */
@@ -67,8 +67,8 @@ export interface ResourceProgress {
   /** True when every collection is. */
   readonly synced: boolean;
   readonly objects: number;
-  /** That of the collection which is worst off, with the newest event and all restarts. */
+  /** The worst status of the collections, with the newest event and the sum of restarts. */
   readonly status: IngestStatus;
-  /** By namespace; one without a namespace where the resource is ingested over all of them. */
+  /** One per namespace, or a single one without a namespace when ingest covers all namespaces. */
   readonly collections: readonly CollectionProgress[];
 }

@@ -1,13 +1,14 @@
 /**
- * SQL as data: fragments of text with their parameters, put together by a template.
+ * SQL as data: fragments of text with their parameters, composed by a tagged template.
  *
- * Invariant: a value that came from outside is a parameter, never text. Whatever stands between `${` and `}` is bound, unless it
- * is a fragment itself; `raw` takes only names that this house made up. So statements of one shape have one text, and SQLite's
- * prepared statements are found again.
+ *   sql`name = ${'web'} AND ${raw('kind')} IN (${3n})`  ->  sql: name = +? AND kind IN (+?)   params: ['web', 3n]
  *
- * A parameter is written `+?`. SQLite looks at the value of a bare `?` where it stands in a LIMIT or beside a column, to plan with it,
- * and from then on plans the statement anew whenever anything is bound: longer than most pages take to read. The plus changes no
- * value and hides it from the planner.
+ * Invariant: an external value is a parameter, never text. The template binds each `${…}`, except fragments, which it inserts.
+ * `raw` takes only names that this project defines. Statements of one shape therefore have one text, and the cache of prepared
+ * statements finds them again.
+ *
+ * A parameter is written `+?`. SQLite plans with the value of a bare `?` in a LIMIT or beside a column. It then plans the statement
+ * again at each new binding, which takes longer than reading most pages. The plus changes no value and hides it from the planner.
  */
 import type { SqlValue, Statement } from './statement.ts';
 
@@ -40,12 +41,12 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly (Fragment | 
   return new Fragment(text, params);
 }
 
-/** Text of ours: names of tables and columns. */
+/** Trusted text: names of tables and columns. */
 export function raw(text: string): Fragment {
   return new Fragment(text, nothing);
 }
 
-/** The fragments one behind the other. */
+/** Concatenates fragments with a separator. */
 export function join(fragments: readonly Fragment[], separator: string): Fragment {
   return new Fragment(
     fragments.map((fragment) => fragment.sql).join(separator),
@@ -53,7 +54,7 @@ export function join(fragments: readonly Fragment[], separator: string): Fragmen
   );
 }
 
-/** `(a AND b AND …)`; 1 when there is nothing to hold. */
+/** `(a AND b AND …)`; 1 without conditions. */
 export function all(conditions: readonly Fragment[]): Fragment {
   return (
     balanced(
@@ -63,12 +64,12 @@ export function all(conditions: readonly Fragment[]): Fragment {
   );
 }
 
-/** `(a OR b OR …)`; 0 when there is nothing to choose. */
+/** `(a OR b OR …)`; 0 without conditions. */
 export function any(conditions: readonly Fragment[]): Fragment {
   return balanced(conditions, 'OR') ?? raw('0');
 }
 
-/** SQLite bounds the depth of an expression, and a chain of a thousand terms is a thousand deep: long ones become a tree. */
+/** SQLite bounds the depth of an expression. A chain of 1,000 terms is 1,000 deep, so long chains become a balanced tree. */
 function balanced(conditions: readonly Fragment[], operator: 'AND' | 'OR'): Fragment | null {
   const [first] = conditions;
   if (first === undefined) return null;
@@ -80,7 +81,7 @@ function balanced(conditions: readonly Fragment[], operator: 'AND' | 'OR'): Frag
   return sql`(${left} ${raw(operator)} ${right})`;
 }
 
-/** More values than this travel as one JSON text, since SQLite takes only so many parameters. */
+/** Longer lists are bound as one JSON text, because SQLite limits the number of parameters. */
 const mostParameters = 20;
 
 /** `expression IN (…)`; text and integers only. */

@@ -1,6 +1,6 @@
-/** What SQLite takes and gives: values, rows, compiled statements. */
+/** Values, rows and compiled statements of SQLite. */
 
-/** What SQLite takes and gives here: integers beyond 2^53 travel as bigint in, as text out. */
+/** A bound parameter or a column value. Integers beyond 2^53 are bound as bigint and read as text. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** A compiled statement. Only `query` and `store` look inside. */
@@ -12,7 +12,7 @@ export interface Statement {
 /** Rows come as arrays, in the order of the statement's columns. */
 export type Row = readonly SqlValue[];
 
-/** Characters of a row's texts: what reading it is counted as. */
+/** Characters of a row's texts: the measure of the bytes read. */
 export function textLength(row: Row): number {
   let length = 0;
   for (const value of row) if (typeof value === 'string') length += value.length;

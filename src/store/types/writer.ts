@@ -1,11 +1,11 @@
-/** The write side of the store: what a writer takes, and what it answers. */
+/** The write side of the store: inputs and results of the writer. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';
 import type { PreparedObject, Recipe } from './prepared-object.ts';
 import type { IngestStatus, ResourceHandle, ResourceState } from './progress.ts';
 
-/** What one applied batch or replace did. */
+/** The changes of one applied batch or replace. */
 export interface ApplySummary {
   readonly added: number;
   readonly modified: number;
@@ -15,22 +15,22 @@ export interface ApplySummary {
   readonly revision: number;
 }
 
-/** What is thought of a listed object whose uid and version are those of its row. */
+/** How to treat a listed object with the uid and version of its row: trust it to be equal, or compare the bodies. */
 export type SameVersions = 'trust' | 'compare';
 
-/** A staged replacement of a resource's whole set. Visible in one step at commit, not before. */
+/** A staged replacement of all objects of a resource. The commit makes it visible in one step. */
 export interface Replace {
   /** Adds listed objects to the staging set; may be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
-  /** What another thread needs to make objects ready for `putPrepared`; null where they must be put as they are. */
+  /** The recipe by which another thread prepares objects for `putPrepared`; null where only `put` is possible. */
   readonly recipe: Recipe | null;
-  /** Adds objects that were made ready by this recipe. Throws CONFLICT when another one holds by now. */
+  /** Adds objects prepared by this recipe. @throws CONFLICT when the recipe has changed since. */
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void;
-  /** Resolves when the store has room for more; to be awaited between two calls of `put`, while other work goes on. */
+  /** Resolves when the write-ahead log can take more. Await it between two calls of `put`; it does not block the event loop. */
   room(): Promise<void>;
-  /** Takes an object out of the staging set: it was deleted while the set was still coming. Nothing where it is not staged. */
+  /** Removes an object that was deleted while the list was still arriving. Does nothing when it is not staged. */
   remove(namespace: string, name: string): void;
-  /** Publishes the staged set as a difference to what is there, at the list's resourceVersion. */
+  /** Publishes the staged set as a difference from the stored one, at the list's resourceVersion. */
   commit(resourceVersion: string): Promise<ApplySummary>;
   abort(): void;
   readonly count: number;
@@ -38,31 +38,31 @@ export interface Replace {
 
 /** A comparison of a collection's rows with a list; reads only. */
 export interface Audit {
-  /** What is to be listed: exactly this version. */
+  /** The version to list (resourceVersionMatch=Exact). */
   readonly resourceVersion: string;
   check(objects: readonly ListedObject[]): void;
-  /** What was found, after all of the list; null when the rows were replaced meanwhile. */
+  /** Call after the whole list. Null when the rows were replaced meanwhile. */
   finish(): Promise<AuditResult | null>;
 }
 
 export interface AuditResult {
   /** Objects of the list. */
   readonly compared: number;
-  /** Listed and not stored; stored with another uid or version; stored and not listed. */
+  /** `missing`: listed and not stored. `different`: stored with another uid or version. `surplus`: stored and not listed. */
   readonly missing: number;
   readonly different: number;
   readonly surplus: number;
 }
 
-/** Plain data; a type alias, so that it can be handed on as a record. */
+/** Plain data; a type alias, so that it is assignable to a record. */
 export type DiskUse = {
-  /** Of the database file, without pages that are free. */
+  /** Size of the database file without free pages. */
   readonly usedBytes: number;
-  /** What the database file may have; null without a budget. */
+  /** The database file's share of the disk budget; null without a budget. */
   readonly maxBytes: number | null;
-  /** True while something is given up for room. */
+  /** True while housekeeping removes data to free space. */
   readonly tight: boolean;
-  /** What was given up since the start of the process, by what it was. */
+  /** Log entries and Events removed for space since the process started. */
   readonly shed: { readonly changes: number; readonly events: number };
 };
 
@@ -70,35 +70,35 @@ export type DiskUse = {
 export interface Writer {
   readonly epoch: string;
   revision(): number;
-  /** Says which cluster answers under this name. Another uid than the stored one drops that cluster's data and logs RESET. */
+  /** Registers the cluster behind this name. A uid other than the stored one drops the cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
   /**
-   * Makes or updates a collection: the resource over all namespaces, or in the given one. A changed shape hash, version or promotion
-   * is taken in place for all collections of the resource; rows stay.
+   * Creates or updates a collection: the resource over all namespaces, or in the given one. A changed shape hash, version or
+   * promotion applies in place to all collections of the resource; rows stay.
    */
   declare(described: DescribedResource, namespace?: string): ResourceHandle;
-  /** Removes a collection with all its rows; the log gets one RESET. In bounded transactions. */
+  /** Removes a collection with all its rows, in bounded transactions. The log gets one RESET. */
   drop(handle: ResourceHandle): Promise<void>;
   states(cluster?: string): readonly ResourceState[];
   state(handle: ResourceHandle): ResourceState;
   apply(handle: ResourceHandle, events: readonly IncomingEvent[], resourceVersion: string): ApplySummary;
   /**
-   * Begins a replace. With `sameVersions: 'compare'` an object of the version that is stored is compared by its body: a server that
-   * went back in time gives versions a second time.
+   * Begins a replace. `sameVersions: 'compare'` compares bodies where the versions are equal. A server restored from a backup
+   * assigns the same versions a second time.
    */
   replace(handle: ResourceHandle, sameVersions?: SameVersions): Replace;
-  /** Begins to compare; null where there is nothing to compare yet, or right now. */
+  /** Begins a comparison; null before the first sync, or while a replace makes it impossible. */
   audit(handle: ResourceHandle): Audit | null;
   /** Advances lastResourceVersion without rows (a bookmark); persisted with the next commit or every 30 s. */
   bookmark(handle: ResourceHandle, resourceVersion: string): void;
   setStatus(handle: ResourceHandle, status: IngestStatus): void;
   /** Deletes the oldest objects of a resource until the bound holds (Events); `maxAgeMs` by creation time. */
   retain(handle: ResourceHandle, bound: { maxObjects: number; maxAgeMs: number }): number;
-  /** Queries need a column for this path, or use the one that they have: those that nobody uses make room for others. */
+  /** Reports that a query uses this path. The path gets a column, or its column stays in use; unused columns are reassigned. */
   promote(use: PathUse): PromotionOutcome;
-  /** How much disk is used, and whether anything is given up for room. */
+  /** The disk use, and whether housekeeping removes data to free space. */
   disk(): DiskUse;
-  /** Bounded housekeeping: log retention, making room, backfill of promoted slots. Returns true while there is more to do. */
+  /** One bounded step of housekeeping: log retention, freeing space, backfill of promoted slots. True while work is left. */
   maintain(): boolean;
   close(): void;
 }
