@@ -1,8 +1,8 @@
 /**
- * One SQLite connection, wrapped: the only file of the house that imports better-sqlite3.
+ * Wraps one SQLite connection. Only this file imports better-sqlite3.
  *
- * Owns: a bounded cache of prepared statements, the text of the statement in every error, the log of slow statements. Never logs
- * parameters, because they hold bodies.
+ * Owns: a bounded cache of prepared statements, the statement text in every error, and the log of slow statements.
+ * Never logs parameters, because they contain bodies.
  */
 import BetterSqlite from 'better-sqlite3';
 import type { Logger } from '../../base/log.ts';
@@ -22,32 +22,32 @@ interface DatabaseOptions {
   readonly cachedStatements?: number;
 }
 
-/** How long a transaction tries to begin. */
+/** Milliseconds for which a transaction tries to begin. */
 const beginWaitMs = 5000;
-/** Before each page in the log. */
+/** Size of the header before each page in the log. */
 const frameHeaderBytes = 24;
-/** Nobody ever wakes who waits here. */
+/** Never notified; used only to sleep. */
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
-/** What a function of ours that SQL may call takes and gives. */
+/** An application-defined SQL function. */
 type SqlFunction = (...args: readonly SqlValue[]) => SqlValue;
 
-/** The same over the rows of a group. */
+/** An application-defined aggregate over the rows of a group. */
 interface SqlAggregate<State> {
   readonly start: () => State;
   readonly step: (state: State, ...args: readonly SqlValue[]) => void;
   readonly result: (state: State) => SqlValue;
 }
 
-/** The write-ahead log up to its last frame, and what of it is not in the database file yet. */
+/** Size of the write-ahead log up to its last frame, and of the part that is not in the database file yet. */
 interface LogSize {
   readonly bytes: number;
   readonly pendingBytes: number;
-  /** None where all is written back: the next commit begins the log anew then, unless a snapshot still reads from it. */
+  /** `bytes`, or 0 once all is written back. The next commit then restarts the log, unless a snapshot still reads from it. */
   readonly heldBytes: number;
 }
 
-/** Values of named parameters (`@name`), behind those of the others. */
+/** Values of named parameters (`@name`). They follow the positional ones. */
 export type NamedValues = Readonly<Record<string, SqlValue>>;
 
 interface RunResult {
@@ -75,7 +75,7 @@ export function sqliteCodeOf(error: unknown): string | null {
   return error instanceof BetterSqlite.SqliteError ? error.code : null;
 }
 
-/** SQLite has no code of its own for JSON that it will not take (too deep, for one). */
+/** Whether SQLite refused a JSON text, for example because it is too deep. SQLite has no error code for it. */
 export function refusesJson(error: unknown): boolean {
   return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
 }
@@ -167,7 +167,7 @@ export class Database {
     });
   }
 
-  /** What is to be thrown instead of an error of SQLite; hears of each. */
+  /** Sets the function that maps each SQLite error to the error to throw. */
   onError(translate: (error: DatabaseError) => Error): void {
     this.#translate = translate;
   }
@@ -177,8 +177,8 @@ export class Database {
   }
 
   /**
-   * The cached statement of this text, prepared when needed. The least recently used one goes when the cache is full. A parameter of a
-   * LIMIT is written `+?`: with a bare one SQLite plans the statement anew whenever its value changes.
+   * Returns the prepared statement of this text, from an LRU cache. Write a parameter of a LIMIT as `+?`: with a bare one SQLite
+   * plans the statement again whenever its value changes.
    */
   statement(sql: string): PreparedStatement {
     const known = this.#statements.get(sql);
@@ -205,7 +205,7 @@ export class Database {
     return prepared;
   }
 
-  /** Runs statements that have no parameters and give no rows. */
+  /** Runs statements that have no parameters and return no rows. */
   exec(sql: string): void {
     const started = performance.now();
     try {
@@ -217,7 +217,7 @@ export class Database {
     }
   }
 
-  /** The first column of the first row that a pragma answers. */
+  /** The first column of the first row of a pragma's result. */
   pragma(text: string): unknown {
     try {
       return this.#connection.pragma(text, { simple: true });
@@ -235,13 +235,13 @@ export class Database {
     }
   }
 
-  /** Makes a function callable from SQL. A deterministic one must give the same answer to the same arguments for ever. */
+  /** Makes a function callable from SQL. A deterministic one must always return the same result for the same arguments. */
   define(name: string, options: { readonly deterministic: boolean; readonly arity: number }, body: SqlFunction): void {
     const wrapped = Object.defineProperty((...args: SqlValue[]) => body(...args), 'length', { value: options.arity });
     this.#connection.function(name, { deterministic: options.deterministic, varargs: false }, wrapped);
   }
 
-  /** Makes an aggregate function callable from SQL: a state for each group, `step` for each row, `result` at its end. Deterministic. */
+  /** Makes a deterministic aggregate callable from SQL: a state for each group, `step` for each row, `result` at the end. */
   defineAggregate<State>(name: string, arity: number, { start, step, result }: SqlAggregate<State>): void {
     const wrapped = Object.defineProperty(
       (state: State, ...args: unknown[]) => {
@@ -253,7 +253,7 @@ export class Database {
     this.#connection.aggregate(name, { start, step: wrapped, result, deterministic: true, varargs: false });
   }
 
-  /** Runs `work` in one write transaction: all of it, or none. */
+  /** Runs `work` in one write transaction; an error rolls it back. */
   transaction<T>(work: () => T): T {
     this.begin();
     return this.finish(() => {
@@ -263,7 +263,7 @@ export class Database {
     });
   }
 
-  /** Does `work` inside the open transaction, which it may commit; when it throws, the transaction is rolled back. */
+  /** Runs `work` inside the open transaction, which `work` may commit. An error rolls the transaction back. */
   finish<T>(work: () => T): T {
     try {
       return work();
@@ -278,7 +278,7 @@ export class Database {
     try {
       this.#connection.exec('ROLLBACK');
     } catch (error) {
-      // The first error is the one to be told; a connection that cannot even do this gives up its transaction with its next lock.
+      // The caller gets the first error. A connection that cannot roll back loses its transaction with its next lock.
       this.#log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a rollback failed');
     }
   }
@@ -288,8 +288,8 @@ export class Database {
   }
 
   /**
-   * Takes the write lock. SQLite's own waiting sleeps up to 100 ms between two tries, far longer than a checkpoint holds the lock,
-   * so a connection without it (`PRAGMA busy_timeout = 0`) tries every millisecond here.
+   * Takes the write lock. SQLite's busy handler sleeps up to 100 ms between two tries; a checkpoint holds the lock far shorter.
+   * A connection without the handler (`PRAGMA busy_timeout = 0`) therefore tries every millisecond here.
    */
   begin(): void {
     const begin = this.statement('BEGIN IMMEDIATE');
@@ -306,8 +306,8 @@ export class Database {
   }
 
   /**
-   * How long the write-ahead log is. Outside of a transaction only: SQLite refuses to tell in one (SQLITE_LOCKED). By the header of
-   * the log's index, https://sqlite.org/walformat.html, so it costs no more than a look at a file.
+   * The size of the write-ahead log. Call it outside a transaction only; inside one SQLite fails with SQLITE_LOCKED.
+   * SQLite reads the header of the log's index (https://sqlite.org/walformat.html), so the call is cheap.
    */
   log(): LogSize {
     const [, frames = 0, backfilled = 0] = (this.statement('PRAGMA main.wal_checkpoint(NOOP)').get() ?? []).map(Number);
@@ -318,10 +318,10 @@ export class Database {
   }
 
   /**
-   * Writes the whole log back, so that the next commit begins it anew; false when others were in the way for that long. The file
-   * keeps its size: to cut it would hold the lock for many times as long, and what is there is written over. For a connection that
-   * waits in its own way, as in `begin`. Another checkpoint under way is refused at once by SQLite, whatever the busy timeout, so
-   * it is waited for here.
+   * Writes the whole log back, so that the next commit restarts it; false when other connections blocked it for `patienceMs`.
+   * The log file keeps its size and is overwritten; truncating it would hold the lock many times as long.
+   * For a connection without SQLite's busy handler, as in `begin`. SQLite refuses a second checkpoint at once, whatever the busy
+   * timeout, so this method waits for a running one.
    */
   restartLog(patienceMs: number): boolean {
     const deadline = performance.now() + patienceMs;
@@ -345,7 +345,7 @@ export class Database {
     this.#connection.close();
   }
 
-  /** The error to throw for one that a statement threw: ours stay as they are, SQLite's get the statement's text. */
+  /** Maps an error that a statement threw: SQLite's errors get the statement's text, all others stay as they are. */
   explain(error: unknown, sql: string): unknown {
     return error instanceof BetterSqlite.SqliteError ? this.#translate(new DatabaseError(error, sql)) : error;
   }

@@ -1,33 +1,35 @@
 /**
- * Inserts several rows by one statement, since each statement and each parameter has its price: what all rows have in common is
+ * Inserts several rows with one statement, because each statement and each parameter costs time. Columns that all rows share are
  * bound once.
  *
- * SQLite keeps copies of the pages that a statement of several rows writes to, so that it can be undone alone, where one of its rows
- * may fail half-way; with a key of integers that it is given, any row may. So only the first row is given its key, by a statement of
- * its own, and the others take the keys that follow it.
+ * SQLite may have to undo a statement of several rows alone. It then copies each page that the statement writes to. It does so where
+ * a row can fail half-way, and a row with an explicit integer key can. So only the first row gets an explicit key, with a statement
+ * of its own. The other rows take the keys that follow.
+ *
+ *   ids 7, 8, 9  ->  INSERT … id 7  ->  INSERT … two rows without ids: SQLite assigns 8 and 9
  */
 import { must } from '../../base/must.ts';
 import type { SqlValue } from '../types/statement.ts';
 import type { Database, NamedValues } from './database.ts';
 
-/** Rows of one statement: halves of it for what is left over, so that there are few forms of a statement. */
+/** Most rows of one statement. Remaining rows use halves of it (32, 16, …), so that few statement texts exist. */
 export const rowsAtOnce = 64;
 
-/** How rows of a table are written. The same object each time: what is made of it is kept. */
+/** Describes how to write rows of a table. Pass the same object each time: statement texts are cached by it. */
 export interface RowForm {
-  /** What stands behind INSERT: the table, and what becomes of a row that is there already. */
+  /** The text after INSERT: the conflict clause and the table. */
   readonly into: string;
   /** Columns that all rows of a call share. */
   readonly shared: readonly string[];
   /** Columns of each row, in the order of its values. */
   readonly own: readonly string[];
-  /** What is stored in the first of them, as an expression over one parameter; the parameter itself by default. */
+  /** SQL expression over one parameter for the first own column; the parameter itself by default. */
   readonly first?: string;
 }
 
 export class RowInserter {
   readonly #database: Database;
-  /** Texts of statements, by their number of rows: the same string each time, so that looking up its statement does not hash it anew. */
+  /** Statement texts by number of rows. The same string object each time, so that its hash is computed only once. */
   readonly #texts = new WeakMap<RowForm, string[]>();
   readonly #keyedTexts = new WeakMap<RowForm, string>();
 
@@ -35,7 +37,7 @@ export class RowInserter {
     this.#database = database;
   }
 
-  /** `values`: of all rows, one behind the other; one list of them, since there are dozens for each object. Returns how many rows were written. */
+  /** Returns the number of rows written. `values` has the values of all rows in one flat list: each object has dozens. */
   insert(form: RowForm, shared: NamedValues, values: readonly SqlValue[]): number {
     const width = form.own.length;
     const rows = values.length / width;
@@ -51,8 +53,8 @@ export class RowInserter {
   }
 
   /**
-   * The same for a table whose key is the integer `id`, and rows with these. No row of the table may have a higher one. Where fewer
-   * rows are written than were given, these are not their ids: remove what is there from the first on.
+   * Inserts rows with these ids into a table whose key is the integer `id`. No row of the table may have a higher id.
+   * When fewer rows are written than given, the rows have other ids: the caller must remove all rows from the first id on.
    */
   insertWithIds(form: RowForm, shared: NamedValues, ids: readonly number[], values: readonly SqlValue[]): number {
     const width = form.own.length;
@@ -68,7 +70,7 @@ export class RowInserter {
     return written;
   }
 
-  /** One row with this id. */
+  /** Inserts one row with this id. */
   insertOne(form: RowForm, shared: NamedValues, id: number, values: readonly SqlValue[]): number {
     return this.#database.statement(this.#keyedTextOf(form)).run(...values, { ...shared, id }).changes;
   }

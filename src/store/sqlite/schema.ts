@@ -1,20 +1,22 @@
 /**
- * The tables of a store file, as CREATE statements. A change here that an older file does not have needs a new `formatVersion`;
- * files of another format are rebuilt, because the API server is the truth and this is its copy.
+ * The tables of a store file, as CREATE statements. A change of them needs a new `formatVersion`. Files of another format are
+ * rebuilt, because the API server has the original data and the store is a copy.
  *
- * Life of a row: a reflector's list fills an unpublished rowset -> one update of `resource` publishes it -> watch events change
- * rows in place, each with an entry in `change` -> a wholesale replace publishes another rowset, and the old one stands in
- * `stale_rowset` until housekeeping has removed its rows.
+ * Life of a row:
+ *   1. A reflector's list fills an unpublished rowset.
+ *   2. One update of `resource` publishes the rowset.
+ *   3. Watch events change rows in place, each with an entry in `change`.
+ *   4. A wholesale replace publishes another rowset. `stale_rowset` names the old one until housekeeping has removed its rows.
  */
 
-/** Written to SQLite's application_id: tells our files from anybody else's. */
+/** Written to SQLite's application_id. Identifies a store file of this project. */
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
 export const formatVersion = 6;
 
 export const schemaStatements: readonly string[] = [
-  // What is said once: `epoch` (the life of this file), `clean` (1 when it was closed in order).
+  // Facts about the file: `epoch` (the life of this file), `clean` (1 after a proper close).
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID`,
 
   // One row, written in every commit. `revision`: sequence number of the newest change. `layout_version` moves with kinds and slots,
@@ -32,30 +34,30 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE kind (
      id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT)`,
 
-  // Which path stands in which column of a promoted table, and why (PromotionReason). Until `ready`, rows up to object id `backfilled`
-  // have their value. `used`: when a query was last seen to need it, milliseconds; 0 for what is declared.
+  // The column of each promoted path, and the reason for it (PromotionReason). Until `ready`, rows up to object id `backfilled`
+  // have their value. `used`: time of the last query that needed it, in milliseconds; 0 for declared paths.
   `CREATE TABLE slot (
      kind INTEGER NOT NULL, column_name TEXT NOT NULL, path TEXT NOT NULL, type TEXT NOT NULL, reason TEXT NOT NULL, used INTEGER NOT NULL,
      ready INTEGER NOT NULL, backfilled INTEGER NOT NULL, PRIMARY KEY (kind, column_name)) WITHOUT ROWID`,
 
-  // One collection that is listed and watched: a resource of a cluster, over all namespaces (`namespace` '') or in one of them. Small on
-  // purpose: it is updated in every commit. `body_shape` is the shape under which all bodies were last compared; another than `shape`
-  // makes the next replace compare bodies, not versions alone.
+  // One listed and watched collection: a resource of a cluster, over all namespaces (`namespace` '') or in one of them. Rows are
+  // small because every commit updates one. `body_shape` is the shape at the last comparison of all bodies. Where it differs from
+  // `shape`, the next replace compares bodies, not versions alone.
   `CREATE TABLE resource (
      id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, kind INTEGER NOT NULL, namespace TEXT NOT NULL, version TEXT NOT NULL,
      rowset INTEGER, last_rv TEXT, synced INTEGER NOT NULL, objects INTEGER NOT NULL,
      shape TEXT NOT NULL, body_shape TEXT NOT NULL, status TEXT NOT NULL, UNIQUE (cluster, kind, namespace))`,
   `CREATE INDEX resource_kind ON resource (kind)`,
 
-  // The DescribedResource of a resource, as JSON; one for all its collections. Apart from `resource`, since it is large and seldom written.
+  // The DescribedResource of a resource as JSON, shared by its collections. Not in `resource`, because it is large and rarely written.
   `CREATE TABLE description (cluster TEXT NOT NULL, kind INTEGER NOT NULL, json TEXT NOT NULL, PRIMARY KEY (cluster, kind))`,
 
-  // Rowsets whose rows do not count: abandoned or replaced ones, and those that are being filled.
+  // Rowsets whose rows are not published: abandoned, replaced, or still being filled.
   `CREATE TABLE stale_rowset (rowset INTEGER PRIMARY KEY, kind INTEGER NOT NULL)`,
 
   // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
-  // `seq` is the object's newest change (or the revision at which a replace stored it); `marks` are
-  // labels and owners as JSON, `[{key: value}, [{uid, controller}]]`: where an object's labels are read, and what tells that none changed.
+  // `seq` is the object's newest change, or the revision at which a replace stored it. `marks` has labels and owners as JSON,
+  // `[{key: value}, [{uid, controller}]]`: labels are read from it, and equal `marks` prove that labels and owners are unchanged.
   `CREATE TABLE object (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
      namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
@@ -63,26 +65,26 @@ export const schemaStatements: readonly string[] = [
   `CREATE UNIQUE INDEX object_rowset ON object (rowset, namespace, name)`,
   `CREATE INDEX object_identity ON object (kind, cluster, namespace, name)`,
   `CREATE INDEX object_created ON object (kind, created, cluster, namespace, name)`,
-  // Objects by uid: no index of `object`, since the entries of a first sync come later than its rows (deferred-entries.ts).
+  // Objects by uid. Not an index of `object`, because a first sync writes the entries later than the rows (deferred-entries.ts).
   `CREATE TABLE object_by_uid (uid TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (uid, id)) WITHOUT ROWID`,
 
-  // `body`: JSONB without managedFields, last-applied and withheld paths. Where SQLite refuses the JSON, `text` is the whole of it
-  // and `body` has apiVersion, kind and metadata only. The body to show is always coalesce(text, json(body)).
+  // `body`: JSONB without managedFields, last-applied and redacted paths. Where SQLite refuses the JSON, `text` has all of it and
+  // `body` has only apiVersion, kind and metadata. The displayed body is always coalesce(text, json(body)).
   `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
 
-  // Objects by label; a table of its own as `object_by_uid` is.
+  // Objects by label; a separate table for the same reason as `object_by_uid`.
   `CREATE TABLE object_by_label (
      kind INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
      PRIMARY KEY (kind, key, value, id)) WITHOUT ROWID`,
 
-  // Owner references: `id` is the owned object, `kind` its kind. The owner is found by uid, whether it is ingested or not.
+  // Owner references: `id` is the owned object, `kind` its kind. The owner's uid is kept even when the owner is not ingested.
   `CREATE TABLE edge (
      owner_uid TEXT NOT NULL, id INTEGER NOT NULL, controller INTEGER NOT NULL, kind INTEGER NOT NULL,
      PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
   `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
 
-  // What search looks at of each object (search-index.ts): `text` is true while `seq` is the object's own. The full-text index holds
-  // runs of three characters, by object id, and no text. `search_pending`: objects up to `watermark` that changed since.
+  // The searchable text of each object (search-index.ts): `text` is current while `seq` equals the object's. The full-text index
+  // has trigrams by object id, and no text. `search_pending`: objects up to `watermark` that changed since.
   `CREATE TABLE search_state (one INTEGER PRIMARY KEY CHECK (one = 1), watermark INTEGER NOT NULL, paths TEXT NOT NULL)`,
   `INSERT INTO search_state VALUES (1, 0, '')`,
   `CREATE TABLE search_text (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, text TEXT NOT NULL)`,
@@ -94,8 +96,8 @@ export const schemaStatements: readonly string[] = [
   `CREATE TRIGGER object_deleted AFTER DELETE ON object WHEN old.id <= (SELECT watermark FROM search_state)
      BEGIN INSERT OR IGNORE INTO search_pending VALUES (old.id); END`,
 
-  // The change log. `type`: ADDED, MODIFIED, DELETED, or RESET (object 0, name '': what was known of the kind in this cluster is
-  // void, read the tables). `before`: the body before, JSONB or (typeof text) the text SQLite refused. `at`: milliseconds.
+  // The change log. `type`: ADDED, MODIFIED, DELETED or RESET. RESET (object 0, name '') tells readers to read the kind's tables of
+  // this cluster again. `before`: the previous body, as JSONB or (typeof text) as the text that SQLite refused. `at`: milliseconds.
   `CREATE TABLE change (
      seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, object INTEGER NOT NULL, namespace TEXT NOT NULL,
      name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, before BLOB)`,
@@ -104,27 +106,27 @@ export const schemaStatements: readonly string[] = [
   `CREATE INDEX change_deleted ON change (uid, seq) WHERE type = 'DELETED'`,
 ];
 
-/** A promoted table: as many columns without a type as there may ever be slots, so that no ALTER is needed later. */
+/** A promoted table. It has an untyped column for every possible slot, so that no ALTER is needed later. */
 export function createPromotedTable(name: string, columns: readonly string[]): string {
   return `CREATE TABLE ${name} (
     id INTEGER PRIMARY KEY, rowset INTEGER NOT NULL, cluster TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
     ${columns.join(', ')})`;
 }
 
-/** The index of one slot; ends in identity, so that it gives an order without ties. */
+/** The index of one slot. It ends with the object's identity, so that the order has no ties. */
 export function createSlotIndex(table: string, column: string): string {
   return `CREATE INDEX ${table}_${column} ON ${table} (${column}, cluster, namespace, name)`;
 }
 
 /**
- * The index of a column that is free as yet: without the rows that have no value, so that it costs nothing while all are without.
- * A slot that comes to rows of which there are many already takes such a column, because making an index of them holds the writer.
+ * The partial index of a free column. It skips rows without a value, so it costs nothing while the column is free.
+ * A slot that is added to a large table takes a column with this index, because creating an index over many rows blocks the writer.
  */
 export function createSpareIndex(table: string, column: string): string {
   return `${createSlotIndex(table, column)} WHERE ${column} IS NOT NULL`;
 }
 
-/** The staging file beside the store: what a relist brought, until it is committed. Its content never outlives the writer. */
+/** The staging file beside the store: the objects of a relist until its commit. Its content never outlives the writer. */
 export const stagingStatements: readonly string[] = [
   `CREATE TABLE staging.staged (
      id INTEGER PRIMARY KEY, replace INTEGER NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,

@@ -1,9 +1,9 @@
 /**
- * The functions that SQL may call in this house, the same in readers and in the writer.
+ * The application-defined SQL functions. Readers and the writer have the same ones.
  *
- * `tick()` is the guard of every scan loop: SQLite cannot be interrupted from outside, so each loop calls it at some of its rows
- * (`tickAt` of src/query/sql/tick.ts), and it throws when the statement must die. It is not deterministic, so that SQLite never hoists
- * it out of the loop. All others are pure, and their answers are fixed by docs/values.md.
+ * `tick()` guards every scan loop, because better-sqlite3 cannot interrupt a running statement. Each loop calls it at some of its
+ * rows (`tickAt` of src/query/sql/tick.ts), and it throws when the statement must end. It is not deterministic, so that SQLite never
+ * hoists it out of the loop. All other functions are pure; docs/values.md defines their results.
  */
 
 import { searchText } from '../../catalog/paths/search-text.ts';
@@ -28,7 +28,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
     options.tick();
     return 0;
   });
-  // order_key(type, json): the key under which a JSON text is compared, null when it has none. Takes what `->` gives.
+  // order_key(type, json): the order key of a JSON text, null when it has none. Takes the result of `->`.
   database.define('order_key', { deterministic: true, arity: 2 }, (type, json) =>
     typeof json === 'string' ? storedKey(type as LeafType, parseExact(json)) : null,
   );
@@ -36,30 +36,30 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('matches_pattern', { deterministic: true, arity: 3 }, (pattern, ignoreCase, text) =>
     typeof text === 'string' ? BigInt(patternMatches(String(pattern), Number(ignoreCase) === 1, text)) : null,
   );
-  // search_text(paths, json): what search looks at of an object; `paths` is a JSON list of written paths.
+  // search_text(paths, json): the searchable text of an object; `paths` is a JSON list of paths as text.
   const pathsOf = remembered<readonly Path[]>((written) =>
     (JSON.parse(written) as readonly string[]).map((text) => parsePath(text)),
   );
   database.define('search_text', { deterministic: true, arity: 2 }, (paths, json) =>
     typeof json === 'string' ? searchText(parseExact(json), pathsOf(String(paths))) : null,
   );
-  // number_text(number): the shortest text that stands for it, as JSON.stringify gives it; SQLite's own may say another number.
+  // number_text(number): the shortest text that parses to the number, as JSON.stringify writes it. SQLite's text may not round-trip.
   database.define('number_text', { deterministic: true, arity: 1 }, (number) => JSON.stringify(Number(number)));
-  // text_digest(text): tells texts apart without moving them between threads.
+  // text_digest(text): a hash, to compare texts without moving them between threads.
   database.define('text_digest', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? hashText(text) : null,
   );
-  // natural_key(text): what a text is ordered by where digits count by value.
+  // natural_key(text): the key for natural order, in which digits count by value.
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,
   );
-  // distinct_keys(type, path, json): a JSON list of the keys that stand at a path through lists, each once; [null] when there is none.
-  // A Float's key is the JSON text of its number, for order_key, because SQLite's reading of decimals may differ in the last bit.
+  // distinct_keys(type, path, json): the distinct keys at a path through lists, as a JSON list; [null] without keys.
+  // A Float's key is the JSON text of its number, for order_key, because SQLite may parse decimals to another last bit.
   database.define('distinct_keys', { deterministic: true, arity: 3 }, (type, path, json) => {
     const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));
     return texts.size === 0 ? '[null]' : `[${[...texts].join(',')}]`;
   });
-  // exact_sum(type, key): the Tally of the keys, as text: for the types whose sum SQLite would round.
+  // exact_sum(type, key): the Tally of the keys as text. For types whose sum SQLite would round.
   database.defineAggregate<Tally>('exact_sum', 2, {
     start: () => new Tally(),
     step: (tally, type, key) => {
@@ -67,7 +67,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
     },
     result: (tally) => tally.toText(),
   });
-  // tally_at(type, path, json): the Tally of all keys that stand at a path through lists.
+  // tally_at(type, path, json): the Tally of all keys at a path through lists.
   database.defineAggregate<Tally>('tally_at', 3, {
     start: () => new Tally(),
     step: (tally, type, path, json) => {
@@ -77,7 +77,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   });
 }
 
-/** Paths by their text: a statement names the same few at each row. */
+/** Parsed paths by their text. A statement uses the same few paths at each row. */
 const paths = new Map<string, Path>();
 
 function keysAt(type: LeafType, path: SqlValue | undefined, json: SqlValue | undefined): OrderKey[] {
@@ -96,7 +96,7 @@ function keyText(type: LeafType, key: OrderKey): string {
   return typeof key === 'string' ? JSON.stringify(key) : key.toString();
 }
 
-/** What is parsed of one text is used for many rows. */
+/** Caches the last parsed text, because many rows use the same one. */
 function remembered<T>(make: (text: string) => T): (text: string) => T {
   let known: { readonly text: string; readonly made: T } | null = null;
   return (text) => {

@@ -1,17 +1,17 @@
 /**
- * What is wrong with the place where the store lives, as opposed to a statement that is wrong: told apart by SQLite's codes, because
- * each asks for something else. Whoever wrote has lost its transaction, whole; nothing of it is in the tables, the log or memory.
+ * Faults of the store's environment, as opposed to faulty statements. SQLite's error codes distinguish them, and each has its own
+ * remedy. A fault rolls the whole transaction back: tables, log and memory contain nothing of it.
  *
- *   full     no room on the disk or in the disk budget: something is given up (disk-budget.ts), and it is tried again
- *   io       the disk fails: it is tried again
- *   corrupt  the file is damaged: it is made anew, as another life of the store
- *   busy     another connection holds the lock for longer than anybody may
+ *   full     the disk or the disk budget is full: data is removed (disk-budget.ts), and the work is tried again
+ *   io       the disk fails: the work is tried again
+ *   corrupt  the file is damaged: it is rebuilt with a new epoch
+ *   busy     another connection holds the lock for too long
  */
 import { PortolanError } from '../../base/errors.ts';
 
 type StoreFaultKind = 'full' | 'io' | 'corrupt' | 'busy';
 
-/** CONFIGURATION, because it is the surroundings that are wrong and a person who must mend them. */
+/** A CONFIGURATION error, because an operator must fix the environment. */
 export class StoreFault extends PortolanError {
   readonly kind: StoreFaultKind;
 
@@ -22,13 +22,13 @@ export class StoreFault extends PortolanError {
   }
 }
 
-/** Damage that a reader met, and the file's inode: another file may have replaced it by now. */
+/** Damage that a reader found, with the file's inode, because another file may have replaced the damaged one since. */
 export interface FileDamage {
   readonly inode: number;
   readonly reason: string;
 }
 
-/** What an SQLite code says of the surroundings; null for what is the statement's own fault. */
+/** The environment fault of an SQLite code; null where the statement itself is at fault. */
 export function faultOfCode(code: string): StoreFaultKind | null {
   if (code === 'SQLITE_FULL') return 'full';
   if (code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CANTOPEN' || code === 'SQLITE_READONLY') return 'io';
