@@ -1,4 +1,4 @@
-/** The checkpoint thread on a disk that takes no more: a bound on the size of files, which the kernel holds this process to. */
+/** The checkpoint thread on a full disk, simulated by the kernel's limit on file sizes (RLIMIT_FSIZE). */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ const hasPrlimit = (() => {
   }
 })();
 
-/** Bytes that a file may have; writing more fails with EFBIG, and the signal that comes with it is heard and let go. */
+/** Largest file in bytes. A longer write fails with EFBIG, and the process ignores the signal that comes with it. */
 function limitFiles(bytes: number | 'unlimited'): void {
   execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${bytes}:unlimited`]);
 }
@@ -43,7 +43,7 @@ test.skipIf(!hasPrlimit)('F42: a checkpoint that fails is tried again until the 
   await replace.commit('1');
   await expect.poll(() => beside.log().pendingBytes, { timeout: 20_000 }).toBe(0);
 
-  // The log begins anew, so there is room in it for what the file of the database has none for.
+  // The log restarts, so it takes pages for which the database file has no space.
   limitFiles(statSync(file).size);
   writer.apply(handle, [event('ADDED', { name: 'large', rv: 2, phase: 'x'.repeat(100_000) })], '2');
   const failures = (): number => said.filter((line) => line.includes('cannot be written back')).length;

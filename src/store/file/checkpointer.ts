@@ -7,27 +7,27 @@ import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 
-/** Places in the memory shared with the thread (32-bit integers). */
+/** Indexes into the memory shared with the thread (32-bit integers). */
 export const checkpointFlags = { stop: 0, started: 1, stopped: 2, firstFillOver: 3, length: 4 } as const;
 
 export interface CheckpointerData {
   readonly file: string;
   readonly flags: Int32Array<SharedArrayBuffer>;
-  /** Bytes in the log that are worth a checkpoint. */
+  /** Bytes in the log from which a passive checkpoint runs. */
   readonly passiveBytes: number;
-  /** Size of the log above which all of it is written back, so that it begins anew; the reader's gate stands at the same size. */
+  /** Above this size the thread writes the whole log back, so that it restarts. The readers' WalGate uses the same size. */
   readonly gateBytes: number;
   /** The file is written without syncs until the flag says that its first fill is over. */
   readonly unsyncedFill: boolean;
 }
 
-/** Why checkpoints have begun to fail, null when one has gone well again; or why the end of a first fill could not be synced. */
+/** `failing`: why checkpoints began to fail, null when one succeeded again. `unsynced`: why the sync after a first fill failed. */
 export type CheckpointerMessage = { readonly failing: string | null } | { readonly unsynced: string };
 
 export interface Checkpointer {
-  /** Waits, without the event loop, until the thread has closed its connection; at most a second. */
+  /** Blocks until the thread has closed its connection; at most a second. */
   stop(): void;
-  /** Syncs the file and its log in the thread, and has it synced from then on. */
+  /** Syncs the file and its log in the thread. The thread writes with syncs from then on. */
   endUnsyncedFill(): void;
 }
 

@@ -1,12 +1,11 @@
 /**
  * The checkpoint thread: writes the log back into the database file, beside the writer.
  *
- * Passive checkpoints hold up nobody. A log that has grown past the gate must begin anew, which needs a moment in which all of it is
- * written back and no reader has a snapshot of it: the reader's gate (wal-gate.ts) makes one, and this thread tries until it finds
- * it. A try fails at once when somebody is in the way, so that the writer's lock is held no longer than the few frames that were
- * left over.
+ * Passive checkpoints block no other connection. A log longer than the gate must restart. That needs a moment in which all of it is
+ * written back and no reader has a snapshot of it. The reader's gate (wal-gate.ts) creates such a moment, and this thread retries
+ * until then. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining frames.
  *
- * A full or failing disk does not end the thread: it says so once, tries again less and less often, and says when it goes on.
+ * A full or failing disk does not end the thread. It reports the failure once, retries with increasing delay, and reports recovery.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';
@@ -23,13 +22,13 @@ const say = (message: CheckpointerMessage): void => port.postMessage(message);
 const busyMs = 10;
 const idleMs = 50;
 const gatedMs = 3;
-/** Looks without a commit after which what little is left is written back too. */
+/** Looks without a commit after which a small remainder is written back too. */
 const quietLooks = 40;
 
-/** Bytes that the checkpoint at the gate may find left: few enough to hold the writer's lock for. */
+/** Bytes that may be pending when the log is restarted: few enough to hold the writer's lock for. */
 const leftOver = 1024 * 1024;
 
-/** Milliseconds until the next try where one has failed: at first, and at most. */
+/** Milliseconds until the next try after a failure: at first, and at most. */
 const retryMs = 100;
 const longestRetryMs = 10_000;
 
@@ -72,7 +71,7 @@ function work(): void {
   }
 }
 
-/** Not tried again: a disk that has failed once says afterwards that there is nothing to sync. */
+/** Never retried: after one failed fsync the kernel reports success, although the data is lost. */
 function syncAll(database: Database): void {
   setSynchronous(database, true);
   try {
@@ -82,7 +81,7 @@ function syncAll(database: Database): void {
   }
 }
 
-/** Looks at the log and writes back what is worth it, or whatever there is; returns the milliseconds until the next look. */
+/** Returns a function that looks at the log, runs checkpoints as needed, and returns the milliseconds until the next look. */
 function looker(database: Database): (whatever: boolean) => number {
   let quiet = 0;
   let seen: unknown = null;
@@ -98,8 +97,8 @@ function looker(database: Database): (whatever: boolean) => number {
       checkpoint(database, 'PASSIVE');
       ({ bytes, pendingBytes } = database.log());
     }
-    // Where much is left, a reader's snapshot is in the way, and a try would only hold up the writer.
-    // The further the log is past the gate, the more the writer has to bear.
+    // While much is pending, a reader's snapshot blocks the restart, and a try would only delay the writer.
+    // The accepted delay grows with the size of the log past the gate.
     const bearable = leftOver + (bytes - gateBytes) / 4;
     if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
     return gated ? gatedMs : worthIt ? busyMs : idleMs;

@@ -1,16 +1,16 @@
 /**
- * How much disk the store may take, and when something is given up for it.
+ * Bounds the disk use of the store, and decides when housekeeping must remove data.
  *
- * A budget is shared out once: two gates of the write-ahead log, an eighth of the rest for the staging file of lists that are being
- * compared, the rest for the database file. SQLite itself holds both files to their pages (`max_page_count`), so nothing is ever
- * over it; what is done here is to make room before that.
+ * The budget is divided once. The write-ahead log gets two gates. The staging file of lists gets an eighth of the remainder, and the
+ * database file gets the other seven eighths. SQLite enforces the size of both files (`max_page_count`), so the store never exceeds
+ * the budget. This class frees space before that limit.
  *
- *   ample  -> 85 % used, or SQLITE_FULL from the file or the disk -> tight: housekeeping gives up, in its order (housekeeping.ts)
+ *   ample  -> 85 % used, or SQLITE_FULL from the file or the disk -> tight: housekeeping removes data, in its order (housekeeping.ts)
  *   tight  -> below 80 %                                          -> ample
- *   90 %: bulk work (first syncs, wholesale replaces) is refused with a StoreFault, so that one large resource leaves the room that
- *         the events of all others need
+ *   90 %: bulk work (first syncs, wholesale replaces) is refused with a StoreFault, so that one large resource leaves space for
+ *         the events of all others
  *
- * Never: takes an object away that the API server has, Events apart. The file does not shrink: what is freed in it is used again.
+ * Never removes an object that the API server has, except Events. The file does not shrink; its free pages are reused.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -20,7 +20,7 @@ import { StoreFault } from '../types/store-fault.ts';
 import type { DiskUse } from '../types/writer.ts';
 
 interface DiskBudgetOptions {
-  /** Of all files of the store together; none when null. */
+  /** Limit of all files of the store together; null without a limit. */
   readonly maxBytes: number | null;
   readonly walGateBytes: number;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ interface DiskBudgetOptions {
 const tightAt = 0.85;
 const ampleAt = 0.8;
 const bulkAt = 0.9;
-/** Milliseconds for which one SQLITE_FULL asks for room where no budget says how much there is. */
+/** Milliseconds for which the store stays tight after an SQLITE_FULL. */
 const fullMs = 30_000;
 
 export class DiskBudget {
@@ -64,12 +64,12 @@ export class DiskBudget {
     );
   }
 
-  /** As the last look found it. */
+  /** The result of the last call of `tight`. */
   get wasTight(): boolean {
     return this.#tight;
   }
 
-  /** True while room is to be made. Looks at the file, and says when it begins and ends. */
+  /** True while housekeeping must free space. Reads the file's size, and logs each change of the state. */
   tight(): boolean {
     const { clock, log } = this.#options;
     const used = this.#usedPages();
@@ -85,17 +85,17 @@ export class DiskBudget {
     return tight;
   }
 
-  /** Throws when there is no room for bulk work. */
+  /** @throws StoreFault (`full`) when bulk work must not start. */
   admitBulk(): void {
     if (this.#maxPages === null || this.#usedPages() < this.#maxPages * bulkAt) return;
     throw this.full(null);
   }
 
-  /** What to throw for SQLITE_FULL; makes room from then on. */
+  /** The error to throw for SQLITE_FULL. The store counts as tight from then on. */
   full(cause: unknown): StoreFault {
     const { clock } = this.#options;
     const { maxBytes } = this.use();
-    // With room in the database file it was the staging file that was full: giving up rows would not help.
+    // With free pages in the database file, the staging file was full: removing rows would not help.
     const helps = this.#maxPages === null || this.#usedPages() >= this.#maxPages * ampleAt;
     if (helps) this.#fullUntil = clock.monotonic() + fullMs;
     return new StoreFault(
@@ -107,7 +107,7 @@ export class DiskBudget {
     );
   }
 
-  /** Notes what was given up. */
+  /** Counts removed data. */
   gaveUp(what: keyof DiskUse['shed'], count: number): void {
     this.#shed[what] += count;
   }

@@ -1,9 +1,9 @@
 /**
- * What becomes of SQLite's errors in the writer: faults of the surroundings get their kind and a sentence for a person, a full disk
- * asks for room, and damage ends the writer.
+ * Translates SQLite's errors in the writer. Faults of the environment become a StoreFault with a message for the operator.
+ * A full disk makes the store tight, and damage ends the writer.
  *
- *   damage is found (by a statement, or by a reader) -> every transaction is refused from then on -> the listener closes the writer,
- *   which leaves a note beside the file -> the next opening rebuilds it (open-store.ts)
+ *   damage is found by a statement or a reader -> every further transaction is refused -> the listener closes the writer
+ *   -> the writer leaves a note beside the file -> the next start rebuilds the file (open-store.ts)
  */
 import type { Logger } from '../../base/log.ts';
 import type { Database, DatabaseError } from '../sqlite/database.ts';
@@ -29,12 +29,12 @@ export class FaultWatch {
     return this.#damage?.reason ?? null;
   }
 
-  /** Throws when the file is damaged. */
+  /** @throws StoreFault (`corrupt`) when the file is damaged. */
   refuseIfDamaged(): void {
     if (this.#damage !== null) throw this.#damage.fault;
   }
 
-  /** Calls the listener once, in a turn of its own. */
+  /** Sets the listener for damage. It is called once, through setImmediate. */
   onDamage(listener: () => void): void {
     this.#onDamage = listener;
   }

@@ -1,14 +1,14 @@
 /**
- * Opens the store file for its one writer: makes it, checks it, or rebuilds it, and holds it exclusively.
+ * Opens the store file for its single writer: creates, checks or rebuilds the file, and locks it.
  *
  *   lock -> look at the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
  *
- * Never touches a file that is not ours: a foreign file is an error. A rebuild loses nothing but time, since the API server is
- * the truth; it is said loudly and starts a new epoch, so that old cursors are answered with GAP. A file of a newer version is kept
- * under another name, for whoever goes back to that version.
+ * Never touches the file of another program: a foreign file is an error. A rebuild costs only time, because the API server has the
+ * data. It is logged as a warning and starts a new epoch, so that old cursors get GAP. A file of a newer version is kept under
+ * another name, for a return to that version.
  *
- * A writer that meets a damaged page while it runs leaves a note beside the file, since a check does not find every damage: the
- * next opening rebuilds for it. A new file is filled without syncs, and rebuilt when the machine goes down meanwhile (unsynced-fill.ts).
+ * A running writer that finds a damaged page leaves a note beside the file, because a check does not find all damage. The next
+ * start then rebuilds the file. A new file is filled without syncs, and rebuilt if the machine crashes meanwhile (unsynced-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -35,12 +35,12 @@ const headerBytes = 100;
 
 export interface OpenStoreOptions {
   readonly log: Logger;
-  /** Makes the name of a new life of the file; default a random UUID. */
+  /** Creates the epoch of a new file; default a random UUID. */
   readonly newEpoch?: () => string;
-  /** Milliseconds to wait for another process to let go of the file; default 2,000. */
+  /** Milliseconds to wait for another process to release the file; default 2,000. */
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
-  /** The name of this boot of the machine; null where it has none. Default what the kernel says. */
+  /** The id of this boot of the machine; null where it has none. Default: the kernel's boot id. */
   readonly boot?: string | null;
 }
 
@@ -50,9 +50,9 @@ export interface OpenedStore {
   readonly outcome: 'created' | 'resumed' | 'rebuilt';
   /** It is being filled for the first time (unsynced-fill.ts). */
   readonly unsyncedFill: boolean;
-  /** Marks the file as closed in order, and lets go of it. */
+  /** Marks the file as properly closed, and releases it. */
   close(): void;
-  /** Lets go of a damaged file, and notes that it is to be rebuilt. Never throws. */
+  /** Releases a damaged file, and leaves the note that makes the next start rebuild it. Never throws. */
   abandon(reason: string): void;
 }
 
@@ -111,7 +111,7 @@ function makeRoomFor(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw wrong('it is a directory');
 }
 
-/** Held as an exclusive transaction on a file of its own: the kernel lets go of it however the process ends. */
+/** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
 function takeLock(file: string, waitMs: number): Database {
   const lock = new Database(`${file}-lock`, { busyMs: waitMs, slowMs: Number.POSITIVE_INFINITY });
   try {
@@ -146,7 +146,7 @@ function lostInFill(file: string): Fault {
   } finally {
     closeSync(descriptor);
   }
-  // Neither may be written yet, and is zero then.
+  // The header and the application id are zero until they are written.
   const isSqlite =
     header.subarray(0, 16).equals(Buffer.from('SQLite format 3\0')) || header.every((byte) => byte === 0);
   const id = header.readInt32BE(68);
@@ -158,7 +158,7 @@ function noteOf(file: string): string {
   return `${file}-damaged`;
 }
 
-/** What a writer that met a damaged page has left. */
+/** The fault in the note of a writer that found a damaged page, or null. */
 function noted(file: string): Fault | null {
   return existsSync(noteOf(file)) ? { reason: readFileSync(noteOf(file), 'utf8') } : null;
 }
@@ -179,7 +179,7 @@ function clear(file: string, { reason, newer }: Fault, log: Logger): void {
   remove(file);
 }
 
-/** Null when the file can be used as it is, otherwise why it must be rebuilt. Throws when it is not ours. */
+/** Null when the file is usable, otherwise why it must be rebuilt. @throws CONFIGURATION for the file of another program. */
 function inspect(file: string, log: Logger): Fault | null {
   const database = new Database(file, { log, slowMs: Number.POSITIVE_INFINITY });
   try {

@@ -1,15 +1,15 @@
 /**
- * The first fill of a new file, for which nobody waits for the disk: there is nothing in the file yet that would be missed, and a
- * fsync at each checkpoint is a good part of what a large first sync takes.
+ * Fills a new file without fsync. The file has no data yet that a crash could lose. A fsync at each checkpoint would take a large
+ * share of a first sync.
  *
- * A process that dies loses nothing by it, since the kernel has what was written. A machine that goes down does, and may leave any
- * part of it on the disk: so a note beside the file, which is synced before the file is made, says under which boot of the machine it
- * is filled. A file with a note of another boot is not to be used.
+ * A process crash loses nothing, because the kernel has the written pages. A machine crash may leave any part of them on the disk.
+ * Therefore a note beside the file names the boot of the machine under which the file is filled. The note is synced before the file
+ * is created. A file with the note of another boot is never used.
  *
- *   new file, note -> filled without syncs -> at rest: both files are synced, and the note is removed -> as any other file
- *                  -> opened again: the same boot: goes on | another: rebuilt
+ *   new file, note -> filled without syncs -> at rest: both files are synced, and the note is removed -> an ordinary file
+ *                  -> opened again: the fill continues under the same boot; under another boot the file is rebuilt
  *
- * Where a boot has no name (no Linux), files are synced from the start.
+ * Where the system has no boot id (not Linux), files are synced from the start.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -21,7 +21,7 @@ const bootIdFile = '/proc/sys/kernel/random/boot_id';
 /** Milliseconds without a first sync after which the file is at rest. */
 const idleBeforeSyncMs = 2000;
 
-/** The name of this boot of the machine; null where there is none. */
+/** The id of this boot of the machine; null where there is none. */
 export function thisBoot(): string | null {
   try {
     return readFileSync(bootIdFile, 'utf8').trim() || null;
@@ -30,14 +30,14 @@ export function thisBoot(): string | null {
   }
 }
 
-/** Of a file that is to be opened: is it being filled, and can what is there be trusted? */
+/** The state of a file before it is opened: `goes on` while it is being filled, `lost` when its pages cannot be trusted. */
 export function unsyncedFillOf(file: string, boot: string | null): 'none' | 'goes on' | 'lost' {
   const note = noteOf(file);
   if (!existsSync(note)) return 'none';
   return boot !== null && readFileSync(note, 'utf8') === boot ? 'goes on' : 'lost';
 }
 
-/** Before a new file is made. False where it must be synced as any other. */
+/** Call before creating a new file. False where the file must be synced from the start. */
 export function beginUnsyncedFill(file: string, boot: string | null): boolean {
   const note = noteOf(file);
   rmSync(note, { force: true });
@@ -47,13 +47,13 @@ export function beginUnsyncedFill(file: string, boot: string | null): boolean {
     sync(dirname(file));
     return true;
   } catch {
-    // What is wrong with the place is told by whoever makes the file there.
+    // Creating the store file fails next, and that error names the cause.
     rmSync(note, { force: true });
     return false;
   }
 }
 
-/** Syncs a file that nobody writes to without syncs any more. Takes as long as the disk does. Throws what the disk fails with: then the note stays. */
+/** Syncs a file after the last write without syncs. Blocks for as long as the disk takes. @throws on a failed sync; the note stays. */
 export function endUnsyncedFill(file: string): void {
   for (const each of [`${file}-wal`, file]) if (existsSync(each)) sync(each);
   rmSync(noteOf(file), { force: true });
@@ -68,7 +68,10 @@ export class UnsyncedFill {
   #running: boolean;
   #restsSince: number | null = null;
 
-  /** `atRest`: something is published, and nothing is being filled; `end`: has `endUnsyncedFill` called, off this thread where there is another. */
+  /**
+   * `atRest`: a resource is published and none is being filled. `end` calls `endUnsyncedFill`, in the checkpoint thread where one
+   * runs.
+   */
   constructor(
     running: boolean,
     parts: {
@@ -91,7 +94,7 @@ export class UnsyncedFill {
     return this.#running;
   }
 
-  /** From time to time: ends it when the file has been at rest for a while, since one first sync often follows another. */
+  /** Call periodically. Ends the fill after some time at rest, because one first sync often follows another. */
   look(): void {
     if (!this.#running) return;
     const now = this.#clock.monotonic();
@@ -101,7 +104,7 @@ export class UnsyncedFill {
     this.#end();
   }
 
-  /** Closes the store; one that is at rest is left synced. */
+  /** Closes the store, and syncs it when it is at rest. */
   close(closeStore: () => void): void {
     const ends = this.#running && this.#atRest();
     if (ends) this.#synced();
@@ -115,7 +118,7 @@ export class UnsyncedFill {
   }
 }
 
-/** How a connection to the store writes: with a log, what is synced is it before a checkpoint and the file after one. */
+/** Sets whether a connection syncs. In WAL mode SQLite syncs the log before a checkpoint and the file after it. */
 export function setSynchronous(database: Database, synced: boolean): void {
   database.pragma(`main.synchronous = ${synced ? 'NORMAL' : 'OFF'}`);
 }

@@ -1,4 +1,4 @@
-/** The write-ahead log without its checkpoint thread: the writer alone keeps it bounded, with readers and without. */
+/** The write-ahead log without its checkpoint thread: the writer alone keeps it bounded, with and without readers. */
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import { WalBound } from './wal-bound.ts';
 
-/** A thread that never gets its turn. */
+/** A thread that is never scheduled. */
 const stalled = (): Checkpointer => ({ stop: () => {}, endUnsyncedFill: () => {} });
 const walGateBytes = 1024 * 1024;
 const walOf = (file: string): number => statSync(`${file}-wal`).size;
@@ -58,7 +58,7 @@ test('readers that follow each other without a gap are waited for, cut where the
   onTestFinished(() => reader.close());
   const handle = writer.declare(describedResource());
   await writer.replace(handle).commit('1');
-  // Holds its snapshot until it is cut, and then takes another one.
+  // Holds its snapshot until the lease is cancelled, and then takes another one.
   let cuts = 0;
   let over = false;
   const hold = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 /**
- * Keeps the write-ahead log bounded from the writer's side, whatever the scheduler does to others.
+ * Keeps the write-ahead log bounded from the writer's side, even when the scheduler starves other threads.
  *
- * Commonly the checkpoint thread (checkpointer.worker.ts) writes the log back whole at the gate, so that it begins anew, while the
- * reader's gate (wal-gate.ts) holds new leases back. Where that thread does not get its turn, the writer does the same before a
- * transaction begins: with little patience at first, and the more the longer the log is, so that it rather waits than writes on.
- * Leases end by themselves, or are cut past the reader's limit; only somebody else's snapshot can outlast the patience, and that is said.
+ * Usually the checkpoint thread (checkpointer.worker.ts) writes the whole log back at the gate, so that it restarts. Meanwhile the
+ * reader's gate (wal-gate.ts) delays new leases. If that thread does not run in time, the writer does the same before a transaction.
+ * It waits briefly at first, and longer as the log grows. Leases end by themselves, or are cancelled past the reader's limit. Only
+ * another program's snapshot can last longer than the wait, and the writer logs a warning about it.
  *
  *   gate        1.25 gates         1.5 gates          1.75 gates                    2 gates
  *   the thread  the writer tries   leases are cut     the writer waits for readers  never reached by our own readers
@@ -17,23 +17,23 @@ import type { Database } from '../sqlite/database.ts';
 interface WalBoundOptions {
   /** Size at which the checkpoint thread writes all of it back and new leases wait. */
   readonly gateBytes: number;
-  /** Milliseconds to wait for readers where nothing less has helped; longer than a lease lasts. Default 2,000. */
+  /** Longest wait for readers in milliseconds; longer than a lease. Default 2,000. */
   readonly patienceMs?: number;
-  /** Commits what is open. */
+  /** Commits the open transaction. */
   readonly settle: () => void;
-  /** Does nobody wait for the disk (unsynced-fill.ts)? Default never. */
+  /** Whether the file is written without syncs (unsynced-fill.ts). Default: never. */
   readonly unsynced?: () => boolean;
   readonly log: Logger;
 }
 
-/** Milliseconds of patience from 1.25 and from 1.5 gates on. */
+/** Milliseconds to wait above 1.25 and above 1.5 gates. */
 const triesMs = 5;
 const waitsMs = 100;
-/** Milliseconds for a checkpoint of the thread that is under way, where none waits for the disk. */
+/** Milliseconds to wait for a running checkpoint of the thread, while the file is written without syncs. */
 const waitsUnsyncedMs = 10;
-/** Milliseconds between two looks whether the log was emptied. */
+/** Milliseconds between two looks at the log's size. */
 const looksMs = 3;
-/** Bytes by which a writer might make it longer in a millisecond: more than disks take. */
+/** Upper bound of the log's growth in bytes per millisecond: faster than disks write. */
 const fastestPerMs = 1_000_000;
 
 export class WalBound {
@@ -43,11 +43,11 @@ export class WalBound {
   readonly #settle: () => void;
   readonly #unsynced: () => boolean;
   readonly #log: Logger;
-  /** As last seen. */
+  /** Held bytes of the log at the last look. */
   #bytes = 0;
-  /** Monotonic milliseconds until which it cannot have come near its gate. */
+  /** Monotonic milliseconds until which the log cannot have reached its gate. */
   #shortUntil = 0;
-  /** Size up to which another try would be in vain: somebody was in the way a moment ago. */
+  /** Size of the log at the last failed try; 0 after a successful one. The next try waits until the log has grown further. */
   #triedAt = 0;
   #said = false;
 
@@ -61,13 +61,13 @@ export class WalBound {
     this.#settle = settle;
     this.#unsynced = unsynced;
     this.#log = log;
-    // A file that grew longer, by a snapshot that nobody could cut, is cut to this when the log begins anew.
+    // A foreign snapshot can make the file longer. SQLite truncates it to this size when the log restarts.
     database.pragma(`main.journal_size_limit = ${Math.round(gateBytes * 1.25)}`);
   }
 
   /**
-   * Size of the log while any of it is not written back. Inside a transaction, as it was before: only the writer makes it longer, by
-   * committing.
+   * Size of the log, or 0 once all of it is written back. Inside a transaction it is the size from before: only a commit of the
+   * writer makes the log longer.
    */
   bytes(): number {
     if (!this.#database.inTransaction) this.#bytes = this.#database.log().heldBytes;
@@ -75,20 +75,21 @@ export class WalBound {
   }
 
   /**
-   * For bulk work, between its slices: it outruns the checkpoint thread, and is the one that should wait. Resolves when the thread has
-   * emptied the log, without holding up what else the writer has to do; where the thread does not come to it, the writer empties it.
+   * Call between slices of bulk work, which writes faster than the checkpoint thread and so should wait for it.
+   * Resolves when the thread has written the log back, and does not block other work of the writer meanwhile. After a quarter of
+   * the longest wait the writer writes the log back itself.
    */
   async room(): Promise<void> {
     if (this.bytes() <= this.#gate) return;
     if (this.#unsynced()) {
-      // The thread has left little of it, and to write that takes less time than to hear that somebody else has done so.
+      // The thread has left few frames. Writing them here takes less time than waiting for the thread.
       this.#settle();
       if (this.#database.restartLog(waitsUnsyncedMs)) return;
     }
     const { monotonic } = systemClock;
     const until = monotonic() + this.#patienceMs / 4;
     do {
-      // What is open holds the lock, and the thread could not come to it.
+      // An open transaction holds the lock, which the thread needs.
       this.#settle();
       if (this.bytes() <= this.#gate) return;
       await sleep(looksMs);
@@ -96,7 +97,7 @@ export class WalBound {
     this.#relieve(this.#gate);
   }
 
-  /** The same for who cannot wait. */
+  /** The synchronous form of `room`, for callers that cannot await. */
   relieve(): void {
     this.#relieve(this.#gate * 1.25);
   }
@@ -106,7 +107,7 @@ export class WalBound {
     if (size > bound && !this.#database.inTransaction) this.#restart(size, size > this.#gate * 1.25 ? 500 : 20);
   }
 
-  /** Before a transaction that will write about `expected` bytes; none where it is a common one. */
+  /** Call before a transaction that will write about `expected` bytes; 0 for an ordinary one. */
   hold(expected = 0): void {
     const now = systemClock.monotonic();
     if (expected === 0 && now < this.#shortUntil) return;
@@ -114,7 +115,7 @@ export class WalBound {
     this.#bytes = heldBytes;
     this.#shortUntil = now + (this.#gate - size) / fastestPerMs;
     const ahead = size + expected;
-    // What is all written back begins anew with a commit, but for a snapshot that still reads from it: a large one makes sure.
+    // The next commit restarts a log that is all written back, unless a snapshot still reads from it. A large write checks for that.
     if (ahead <= this.#gate * 1.25 || size === 0 || (heldBytes === 0 && expected === 0)) return;
     const patience =
       ahead <= this.#gate * 1.5 ? triesMs : ahead <= this.#gate * 1.75 ? waitsMs : Math.max(waitsMs, this.#patienceMs);

@@ -1,10 +1,11 @@
 /**
- * Keeps the write-ahead log bounded from the readers' side. The log begins anew only while no reader holds a snapshot of it, so when
- * it is longer than `gateBytes` new leases wait until the running ones have ended and the checkpointer (checkpointer.worker.ts, in
- * the ingest role) has written all of it back. A lease that begins then reads the database file alone, and is in nobody's way.
+ * Keeps the write-ahead log bounded from the readers' side. The log restarts only while no reader holds a snapshot of it.
  *
- * The two sides share nothing but what SQLite tells any connection, so it works across processes. If nobody checkpoints (ingest is
- * down) the log does not grow either, and the gate opens by itself after `patienceMs`.
+ *   the log exceeds `gateBytes` -> new leases wait -> running leases end -> the checkpointer (checkpointer.worker.ts, in the ingest
+ *   role) writes all of it back -> waiting leases begin, read the database file alone, and do not block the restart
+ *
+ * The two sides share only the log's size, which any connection can read. The gate therefore works across processes. While no
+ * checkpointer runs (ingest is down) the log does not grow either, and the gate opens by itself after `patienceMs`.
  */
 import type { Clock } from '../../base/clock.ts';
 
@@ -14,7 +15,7 @@ interface WalGateOptions {
   readonly patienceMs: number;
 }
 
-/** How long a look at the log's size is taken for the present. */
+/** Milliseconds for which a measured size of the log is reused. */
 const sizeValidMs = 2;
 
 export class WalGate {
@@ -24,7 +25,7 @@ export class WalGate {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #closedSince: number | null = null;
 
-  /** `look` gives the bytes of the log while any of it is not written back. */
+  /** `look` returns the bytes of the log, or 0 once all of it is written back. */
   constructor(look: () => number, options: WalGateOptions) {
     this.#look = look;
     this.#options = options;
@@ -47,7 +48,7 @@ export class WalGate {
       return true;
     }
     const now = this.#options.clock.monotonic();
-    // Patience counts from when the last reader has let go: only then could anybody have emptied the log.
+    // The wait counts from the end of the last lease, because only then can the log be written back.
     if (this.#closedSince === null || active > 0) this.#closedSince = now;
     return now - this.#closedSince > this.#options.patienceMs;
   }

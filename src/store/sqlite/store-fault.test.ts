@@ -1,4 +1,4 @@
-/** F42: a store without room, on real files: what is rolled back, what is given up, and what goes on. */
+/** F42: a full store on real files: rolled back transactions, removed data, and continued work. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
@@ -71,7 +71,7 @@ test('F42: SQLITE_FULL rolls back whole; the log is given up down to its least, 
   expect(Number(read(file, 'SELECT log_bytes FROM state')[0]?.[0])).toBeLessThanOrEqual(20_000);
   expect(writer.disk()).toMatchObject({ tight: true, shed: { events: 0 } });
   expect(writer.disk().shed.changes).toBeGreaterThan(10);
-  // While room is short events pay for the log themselves: there is no end to them any more.
+  // While the store is tight, each batch of events removes old log entries itself.
   for (const end = rv + 300; rv < end; rv += 1) put(rv);
   expect(writer.state(handle).lastResourceVersion).toBe(String(rv - 1));
 });
@@ -141,7 +141,7 @@ test('a resource that does not fit is refused before the rest is used up; its ne
   for (let rv = 11; rv < 40; rv += 1) {
     writer.apply(pods, [event('MODIFIED', { name: `n${rv % 20}`, rv, phase: 'z'.repeat(2000) })], String(rv));
   }
-  // The rows that were listed in vain go first, and nothing else has to.
+  // Housekeeping removes the rows of the failed list first, which frees enough space.
   while (writer.maintain());
   expect(writer.disk()).toMatchObject({ shed: { events: 0 } });
   expect(read(file, 'SELECT count(*) FROM object')).toEqual([[20]]);
@@ -169,7 +169,7 @@ test('Events go after the log, the oldest first, and no other object does', asyn
   expect(read(file, `SELECT min(CAST(substr(name, 2) AS INTEGER)) FROM object WHERE kind = 2`)).toEqual([[300]]);
 });
 
-/** Scribbles over the root page of a table or an index. */
+/** Overwrites the root page of a table or an index. */
 function damage(file: string, name: string): void {
   const [row] = read(file, `SELECT rootpage FROM sqlite_schema WHERE name = '${name}'`);
   const handle = openSync(file, 'r+');
@@ -227,7 +227,7 @@ test('F42: a reader that meets a damaged page says so, with the file in which it
   expect(heard).toEqual([{ inode: statSync(file).ino, reason: expect.stringContaining('malformed') }]);
 });
 
-/** The kernel refuses this process files beyond so many bytes: as a disk that fails, and in SQLite an SQLITE_IOERR. */
+/** Makes the kernel refuse larger files to this process. SQLite reports it as SQLITE_IOERR, like a failing disk. */
 function limitFiles(bytes: number | 'unlimited'): void {
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
 }
