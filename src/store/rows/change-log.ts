@@ -2,8 +2,8 @@
  * The change log's writing side: one entry for each committed change, with the body before it, copied inside SQLite.
  *
  * Invariants: entries have the sequence numbers of their commits, without gaps above the floor; everything after `logFloor` is
- * there. Oldest entries go first, when the log is over its bytes or they are over its age: in small transactions of housekeeping
- * while the writer is idle, and in those of the events themselves while it is not, so that the bounds hold under any stream.
+ * there. The oldest entries are removed first, when the log exceeds its bytes or they exceed its age. An idle writer removes them
+ * in small transactions of housekeeping. A busy writer removes them in the transactions of events, so the bounds always hold.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { WriteSession } from './write-session.ts';
@@ -115,7 +115,7 @@ export class ChangeLog {
   }
 
   /**
-   * While events keep the writer busy, nobody else cuts the log: each pays for two old entries. Several pay together, because one by
+   * While events keep the writer busy, they cut the log: each event removes two old entries. Several do so together, because one by
    * one they would write the same pages at the log's beginning again and again. Inside a transaction. Returns how many were removed.
    */
   pay(events: number, tight: boolean): number {

@@ -1,13 +1,13 @@
 /**
  * Entries of `object_by_uid` and `object_by_label` for rows that do not count yet, written later and in their order.
  *
- * A list comes in the order of names, and its uids and labels in none: row by row nearly each entry would go to another page, and
- * every page that a transaction has touched is written, to the log and from there to the file. So they are gathered; when there are
- * those of many objects, they are sorted, and written along with the next objects' rows, a few at a time: neighbours go to the same page.
+ * A list is sorted by name, but its uids and labels are in random order. Written row by row, nearly each entry would touch another
+ * page, and each touched page is written to the log and then to the file. So entries of many objects are collected and sorted.
+ * They are then written along with the next objects' rows, a few at a time, so that neighbours share a page.
  *
  *   add (rows) -> due (objects): what is to be written with so many more -> … -> rest: what is left, before the rows are published
  *
- * They are in memory alone until then. Whoever loses some of the rows starts anew, and rows that are never published need none.
+ * Until then they are only in memory. A first sync that loses rows starts again, and rows that are never published need no entries.
  */
 import type { SqlValue } from '../types/statement.ts';
 

@@ -5,8 +5,8 @@
  * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When nothing
  * promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
  *
- * Indexes are made with the table, some for columns that are free as yet, and stay with their column: neither making nor dropping one
- * of many rows fits into the time of a transaction.
+ * Indexes are created with the table, some of them for free columns, and stay with their column. Creating or dropping an index of
+ * many rows takes longer than a transaction may.
  *
  * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
  */
@@ -113,7 +113,7 @@ export class PromotedTable {
   }
 
   #take({ path, type, reason, used }: WantedPath, rows: number): boolean {
-    // What is declared gets its column, even if making its index takes its time.
+    // A declared path always gets a column, even when creating its index is slow.
     const column = this.#columnFor(reason === 'QUERIES' ? rows : 0);
     if (column === undefined) return false;
     const slot: Slot = { column, path, type, reason, used, ready: rows === 0, backfilled: 0 };

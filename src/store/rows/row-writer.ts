@@ -54,7 +54,7 @@ const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 const labelsOfObject = `SELECT o.kind, l.key, l.value, o.id FROM object AS o CROSS JOIN json_each(o.marks, '$[0]') AS l WHERE o.id = ?`;
 const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) IN (${labelsOfObject})`;
 
-/** An object that can be stored, whichever thread has read it. */
+/** An object that can be stored, read in this thread or prepared in another one. */
 export type StorableObject = ReceivedObject | PreparedObject;
 
 /** An object and the id that it is stored under. */
@@ -103,8 +103,8 @@ export class RowWriter {
   }
 
   /**
-   * Writes objects, several by one statement, but those whose name is there already: they are given back, in order. Their ids follow
-   * one another, and are the highest. What indexes them by uid and label is put into `deferred`, for `insertEntries`.
+   * Writes objects, several with one statement. Returns, in order, those whose name is already stored. The ids are consecutive and
+   * the highest of the table. Index entries by uid and label go to `deferred`, for `insertEntries`.
    */
   insertNew(
     target: RowTarget,
@@ -323,7 +323,7 @@ function expressionFor(redaction: Redaction, paths: readonly string[]): string {
   return paths.length === 0 ? redaction.sql : `jsonb_remove(${redaction.sql}, ${paths.map(() => '?').join(', ')})`;
 }
 
-/** What stands in `body.body` for a text that SQLite refuses. */
+/** The value of `body.body` for a text that SQLite refuses. */
 function stub(received: ReceivedObject, withMetadata: boolean): string {
   const { apiVersion, kind, metadata } = received.value as Readonly<Record<string, unknown>>;
   const { name, namespace, uid, resourceVersion } = received;

@@ -1,6 +1,6 @@
 /**
- * The search index: which objects may hold a term. It follows the tables at leisure, in housekeeping, so that no event and no list
- * waits for it; searches look at what it has not taken in yet in the objects themselves.
+ * The search index: the objects that may contain a term. Housekeeping updates it, so that no event and no list waits for it.
+ * Searches scan objects that are not indexed yet.
  *
  *   a new object        its id is beyond `watermark` -> taken in, the watermark moves
  *   a changed object    a trigger notes its id in `search_pending` -> taken in anew
@@ -22,7 +22,7 @@ const batch = 100;
 export class SearchIndex {
   readonly #session: WriteSession;
   readonly #paths: readonly Path[];
-  /** Is there possibly something to take in? Whoever writes objects does not say so; each commit may. */
+  /** Last revision seen. Writers do not report changed objects, so any commit may have objects to index. */
   #seen = -1;
 
   /** Begins anew when other paths are searched than before. */

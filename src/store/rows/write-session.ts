@@ -2,12 +2,11 @@
  * The writer's transactions and the counters that every commit persists.
  *
  * Invariants: the counters in memory are those of the last commit, or of the running transaction; a failed transaction puts them
- * back. The row of `state` is written in the same transaction as whatever moved it. Listeners hear of a commit after it, never
- * inside it, and a listener that throws harms nobody.
+ * back. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit, never inside
+ * it. An error of a listener affects neither the commit nor other listeners.
  *
- * Bulk work on rows that do not count yet may leave its transaction open (`fill`), because many small commits would write the same
- * index pages again and again. Nobody waits for it: whatever else is to be written commits it first, and so does `settle`. When it
- * is rolled back, everybody who wrote in it hears so.
+ * Bulk work on unpublished rows may leave its transaction open (`fill`), because many small commits would write the same index pages
+ * again and again. Any other write commits it first, and so does `settle`. A rollback calls the `lost` callback of each writer in it.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
