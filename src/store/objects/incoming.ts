@@ -1,7 +1,7 @@
 /**
- * What the writer needs to know of a received object, beside its text: identity, version, times, and what is indexed of it.
+ * Reads a received object for the writer: identity, version, times and indexed metadata.
  *
- * The text stays the truth. The parsed value may have rounded numbers in it, so only names, labels and the like are taken from it.
+ * The text is authoritative. The parsed value may have rounded numbers, so only names, labels and similar strings come from it.
  */
 
 import { messageOf, PortolanError } from '../../base/errors.ts';

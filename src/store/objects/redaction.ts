@@ -1,5 +1,5 @@
 /**
- * What never reaches the disk: managedFields, the last-applied annotation, and the withheld paths of a kind.
+ * Removes data that must never reach the disk: managedFields, the last-applied annotation, and the redacted paths of a kind.
  *
  * SQLite removes them from the received text while it turns it into JSONB, so that whatever stays keeps its digits and escapes.
  * Paths through lists are expanded against the object first. Where SQLite refuses the text, the same is done in JavaScript.
