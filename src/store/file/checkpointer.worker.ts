@@ -71,7 +71,7 @@ function work(): void {
   }
 }
 
-/** Never retried: after one failed fsync the kernel reports success, although the data is lost. */
+/** Never retried: after a failed fsync the next one may report success although data is lost. */
 function syncAll(database: Database): void {
   setSynchronous(database, true);
   try {

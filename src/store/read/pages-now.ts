@@ -1,11 +1,10 @@
 /**
- * Pages read on the calling thread: for those that look at few rows, where a message to a reader thread and back would cost more than
- * the reading.
+ * Reads pages on the calling thread. For pages that scan few rows: a message to a reader thread and back would cost more.
  *
  *   begin -> statements, counted -> end, all in one turn of the event loop
  *
- * Invariants: a read is given up once it has looked at about `mostRows` rows or has lasted its time, whichever is first, so that the event
- * loop goes on; a snapshot never outlives the turn, so the log is never kept from being written back; nothing here waits for a lock.
+ * Invariants: a read stops after about `mostRows` rows or at its time limit, so that it does not block the event loop. A snapshot
+ * never outlives the turn, so it never blocks a checkpoint. Nothing here waits for a lock.
  * The count is that of `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-tables.ts).
  */
 import { type Clock, systemClock } from '../../base/clock.ts';

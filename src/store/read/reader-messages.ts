@@ -1,5 +1,5 @@
 /**
- * What a reader pool and its threads say to each other.
+ * The messages between a reader pool and its threads.
  *
  *   begin -> begun | failed      all, fill -> rows | failed      end (no answer)      close (the thread ends)
  *   pages -> pages | failed      a lease that begins, reads and ends in one message

@@ -2,7 +2,7 @@
  * The writer's housekeeping, in steps that each stay within the bounds of a transaction: old entries of the log, rows that no
  * longer count, staged rows of finished replaces, slots that wait for their values, the search index.
  *
- * Where room is short (disk-budget.ts) the order is that of what is lost by it:
+ * When the store is tight (disk-budget.ts), the cheapest loss comes first:
  *   1. rows that no longer count, staged rows of finished replaces: nothing
  *   2. the change log, down to its least bytes: who was away for longer gets a new snapshot instead of the changes
  *   3. Events, the oldest first, down to a few, and only for what is published: their server drops them within hours anyway
