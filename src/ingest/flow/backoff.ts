@@ -1,6 +1,6 @@
 /**
- * How long to wait before the next try: full jitter over a doubling bound, so that a thousand reflectors that lost the same server
- * do not come back at the same moment. What the server asks for (Retry-After) is the least that is waited.
+ * Delays before retries: full jitter over a bound that doubles with each failure. The jitter keeps a thousand reflectors
+ * that lost the same server from returning at the same moment. A Retry-After from the server is the minimum delay.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 
@@ -9,7 +9,7 @@ export interface BackoffBounds {
   readonly firstMs: number;
   /** Milliseconds: the bound that doubling stops at. */
   readonly capMs: number;
-  /** Milliseconds without a failure after which the bound starts over. */
+  /** Milliseconds without a failure after which the bound is reset. */
   readonly resetMs: number;
 }
 
@@ -20,7 +20,7 @@ export class Backoff {
   readonly #random: Random;
   readonly #bounds: BackoffBounds;
   #failures = 0;
-  /** When the wait before the last try was over. */
+  /** When the previous delay ended. */
   #resumedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, random: Random, bounds: BackoffBounds = defaultBackoff) {
@@ -29,15 +29,15 @@ export class Backoff {
     this.#bounds = bounds;
   }
 
-  /** Counts a failure and gives the milliseconds to wait. `retryAfterSeconds` is what the server asked for. */
+  /** Counts a failure and returns the milliseconds to wait. `retryAfterSeconds` is the server's Retry-After. */
   next(retryAfterSeconds?: number): number {
     const now = this.#clock.monotonic();
     if (now - this.#resumedAt >= this.#bounds.resetMs) this.#failures = 0;
-    // 2^30 is far over any cap; the exponent is held so that it stays a number.
+    // 2^30 is far above any cap; limiting the exponent keeps the power finite.
     const bound = Math.min(this.#bounds.capMs, this.#bounds.firstMs * 2 ** Math.min(this.#failures, 30));
     this.#failures += 1;
     const jitter = this.#random() * bound;
-    // Those who were all told the same second are spread behind it, never before.
+    // Clients with the same Retry-After are spread after that time, never before it.
     const asked = (retryAfterSeconds ?? 0) * 1000;
     const delay = asked > 0 ? Math.max(asked + this.#random() * Math.min(asked / 2, 1000), jitter) : jitter;
     this.#resumedAt = now + delay;

@@ -1,11 +1,11 @@
 /**
- * Gives the other work of a thread its turn between slices of bulk work: events of other resources are not to wait for a large list
- * longer than one write transaction may take.
+ * Yields to the event loop between slices of bulk work. Events of other resources then wait for a large list no longer than
+ * one write transaction may take.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 
-/** Milliseconds of work, and objects, after which a turn is due; one more slice may be added to them. */
+/** The milliseconds of work and the number of objects after which a yield is due. One more slice may exceed them. */
 const workMs = 6;
 const workObjects = 64;
 
@@ -19,7 +19,7 @@ export class BatchYield {
     this.#since = clock.monotonic();
   }
 
-  /** Counts a slice, and waits for a turn of the event loop when one is due. Rejects when the signal is aborted by then. */
+  /** Counts a slice and yields to the event loop if a yield is due. Rejects if the signal is aborted by then. */
   async after(objects: number, signal?: AbortSignal): Promise<void> {
     this.#objects += objects;
     if (this.#objects < workObjects && this.#clock.monotonic() - this.#since < workMs) return;

@@ -1,6 +1,6 @@
 /**
- * What a failed list or watch means for what is tried next. The one place where errors are told apart; the state machine of
- * reflector.ts knows only these kinds.
+ * Classifies the errors of lists and watches by how the reflector must react. No other file classifies them; the state
+ * machine of reflector.ts sees only these kinds.
  */
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
@@ -8,32 +8,32 @@ import { StoreFault } from '../../store/types/store-fault.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 
 type FailureKind =
-  /** The resourceVersion is too old: 410, as a status or in the stream. */
+  /** The resourceVersion is too old: 410, as an HTTP status or as an ERROR event. */
   | 'expired'
-  /** The resourceVersion is ahead of what the server has. */
+  /** The resourceVersion is newer than the server's own. */
   | 'too new'
-  /** 429: wait, then do the same again. */
+  /** 429: wait, then repeat the same request. */
   | 'throttled'
   | 'unauthorized'
-  /** 403, 404, 405: nothing will change by trying. */
+  /** 403, 404, 405: a retry does not help. */
   | 'refused'
   | 'server'
   | 'network'
-  /** The server sent what may not be sent. */
+  /** The server violated the protocol. */
   | 'protocol'
-  /** Our own store did not take it. */
+  /** Our own store refused a write. */
   | 'store';
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** Short and stable: restarts are counted by it. */
+  /** Short and stable: the label under which restarts are counted. */
   readonly reason: string;
   readonly message: string;
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** The store refused something: kept apart from what the network does. */
+/** The store refused a write. A separate class keeps it apart from network errors. */
 export class StoreFailure extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });
@@ -41,7 +41,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** Runs a call of the writer. What it finds wrong with an object is the server's fault, all else is the store's. */
+/** Runs a call of the writer. A rejected object is the server's fault; every other error is the store's. */
 export function inStore<T>(call: () => T): T {
   try {
     return call();
@@ -50,7 +50,7 @@ export function inStore<T>(call: () => T): T {
   }
 }
 
-/** The error to throw for one that a call of the writer ended with. */
+/** Converts an error of a writer call into the error to throw. */
 export function storeError(error: unknown): Error {
   if (error instanceof PortolanError && error.code === 'INVALID') {
     return new ProtocolError('invalid object', error.message, error);
@@ -58,7 +58,7 @@ export function storeError(error: unknown): Error {
   return new StoreFailure(error);
 }
 
-/** What the server said before it had the machine-readable cause for a resourceVersion ahead of its own. */
+/** The message of older servers, which lack the machine-readable cause for a resourceVersion newer than their own. */
 const tooLargeText = /too large resource version/i;
 
 export function failureOf(error: unknown): Failure {
@@ -73,7 +73,7 @@ export function failureOf(error: unknown): Failure {
     return failure('store', error.cause instanceof StoreFault ? `store ${error.cause.kind}` : 'store');
   }
   if (error instanceof ProtocolError) {
-    // A body that breaks off is the network's doing, however politely it ended.
+    // A truncated body counts as a network failure, even after a clean close.
     return error.reason === 'truncated' ? failure('network', 'truncated') : failure('protocol', error.reason);
   }
   if (!(error instanceof ApiError)) {

@@ -7,7 +7,7 @@ import { RequestBudget } from './request-budget.ts';
 
 const rate = { burst: 10, perSecond: 5 };
 
-/** The most requests that any stretch of time saw beyond what the rate allows for it; 0 or less where it was held. */
+/** The largest excess of requests over the allowed rate in any time window; 0 or less if the rate was kept. */
 function excess(times: readonly number[]): number {
   let most = Number.NEGATIVE_INFINITY;
   for (let from = 0; from < times.length; from += 1) {
@@ -65,7 +65,7 @@ test('F23: who waits for its turn waits on when the collection is asked to pause
   expect(taken).toEqual(['1 0', '2 2000', '1 5000']);
 });
 
-/** Three hundred reflectors that know version 10, against a server that can be down; when it was asked, and for what. */
+/** Three hundred reflectors at version 10 and a server that can be down. Records the time and kind of each request. */
 async function threeHundred() {
   const bench = reflectorBench({ settings: { requests: rate } });
   bench.client.answer(whole(listText(10, [{ name: 'a', rv: 1 }])), open());

@@ -1,7 +1,9 @@
 /**
- * How many lists and watches may be begun in one cluster: at most `burst` at once and `perSecond` in the long run, in the order of
- * asking. Backoff spreads the tries of one reflector; this holds the sum of them all, however many have lost the same server, and
- * spreads the start. Later pages of a list are not counted: the lists that run at a time are bounded (semaphore.ts).
+ * A token bucket over the lists and watches that begin in one cluster: `burst` at once, `perSecond` in the long run, first
+ * in, first out.
+ *
+ * Backoff spreads the retries of one reflector. This budget bounds the sum over all reflectors, at the start and after an
+ * outage. Later pages of a list are free: the semaphore (semaphore.ts) bounds concurrent lists.
  */
 import type { Clock } from '../../base/clock.ts';
 
@@ -14,9 +16,12 @@ export class RequestBudget {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #aheadMs: number;
-  /** Until when (monotonic milliseconds) a collection rests, by the id of its handle: a reflector that is started anew must know too. */
+  /**
+   * Until when (monotonic milliseconds) a collection must pause, by the id of its handle. A restarted reflector needs it
+   * too.
+   */
   readonly #held = new Map<number, number>();
-  /** Monotonic milliseconds at which the next request would be due if they came evenly. */
+  /** Monotonic milliseconds at which the next request would be due if requests were evenly spaced. */
   #due = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, { burst, perSecond }: RequestRate) {
@@ -25,14 +30,14 @@ export class RequestBudget {
     this.#aheadMs = (burst - 1) * this.#intervalMs;
   }
 
-  /** The server asked for a pause: nothing of this collection is due before it is over, whoever asks next. */
+  /** The server asked for a pause: every request of this collection waits for its end, from any caller. */
   hold(collection: number, retryAfterSeconds: number | undefined): void {
     if (retryAfterSeconds !== undefined) {
       this.#held.set(collection, this.#clock.monotonic() + retryAfterSeconds * 1000);
     }
   }
 
-  /** Resolves when a request may be made. Rejects with the signal's reason when it aborts first; its turn is then lost. */
+  /** Resolves when a request may be made. If the signal aborts first, rejects with its reason; the slot is then lost. */
   async take(collection: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     do {
@@ -42,7 +47,7 @@ export class RequestBudget {
       const due = Math.max(this.#due, now - this.#aheadMs);
       this.#due = due + this.#intervalMs;
       if (due > now) await this.#clock.sleep(due - now, signal);
-      // The server may have asked for a pause meanwhile, when another request of the collection was answered.
+      // Another response for this collection may have set a pause meanwhile.
     } while (this.#rest(collection) > 0);
   }
 

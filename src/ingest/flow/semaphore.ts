@@ -1,6 +1,6 @@
-/** Lets a bounded number in at a time, in the order of asking: lists are what costs an API server most. */
+/** A first-in, first-out semaphore. It bounds concurrent lists, which cost an API server most. */
 
-/** Gives the place back; a second call does nothing. */
+/** Releases the permit; a second call does nothing. */
 export type Leave = () => void;
 
 export class Semaphore {
@@ -16,7 +16,7 @@ export class Semaphore {
     return this.#inside;
   }
 
-  /** Resolves when there is a place; rejects with the signal's reason when it aborts first, and then holds nothing. */
+  /** Resolves with a permit. If the signal aborts first, rejects with its reason and holds no permit. */
   async enter(signal: AbortSignal): Promise<Leave> {
     signal.throwIfAborted();
     if (this.#inside >= this.#places) await this.#wait(signal);
@@ -29,7 +29,7 @@ export class Semaphore {
     };
   }
 
-  /** The place of who leaves goes straight to who waits longest, so `inside` does not change hands in between. */
+  /** A released permit goes directly to the longest waiter, so `inside` stays the same. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#inside -= 1;

@@ -1,4 +1,4 @@
-/** A point in time that can be brought forward while somebody waits for it. */
+/** A due time that can be moved earlier while a caller waits for it. */
 import type { Clock } from '../../base/clock.ts';
 
 export class WakeTimer {
@@ -6,24 +6,24 @@ export class WakeTimer {
   #due: number;
   #waiting: AbortController | null = null;
 
-  /** Due at once. */
+  /** Makes it due now. */
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#due = clock.monotonic();
   }
 
-  /** Due in so many milliseconds, whatever was set before. */
+  /** Makes it due in `ms` milliseconds and replaces any earlier setting. */
   set(ms: number): void {
     this.#due = this.#clock.monotonic() + ms;
     this.#waiting?.abort();
   }
 
-  /** Due in so many milliseconds, unless it is due sooner. */
+  /** Makes it due in `ms` milliseconds, unless it is already due sooner. */
   sooner(ms: number): void {
     if (this.#clock.monotonic() + ms < this.#due) this.set(ms);
   }
 
-  /** Resolves when it is due; rejects with the signal's reason when it aborts first. */
+  /** Resolves when it is due. If the signal aborts first, rejects with its reason. */
   async wait(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();

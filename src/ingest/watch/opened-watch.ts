@@ -1,9 +1,9 @@
 /**
- * A watch whose headers have come, before anybody has read of it or when somebody has read a part.
+ * A watch after its response headers, with none or some of its lines read.
  *
  *   openWatch -> [stream-collection.ts reads the initial events] -> watch-collection.ts reads the rest -> release
  *
- * Owns the connection: it ends with the stop, with `cut`, or with `release`. Who reads takes `lines` first, then `chunks`.
+ * Owns the connection: it ends with the stop, with `cut`, or with `release`. A reader takes `lines` first, then `chunks`.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
@@ -15,7 +15,7 @@ import { failureOf, StoreFailure } from '../flow/failure.ts';
 
 const finished = new Error('the watch is over');
 
-/** Milliseconds before silence is believed: bytes may wait in the socket when this thread was held up. */
+/** Extra milliseconds before a watch counts as silent: bytes may wait in the socket while this thread is busy. */
 export const secondLookMs = 5000;
 
 export interface OpenedWatch {
@@ -23,19 +23,19 @@ export interface OpenedWatch {
   readonly what: string;
   /** Ends the connection for the given reason. */
   readonly cut: AbortController;
-  /** Lines of the newest chunk that nobody has taken. */
+  /** Unread lines of the newest chunk. */
   readonly lines: Iterable<Buffer>;
   readonly chunks: AsyncIterable<Buffer>;
   readonly framer: LineFramer;
-  /** Monotonic milliseconds: when the headers came, when the server is to end it, and when this side does. */
+  /** Monotonic milliseconds: when the headers came, when the server should end it, and when this side does. */
   readonly openedAt: number;
   readonly endsAt: number;
   readonly deadline: number;
-  /** Ends what is left of it. Idempotent. */
+  /** Closes the connection. Idempotent. */
   release(): void;
 }
 
-/** Asks for a watch with these parameters. Rejects with what failed, on a stop with the signal's reason. */
+/** Opens a watch with these parameters. Rejects with the failure, or on a stop with the signal's reason. */
 export async function openWatch(context: ReflectorContext, query: Query, stop: AbortSignal): Promise<OpenedWatch> {
   const { budget, client, clock, handle, openings, random, resource, settings } = context;
   const { least, most } = settings.watchSeconds;
@@ -55,7 +55,7 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
       await budget.take(handle.id, cut.signal);
       const parameters = { watch: true, ...query, allowWatchBookmarks: true, timeoutSeconds: seconds };
       const { body } = await client.stream(path, parameters, { signal: cut.signal });
-      // Reading goes through the iterator; what comes after it was left is of no interest.
+      // Read errors reach the reader through the iterator; later ones are ignored.
       body.on('error', () => {});
       const openedAt = clock.monotonic();
       return {
@@ -77,13 +77,13 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
     }
   } catch (error) {
     release();
-    // Here, because not all who ask tell the reflector what came of it: a watch that was to take over fails without a word.
+    // Done here because some callers do not report failures to the reflector: a failed rollover is silent.
     budget.hold(handle.id, failureOf(error).retryAfterSeconds);
     throw error;
   }
 }
 
-/** The error to throw for one that reading a watch ended with. */
+/** Converts an error of reading a watch into the error to throw. */
 export function readFailure(error: unknown, { cut, what }: OpenedWatch, stop: AbortSignal): unknown {
   if (stop.aborted) return stop.reason;
   const { reason } = cut.signal;

@@ -1,16 +1,16 @@
 /**
- * What the beginning of a watch has in common with the watch before it, which it took over from (watch-rollover.ts): events that were applied,
- * told by their resourceVersions, in the order of the first.
+ * The replayed events after a watch rollover (watch-rollover.ts): events that the previous watch applied and the new one
+ * repeats. They are identified by resourceVersion, in the order of the previous watch.
  *
- * Lines may come twice there too, so an event is left out however often it comes, until one comes that is new; from then on all count.
- * A bookmark among them tells of an earlier moment than is known; behind the last of them it counts.
+ * A replayed event may come more than once and is skipped each time. The first new event ends the replay; every later event
+ * counts. A bookmark inside the replay marks an older moment and is skipped; after the last replayed event it counts.
  */
 import type { WatchMessage } from '../bytes/watch-events.ts';
 
 export class ReplayedEvents {
-  /** Empty once the watch is past it. */
+  /** Empty after the replay. */
   #applied: ReadonlySet<string>;
-  /** Of those, the ones that have not come again. */
+  /** Replayed events that have not come yet. */
   readonly #ahead: Set<string>;
 
   constructor(applied: ReadonlySet<string>) {
@@ -18,7 +18,7 @@ export class ReplayedEvents {
     this.#ahead = new Set(applied);
   }
 
-  /** Was this applied, or told better, by the watch before? To be asked of each message, in order. */
+  /** True if the previous watch already covered this message. Call it for each message, in order. */
   has({ type, resourceVersion }: Exclude<WatchMessage, { type: 'error' }>): boolean {
     if (this.#applied.size === 0) return false;
     if (type === 'bookmark') return this.#ahead.size > 0;

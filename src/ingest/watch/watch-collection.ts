@@ -1,12 +1,13 @@
 /**
  * One WATCH: opens it at a resourceVersion, reads its lines and applies them in batches.
  *
- *   request (or the rest of a streaming list) -> headers -> chunk -> lines -> a batch -> Writer.apply (one commit) -> the next chunk is taken from the socket
+ *   request (or the rest of a streaming list) -> headers -> chunk -> lines -> a batch -> Writer.apply (one commit) -> next chunk
  *
- * The resourceVersion moves only with a commit (or a bookmark), in stream order. Events before a line that cannot be understood, or
- * before an ERROR, are kept. While a batch is applied nothing is read, so the socket fills and TCP slows the server down: there is
- * no queue. The stream ends by the server, by its own end of time, by silence, by a stop, or by being handed over to the next
- * (watch-rollover.ts).
+ * The resourceVersion moves only with a commit or a bookmark, in stream order. Events before an unreadable line or an ERROR
+ * are kept. Nothing is read while a batch is applied: the socket fills and TCP slows the server down, so no queue exists.
+ *
+ * The stream has five possible ends: the server closes it, its time is up, it falls silent, a stop aborts it, or the next
+ * watch takes over (watch-rollover.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../../base/errors.ts';
@@ -21,31 +22,31 @@ import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ReplayedEvents } from './replayed-events.ts';
 import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 
-/** How far a reflector's watches have come; survives them. */
+/** Progress of a reflector's watches; it outlives each watch. */
 export interface WatchPosition {
   resourceVersion: string;
-  /** Bookmarks have been seen: from then on silence means something. */
+  /** True once a bookmark has come: from then on silence is a sign of failure. */
   sawBookmark: boolean;
 }
 
 export interface WatchHooks {
   /** The server has accepted the watch. */
   opened(): void;
-  /** So many events were committed; none: a bookmark. */
+  /** Called with the number of committed events; 0 for a bookmark. */
   took(events: number): void;
 }
 
-/** A watch that ended without an error: lines that came, and milliseconds it lasted from its headers on. */
+/** A watch that ended without an error: the lines received, and its duration in milliseconds since the headers. */
 interface WatchEnd {
   readonly lines: number;
   readonly lastedMs: number;
-  /** The watch that takes over; whoever gets it goes on with it or releases it. */
+  /** The watch that takes over. The receiver continues or releases it. */
   readonly next: BegunWatch | null;
 }
 
 /**
- * Watches until the stream ends; rejects with what failed. On a stop it rejects with the signal's reason. With `begun` it goes on
- * with a stream that is open already.
+ * Watches until the stream ends; rejects with the failure, or on a stop with the signal's reason. `begun` is a stream that
+ * is already open.
  */
 export async function watchCollection(
   context: ReflectorContext,
@@ -59,7 +60,7 @@ export async function watchCollection(
   return new Watch(context, position, stop, hooks, from).run();
 }
 
-/** Why this side ends a watch without an error of the server. */
+/** Why this side ended a watch that had no server error. */
 const timeIsUp = new Error('the time of the watch is up');
 const rolledOver = new Error('the watch was handed over to the next');
 
@@ -142,7 +143,7 @@ class Watch {
         if (message.type === 'error') throw message.error;
         if (message.type === 'bookmark') this.#position.sawBookmark = true;
         if (this.#replayed.has(message)) continue;
-        // A replay behind a newer event does not take it back.
+        // A replayed older event does not undo a newer one.
         reached = laterResourceVersion(reached, message.resourceVersion);
         if (message.type === 'event') {
           events.push(message.event);
@@ -167,7 +168,8 @@ class Watch {
       if (typeof known === 'string') this.#position.resourceVersion = known;
       throw storeError(error);
     }
-    // A replay, or a server whose storage went back, does not lower what is known: what was lost would never be noticed.
+    // Neither a replay nor a restored storage lowers the known version. A lower version would hide the loss of newer
+    // objects.
     if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
       this.#position.resourceVersion = reached;
     }
@@ -176,20 +178,20 @@ class Watch {
     this.#hooks.took(events.length);
   }
 
-  /** Opens the next watch shortly before the end of this one, and leaves this one for it. */
+  /** Opens the next watch shortly before the end of this one, then ends this one. */
   async #handOver(): Promise<void> {
     const { clock, settings } = this.#context;
     const { cut, endsAt, openedAt } = this.#opened;
     if (endsAt - openedAt <= 2 * settings.rolloverMs) return;
     await clock.sleep(endsAt - settings.rolloverMs - clock.monotonic(), cut.signal).catch(() => {});
-    // A watch that has brought nothing is doubted first: nothing is known to be new at its version.
+    // A watch without any line is suspect: its version may be newer than the server's.
     if (cut.signal.aborted || this.#lines === 0) return;
     const { resourceVersion } = this.#position;
     const open = (signal: AbortSignal) => openWatch(this.#context, { resourceVersion }, signal);
     if (await this.#rollover.begin(open, this.#stop)) cut.abort(rolledOver);
   }
 
-  /** Ends the watch at its end of time, or when it has fallen silent. Monotonic time only: wall clocks jump. */
+  /** Ends the watch when its time is up or it is silent. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
     const { clock, settings } = this.#context;
     const { cut, deadline, what } = this.#opened;

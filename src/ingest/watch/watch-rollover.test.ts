@@ -1,4 +1,4 @@
-/** R12: one watch takes over from the other. A watch is asked to last 450 s, so the next is opened after 445 s. */
+/** R12: one watch takes over from the other. A watch lasts 450 s by request, so the next is opened after 445 s. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -19,7 +19,7 @@ import { ScriptedBody } from '../../../test/kit/scripted-client.ts';
 const a = { name: 'a', rv: 1 };
 const modified = (rv: number): string => eventLine('MODIFIED', { ...a, rv });
 
-/** A reflector whose watch has brought version 11 and is about to be handed over. */
+/** A reflector shortly before a rollover; its watch has applied version 11. */
 async function aboutToEnd(bench: ReflectorBench) {
   const first = new ScriptedBody();
   bench.client.answer(whole(listText(10, [a])), () => first);

@@ -1,20 +1,23 @@
 /**
- * The change from one watch to the next without a gap: shortly before a watch ends by its time, the next is opened at the version
- * reached, while the first goes on.
+ * Watch rollover: replaces a watch by the next one without a gap. Shortly before the first watch ends, the next is opened
+ * at the current resourceVersion; the first continues meanwhile.
  *
- *   begin -> the next is being opened; what the first brings meanwhile is noted -> it is open: the first is left, the next goes on
- *     and leaves out what was noted | it failed: nothing has happened, the first goes on to its end
+ *   begin -> the next watch opens; events of the first are recorded
+ *     -> open: the first ends, the next continues and skips the recorded events
+ *     -> failed: the first continues to its end
  *
- * The server sends the next watch everything after the version it was asked from, in the same order: so what the first has brought
- * since stands at its beginning, and is told by resourceVersion. A first that ends before the next is open waits for it instead of
- * asking again.
+ * The server sends the next watch every event after its start version, in the same order. So the events that the first
+ * watch applied meanwhile come again at its beginning and are recognized by resourceVersion. Example: the next opens at 10,
+ * the first applies 11 and 12; the next sends 11, 12, 13, and only 13 is applied.
+ *
+ * If the first watch ends before the next is open, the rollover waits for the open request and does not send another.
  */
 import type { OpenedWatch } from './opened-watch.ts';
 
-/** Events of the first watch that are noted at most; beyond, the two are too far apart, and the next is given up. */
+/** Maximum of recorded events. Above it the two watches are too far apart, and the next watch is cancelled. */
 const mostNoted = 10_000;
 
-/** A watch to go on with, and the resourceVersions of events at its beginning that have been applied. */
+/** An open watch to continue with, and the resourceVersions of applied events that it will repeat at its beginning. */
 export interface BegunWatch {
   readonly watch: OpenedWatch;
   readonly applied: ReadonlySet<string>;
@@ -25,7 +28,7 @@ export class WatchRollover {
   readonly #givenUp = new AbortController();
   #opening: Promise<OpenedWatch> | null = null;
 
-  /** Opens the next watch; `open` gets the signal that ends it or gives it up. Resolves with whether it is open. To be called once. */
+  /** Opens the next watch; resolves with whether it is open. `open` gets the signal that ends or cancels it. Call it once. */
   async begin(open: (signal: AbortSignal) => Promise<OpenedWatch>, stop: AbortSignal): Promise<boolean> {
     const opening = open(AbortSignal.any([stop, this.#givenUp.signal]));
     this.#opening = opening;
@@ -38,20 +41,20 @@ export class WatchRollover {
     }
   }
 
-  /** Events of the first watch were applied. */
+  /** Records events that the first watch applied. */
   note(resourceVersions: readonly string[]): void {
     if (this.#opening === null) return;
     for (const resourceVersion of resourceVersions) this.#applied.add(resourceVersion);
     if (this.#applied.size > mostNoted) this.giveUp();
   }
 
-  /** The next watch, waited for; null when there is none. Rejects with why it could not be opened. */
+  /** Waits for the next watch; null if none exists. Rejects with the reason why it could not be opened. */
   async next(): Promise<BegunWatch | null> {
     const watch = await this.#opening;
     return watch === null ? null : { watch, applied: this.#applied };
   }
 
-  /** Lets go of the next watch, open or not. */
+  /** Releases the next watch, open or not. */
   giveUp(): void {
     this.#givenUp.abort(new Error('the watch is not handed over'));
     this.#opening?.then(
