@@ -1,6 +1,7 @@
 /**
- * Objects without a uid or resourceVersion: what some servers compute at each request (ComponentStatus, PodMetrics). They can only
- * be listed. Their identity is their name, and their version is a digest of their text; the text itself stays as received.
+ * Objects without a uid or resourceVersion: some servers compute them at each request (ComponentStatus, PodMetrics). They
+ * can only be listed. Their synthetic identity is their name, and their version is a digest of their text. The text stays
+ * as received.
  */
 import { createHash } from 'node:crypto';
 import { syntheticUid, syntheticVersion } from '../../catalog/resources/synthetic-identity.ts';
@@ -8,7 +9,10 @@ import type { IncomingObject } from '../../store/types/incoming-object.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The object with what it is known and compared by. One that has a uid and a resourceVersion, or is no object, is left as it is. */
+/**
+ * Adds the synthetic identity and version. An object with a uid and a resourceVersion, or a value of another type, is
+ * unchanged.
+ */
 export function identified(text: string): IncomingObject {
   const value = recordOf(parse(text));
   const metadata = recordOf(value?.['metadata']);

@@ -1,10 +1,12 @@
 /**
  * Splits a stream of bytes into lines at 0x0A.
  *
- * Works on bytes, so a character may be cut anywhere by the network, and U+2028 (which servers that are not written in Go leave
- * unescaped) is no end of a line. A JSON text never has a bare 0x0A inside.
+ * It works on bytes, so the network may split a character anywhere. U+2028 does not end a line; servers not written in Go
+ * leave it unescaped. A JSON text never has a bare 0x0A inside.
  *
- *   chunk -> push -> whole lines (views into the chunk where that is possible) ; the rest waits for the next chunk
+ *   chunk -> push -> whole lines (views into the chunk if possible); an unfinished line waits for the next chunk
+ *
+ * Example: the chunks `{"a":1}\n{"b` and `":2}\n` give `{"a":1}`, then `{"b":2}`.
  *
  * Never: keeps more than one line's limit in memory.
  */
@@ -13,7 +15,7 @@ import { ProtocolError } from './protocol-error.ts';
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** 16 MiB: objects are held to 1.5 MiB by etcd, and a DELETED event carries one of them. */
+/** 16 MiB: etcd limits objects to 1.5 MiB, and a DELETED event contains one object. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 export class LineFramer {
@@ -25,14 +27,14 @@ export class LineFramer {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of a line that has not ended yet. At the end of the stream this must be 0, else the stream was cut. */
+  /** Bytes of the unfinished line. If this is not 0 at the end of the stream, the stream was cut. */
   get pending(): number {
     return this.#pending;
   }
 
   /**
-   * The lines that this chunk completes, without their newline; empty ones are left out.
-   * Lazy: a line over the limit throws a ProtocolError only when the lines before it have been taken.
+   * The lines that this chunk completes, without their newline; empty lines are skipped. Lazy: a line over the limit throws
+   * a ProtocolError only after the lines before it were taken.
    */
   *push(chunk: Buffer): Generator<Buffer, void, undefined> {
     let from = 0;

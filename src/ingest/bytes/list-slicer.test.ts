@@ -120,7 +120,7 @@ test('lists that stream at the same time do not disturb each other', () => {
   for (const _ of names) {
     expect(streams.map((stream) => stream.next().value?.text)).toEqual(names.map(item));
   }
-  // The same buffer, filled anew.
+  // The same buffer with new content.
   const chunk = Buffer.from(`{"items":[${item('a')},`);
   const slicer = new ListSlicer();
   expect(texts(slicer.push(chunk))).toEqual([item('a')]);

@@ -1,13 +1,17 @@
 /**
- * Slices the items of a LIST body while it streams, so that a collection of any size needs no more memory than its largest item.
+ * Slices the items of a LIST body while it streams, so a collection of any size needs no more memory than its largest item.
  *
- * Strings, escapes and nesting are followed, in items by bracket-scan.ts; all marks are ASCII, which UTF-8 never has inside another
- * character. Nothing here judges JSON: each item is parsed by whoever stores it, and a body that is not a list fails in `end`.
+ * The slicer tracks strings, escapes and nesting; bracket-scan.ts does so inside items. All delimiters are ASCII, and UTF-8
+ * has no ASCII byte inside another character. The slicer does not validate JSON: the store parses each item, and `end`
+ * rejects a body that is not a list.
  *
- *   chunk -> push -> each item that is complete ; end -> what stands beside the items
+ *   chunk -> push -> each complete item; end -> the members beside `items`
  *
- * Items are handed out exactly as received, but for metadata.managedFields (managed-fields.ts).
- * `metadata` may stand before or after the items; `items: null` is an empty list.
+ * Example: `{"metadata":{"resourceVersion":"7"},"items":[{"a":1},{"b":2}]}` gives the items `{"a":1}` and `{"b":2}`; `end`
+ * gives resourceVersion `7`.
+ *
+ * Items are returned exactly as received, except for metadata.managedFields (managed-fields.ts). `metadata` may come before
+ * or after the items; `items: null` is an empty list.
  */
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
@@ -16,7 +20,7 @@ import { ProtocolError } from './protocol-error.ts';
 
 /** An object of a list. */
 export class ListItem implements IncomingObject {
-  /** As long as nobody writes over the chunk that it came in. */
+  /** Valid until the buffer of its chunk is overwritten. */
   readonly bytes: Buffer;
 
   constructor(bytes: Buffer) {
@@ -28,17 +32,17 @@ export class ListItem implements IncomingObject {
   }
 }
 
-/** What a list says of itself. */
+/** The head of a list: its metadata and type. */
 export interface ListHead {
   readonly kind: string;
-  /** The collection's resourceVersion; empty where the server gives none. */
+  /** The collection's resourceVersion; empty if the server sends none. */
   readonly resourceVersion: string;
   /** The token of the next page; empty on the last one. */
   readonly continueToken: string;
   readonly remaining: number | null;
 }
 
-/** 64 MiB: far over what etcd keeps of one object. */
+/** 64 MiB: far above etcd's limit for one object. */
 const defaultMaxItemBytes = 64 * 1024 * 1024;
 
 const quote = 0x22;
@@ -52,7 +56,10 @@ const colon = 0x3a;
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Where the scanner stands: before the list, between its members, inside a member's value, between items, in an item, behind. */
+/**
+ * The scanner's state: before the list, between its members, in a member's value, between items, in an item, or after the
+ * list.
+ */
 type Place = 'start' | 'members' | 'value' | 'items' | 'item' | 'done';
 
 export class ListSlicer {
@@ -62,14 +69,14 @@ export class ListSlicer {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The piece that is being collected: a member's name, a member's value or an item. */
+  /** The bytes being collected: a member's name, a member's value or an item. */
   #parts: Buffer[] = [];
   #collected = 0;
   #from = -1;
   #name: string | null = null;
   #awaitsValue = false;
   #sawItems = false;
-  /** In the item. */
+  /** The bracket state inside the item. */
   #scanned: ScanState = openObject(0);
 
   constructor(maxBytes: number = defaultMaxItemBytes) {
@@ -78,7 +85,7 @@ export class ListSlicer {
 
   /** The items that this chunk completes. Lazy: take all of them before the next chunk. */
   *push(bytes: Buffer): Generator<ListItem, void, undefined> {
-    // An object of its own, by which it is known that these bytes are loaded.
+    // A separate object identifies the bytes that are loaded in the scanner.
     const chunk = bytes.subarray();
     if (this.#collecting()) this.#from = 0;
     for (let at = 0; at < chunk.length; at += 1) {
@@ -97,13 +104,13 @@ export class ListSlicer {
     this.#from = -1;
   }
 
-  /** The token of the next page, empty on the last one; null as long as it is not known, since metadata may stand behind the items. */
+  /** The token of the next page, empty on the last one. Null while unknown, since metadata may come after the items. */
   get nextToken(): string | null {
     const metadata = this.#members.get('metadata');
     return metadata === undefined ? null : textOf(recordOf(parse(metadata))['continue']);
   }
 
-  /** What the list said of itself. Throws a ProtocolError when the body ended early or was no list. */
+  /** The list's head. Throws a ProtocolError if the body ended early or was no list. */
   end(): ListHead {
     if (this.#place !== 'done') {
       throw new ProtocolError('truncated', 'The list from the API server ended in the middle: ask again.');
@@ -129,7 +136,7 @@ export class ListSlicer {
     return this.#place === 'item' || this.#place === 'value' || (this.#place === 'members' && this.#inString);
   }
 
-  /** Goes to the end of a string, or of the chunk; returns the index that was looked at last. */
+  /** Scans to the end of a string or of the chunk; returns the index of the last byte read. */
   #throughString(chunk: Buffer, from: number): number {
     let at = from;
     while (at < chunk.length) {

@@ -1,8 +1,12 @@
 /**
- * Cuts metadata.managedFields out of an object's bytes before anybody parses them: nobody wants it, and it is a third of them.
+ * Cuts metadata.managedFields out of an object's bytes before they are parsed: it is unused, and about a third of the
+ * bytes.
  *
- * It is found where it is written as API servers write it, without spaces. That is only a saving, the store removes what is left of
- * it; so what stands in it is not judged, and what is no JSON elsewhere stays as it is for whoever parses it.
+ * Only the compact form of API servers is recognized, without spaces. The cut is just an optimization, since the store
+ * removes any remaining managedFields. So the content of the cut is not validated, and invalid JSON elsewhere stays for the
+ * parser.
+ *
+ * Example: `{"metadata":{"name":"a","managedFields":[{}]}}` becomes `{"metadata":{"name":"a"}}`.
  */
 import { load, openObject, scan } from './bracket-scan.ts';
 
@@ -13,9 +17,12 @@ const comma = 0x2c;
 const metadataBegins = Buffer.from('"metadata":{');
 const managedFieldsBegin = Buffer.from('"managedFields":[');
 
-/** Bytes of an object up to which its managedFields are cut out: what it takes to look for them is kept. */
+/** Larger objects keep their managedFields, because the scanner never frees the memory for a search. */
 const mostCut = 2 * 1024 * 1024;
-/** A JSON object without them. Where it stands in bytes that are loaded for bracket-scan.ts, say so: they are not loaded again. */
+/**
+ * A JSON object without managedFields. If it lies at `offset` in `bytes` that bracket-scan.ts has loaded, pass both to
+ * avoid a reload.
+ */
 export function withoutManagedFields(object: Buffer, bytes: Buffer = object, offset = 0): Buffer {
   const cut = managedFieldsIn(object, bytes, offset);
   if (cut === null) return object;
@@ -25,7 +32,7 @@ export function withoutManagedFields(object: Buffer, bytes: Buffer = object, off
   return rest;
 }
 
-/** Where they stand, with one of the commas around them; `object` is what stands at `offset` in `bytes`. */
+/** The range of managedFields with one adjacent comma; `object` is the text at `offset` in `bytes`. */
 function managedFieldsIn(
   object: Buffer,
   bytes: Buffer,
@@ -48,7 +55,7 @@ function managedFieldsIn(
   return null;
 }
 
-/** Does the object that begins here belong to the name metadata? */
+/** True if the object that begins here is the value of `metadata`. */
 function isMetadata(object: Buffer, at: number): boolean {
   const from = at + 1 - metadataBegins.length;
   if (from < 1 || (object[from - 1] !== openBrace && object[from - 1] !== comma)) return false;

@@ -1,9 +1,10 @@
 /**
- * Prepared objects on their way from the parse thread, as one flat list: a message of lists inside objects, each with the names of
- * its fields, costs both threads several times as much. What is unpacked equals what was packed.
+ * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name and
+ * costs both threads several times as much. Unpacking returns equal objects.
  *
- *   of a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
- *   keys of slots (each list behind its length) ; of an object that must be put as a text: null, text
+ *   a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
+ *   keys of slots (each list after its length)
+ *   an object stored from its text: null, text
  */
 
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
@@ -12,7 +13,7 @@ import type { SqlValue } from '../../store/types/statement.ts';
 
 export interface PackedObjects {
   readonly values: readonly SqlValue[];
-  /** The bodies one behind the other. */
+  /** The concatenated bodies. */
   readonly bodies: Uint8Array<ArrayBuffer>;
 }
 

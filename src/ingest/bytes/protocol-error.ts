@@ -1,7 +1,7 @@
-/** An answer that a server may not give: what cannot be understood is never skipped, so it ends the list or the watch. */
+/** A response that violates the protocol. Unreadable data is never skipped, so this error ends the list or the watch. */
 import { PortolanError } from '../../base/errors.ts';
 
-/** `reason` is short and stable (`line too long`, `bad json`, ...): it is counted among the restarts. */
+/** `reason` is short and stable (`line too long`, `bad json`, ...): a label of the restart counter. */
 export class ProtocolError extends PortolanError {
   readonly reason: string;
 

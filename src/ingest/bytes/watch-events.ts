@@ -1,8 +1,12 @@
 /**
- * One line of a watch, read: an event with its object's text exactly as received (but for managedFields), a bookmark, or an error.
+ * Reads one line of a watch: an event, a bookmark, or an error. The text of an event's object is exactly as received,
+ * except for managedFields.
  *
- * Never: lets something pass that the store could not place. A line that is no JSON, an unknown type, an object of another kind, or
- * one without name, uid or resourceVersion is a ProtocolError; the watch ends there, and its resourceVersion does not move past it.
+ * It rejects everything that the store cannot identify. These lines are a ProtocolError: invalid JSON, an unknown type, an
+ * object of another kind, or one without name, uid or resourceVersion. The watch ends there, and its resourceVersion stays
+ * before the line.
+ *
+ * Example: `{"type":"ADDED","object":{…}}` becomes an event of type `ADDED` with the text `{…}`.
  */
 import { messageOf } from '../../base/errors.ts';
 import { apiVersionOf, type Resource } from '../../catalog/resources/resource.ts';
@@ -13,19 +17,19 @@ import { ProtocolError } from './protocol-error.ts';
 
 export type WatchMessage =
   | { readonly type: 'event'; readonly event: IncomingEvent; readonly resourceVersion: string }
-  /** `endsInitial`: all objects that were there at the beginning have been sent (streaming lists). */
+  /** `endsInitial`: all objects that existed at the start have been sent (streaming lists). */
   | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly endsInitial: boolean }
   | { readonly type: 'error'; readonly error: ApiError };
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** As the API server writes its lines; others are found by a scanner. */
+/** The prefix that API servers write; a scanner handles any other form. */
 const usualLine = /^\{"type":"([A-Z]+)","object":/;
-/** Bytes in which that is told. */
+/** Length of the part that contains that annotation. */
 const usualBytes = 40;
 const closeBrace = 0x7d;
 
-/** The annotation of the bookmark behind the initial events of a streaming list. */
+/** The annotation of the bookmark after the initial events of a streaming list. */
 const endOfInitial = 'k8s.io/initial-events-end';
 
 /** Reads a line. `what` names the request in messages. Throws ProtocolError. */
@@ -52,7 +56,7 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string): W
 function split(line: Buffer, what: string): { type: string; objectText: string; object: Json } {
   const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
   if (usual !== null && line.at(-1) === closeBrace) {
-    // If what is between the prefix and the last brace is one JSON value, the line is valid and has no other members.
+    // One JSON value between the prefix and the last brace proves that the line is valid and has no other members.
     const objectText = withoutManagedFields(line.subarray(usual[0].length, -1)).toString('utf8');
     try {
       return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
@@ -72,7 +76,7 @@ function split(line: Buffer, what: string): { type: string; objectText: string; 
   return { type, objectText: memberText(text, 'object'), object: mustBeObject(whole['object'], what) };
 }
 
-/** The text of a member of an object whose text is valid JSON; of the last one where a name repeats, as JSON.parse has it. */
+/** The text of a member of an object in valid JSON. For a repeated name the last one counts, as in JSON.parse. */
 function memberText(text: string, wanted: string): string {
   let found = 'null';
   let depth = 0;
@@ -99,7 +103,7 @@ function memberText(text: string, wanted: string): string {
   return found;
 }
 
-/** The index behind the closing quote of the string that begins at `from`. */
+/** The index after the closing quote of the string that begins at `from`. */
 function stringEnd(text: string, from: number): number {
   for (let at = from + 1; ; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -107,7 +111,7 @@ function stringEnd(text: string, from: number): number {
   }
 }
 
-/** An object of another kind means that something else answers; one that does not say its kind is given it by the store. */
+/** An object of another kind means that another service answered. The store adds a missing kind. */
 function checkKind(object: Json, resource: Resource, what: string): void {
   const { kind, apiVersion } = object;
   if (kind === undefined && apiVersion === undefined) return;

@@ -1,8 +1,8 @@
-/** The collections of a resource: over all namespaces, or one in each of those that are asked for. */
+/** The collections of a resource: one over all namespaces, or one for each selected namespace. */
 import type { Resource } from '../../catalog/resources/resource.ts';
 import { resourcePath } from '../../kube/http/resource-path.ts';
 
-/** The namespaces of a resource's collections, of those that are asked for: the empty one stands for all. */
+/** The namespaces of a resource's collections, from the selected namespaces. The empty string stands for all. */
 export function collectionsOf(
   { namespaced }: Pick<Resource, 'namespaced'>,
   asked: readonly string[],

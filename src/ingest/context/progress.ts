@@ -1,10 +1,10 @@
 /**
- * How far ingest is. Ready means: every started resource has synced or is reported as failing, and there is something started:
- * at least one cluster was reached, or the store remembers one.
+ * Progress of ingest. It is ready if something was started and every started resource has synced or is reported as failing.
+ * Something was started means: at least one cluster was reached, or the store remembers one.
  */
 import type { DiskUse } from '../../store/types/writer.ts';
 
-/** Finer than this, progress would be told at every commit. */
+/** Finer steps would cause a progress message at every commit. */
 const mebibyte = 2 ** 20;
 
 export interface FailingResource {
@@ -12,17 +12,17 @@ export interface FailingResource {
   /** resourceKey; `everything` when the cluster itself cannot be reached or read. */
   readonly resource: string;
   readonly error: string;
-  /** Where it is ingested by namespaces: those that fail. */
+  /** The failing namespaces, if the resource is ingested by namespaces. */
   readonly namespaces?: readonly string[];
 }
 
 export interface ClusterProgress {
   readonly cluster: string;
-  /** Its resources are known, from discovery or, once it has said who it is, from the store. */
+  /** Its resources are known from discovery or, after its identity is known, from the store. */
   readonly known: boolean;
-  /** The store holds what is selected of it, and nothing else of it: that can be read before it is reached. */
+  /** The store holds exactly the selected resources of it, so they can be read before the cluster is reached. */
   readonly remembered: boolean;
-  /** The first attempt to know them is over, however it went. */
+  /** The first attempt to discover them is over, with or without success. */
   readonly tried: boolean;
   /** Started resources that have synced, or are failing. */
   readonly resourcesDone: number;
@@ -31,17 +31,17 @@ export interface ClusterProgress {
   readonly failing: readonly FailingResource[];
 }
 
-/** Plain data; a type alias, so that it can be handed on as a record. */
+/** Plain data. A type alias, because an interface is not assignable to a record. */
 export type IngestProgress = {
   readonly ready: boolean;
-  /** What there is of a catalog can be read: every cluster is remembered or known, or has been tried. */
+  /** The catalog can be read: every cluster is remembered or known, or has been tried. */
   readonly catalogKnown: boolean;
   readonly resourcesDone: number;
   readonly resourcesTotal: number;
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   readonly clusters: readonly ClusterProgress[];
-  /** Room on the disk, in steps of a MiB; null before the store is open. */
+  /** Free disk space in steps of a MiB; null before the store is open. */
   readonly disk: DiskUse | null;
 };
 

@@ -1,4 +1,4 @@
-/** What a reflector works with: everything is handed in, so that a test can drive it. */
+/** The dependencies of a reflector. Everything is injected, so a test can drive it. */
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Resource } from '../../catalog/resources/resource.ts';
@@ -16,35 +16,35 @@ import type { StreamingLists } from './streaming-lists.ts';
 export type StreamingClient = Pick<RestClient, 'stream'>;
 
 export interface ReflectorSettings {
-  /** Objects asked for in one page of a list. */
+  /** Objects per page of a list. */
   readonly pageSize: number;
-  /** Seconds that a watch is asked to last: a random number between the two. */
+  /** Requested seconds of a watch: a random number between the two. */
   readonly watchSeconds: { readonly least: number; readonly most: number };
-  /** Milliseconds beyond those seconds after which the watch is ended from this side. */
+  /** Milliseconds beyond those seconds after which this side ends the watch. */
   readonly watchGraceMs: number;
   /** Milliseconds before the end of a watch at which the next one is opened. */
   readonly rolloverMs: number;
-  /** Milliseconds of silence after which a watch that has had bookmarks is taken for dead. */
+  /** Milliseconds of silence after which a watch that has had bookmarks counts as dead. */
   readonly idleMs: number;
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
-  /** True: collections are asked for as the beginning of a watch where the server can do it. */
+  /** True: collections are requested as the beginning of a watch, if the server supports it. */
   readonly streamingLists: boolean;
-  /** Milliseconds without another object after which a streaming list counts as one that will never end, and in all. */
+  /** Milliseconds without another object, and milliseconds in all, after which a streaming list counts as endless. */
   readonly streamSilenceMs: number;
   readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
-  /** Lists and watches begun in a cluster, of all its resources together. */
+  /** Budget of lists and watches that begin in a cluster, over all its resources. */
   readonly requests: RequestRate;
-  /** Waits between two probes of what is forbidden or missing. */
+  /** Delays between two probes of a forbidden or missing collection. */
   readonly parked: BackoffBounds;
-  /** Milliseconds between two lists of what cannot be watched; each wait is up to a fifth shorter or longer. */
+  /** Milliseconds between two lists of a collection without watch; each delay is up to a fifth shorter or longer. */
   readonly pollMs: number;
-  /** Milliseconds in which each table is once compared with the server; 0: never. */
+  /** Milliseconds in which each table is compared once with the server; 0: never. */
   readonly auditMs: number;
   /** Watches that fail with 5xx in a row before the collection is listed anew. */
   readonly serverErrorsBeforeList: number;
-  /** Events applied at once. */
+  /** Maximum events of a batch. */
   readonly batchEvents: number;
   readonly maxLineBytes: number;
   readonly maxItemBytes: number;
@@ -71,7 +71,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
   maxItemBytes: 64 * 1024 * 1024,
 };
 
-/** An object as it passed into the store; `deleted` when its event said so. */
+/** An object that was stored; `deleted` if its event was a deletion. */
 export interface SeenObject {
   readonly object: IncomingObject;
   readonly deleted: boolean;
@@ -86,22 +86,22 @@ export interface ReflectorContext {
   readonly random: Random;
   readonly log: Logger;
   readonly settings: ReflectorSettings;
-  /** Bounds the lists that run at a time in this cluster. */
+  /** Bounds the concurrent lists in this cluster. */
   readonly lists: Semaphore;
-  /** Bounds the watches that are being opened at a time in this cluster. */
+  /** Bounds the watches that open at the same time in this cluster. */
   readonly openings: Semaphore;
-  /** Bounds the lists and watches that are begun in this cluster. */
+  /** Bounds the rate of lists and watches that begin in this cluster. */
   readonly budget: RequestBudget;
-  /** What is known of streaming lists in this cluster. */
+  /** Whether this cluster supports streaming lists. */
   readonly streaming: StreamingLists;
-  /** Parses the pages of large lists beside this thread; without it they are parsed here. */
+  /** Parses the pages of large lists in another thread; if absent, this thread parses them. */
   readonly parser?: ParseThread | undefined;
-  /** False: list first, whatever the store knows. */
+  /** False: list first, even if the store has a version. */
   readonly resume: boolean;
-  /** Hears of every object that was stored, in order; listed ones when their page is staged. Must not throw. */
+  /** Called for every stored object, in order; for listed ones when their page is staged. Must not throw. */
   readonly seen?: (objects: readonly SeenObject[]) => void;
-  /** Hears when phase, error or readiness changed. */
+  /** Called when phase, error or readiness changed. */
   readonly changed?: () => void;
-  /** Hears that the API server says the collection is not there. */
+  /** Called when the API server reports that the collection does not exist. */
   readonly missing?: () => void;
 }

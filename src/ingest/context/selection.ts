@@ -1,5 +1,6 @@
 /**
- * Which resources are ingested, by lists of names: `plural`, `plural.group` or the kind, with `*` for any text, in any case.
+ * Selects the ingested resources by lists of names. A name is `plural`, `plural.group` or the kind; `*` matches any text,
+ * and case is ignored.
  */
 import { namePattern, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 
@@ -11,10 +12,10 @@ export interface Selection {
 
 type Named = Pick<Resource, 'group' | 'plural' | 'kind'>;
 
-/** Left out unless they are named: hundreds of writes a second in a large cluster, and of no interest to consoles. */
+/** Excluded unless named: hundreds of writes a second in a large cluster, and of no interest to consoles. */
 const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
 
-/** Is this resource ingested? What is excluded is not, whatever includes it; `*` alone names nothing in particular. */
+/** True if this resource is ingested. Exclusion wins over inclusion; `*` alone does not count as naming a resource. */
 export function selects(resource: Named, { include = [], exclude = [] }: Selection): boolean {
   if (exclude.some((pattern) => matches(resource, pattern))) return false;
   const named = include.some((pattern) => pattern !== '*' && matches(resource, pattern));

@@ -1,30 +1,32 @@
 /**
- * Which collections of a cluster are asked for as a stream, and which are listed because the server could not do it.
+ * Decides which collections of a cluster are requested as a stream, and which are listed because the server does not
+ * support it.
  *
- *   nobody knows yet: one reflector at a time tries, the others list meanwhile
- *     it worked  -> all stream
- *     refused, or failed twice -> nobody tries for an hour
- *   it has worked once: who is refused, or fails twice, lists for an hour, alone; after three refusals in a row all do
+ *   unknown: one reflector at a time tries to stream, the others list meanwhile
+ *     success -> every collection streams
+ *     refused, or failed twice -> every collection lists for an hour
+ *   supported: a collection that is refused, or fails twice, lists for an hour; after three refusals in a row all collections do
  *
- * So a server that refuses the parameter costs one request, and one that ignores it two deadlines, however many resources there are.
+ * So a server that refuses the parameter costs one request, and one that ignores it costs two deadlines, for any number of
+ * resources.
  */
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, failureOf } from '../flow/failure.ts';
 
 const rememberedMs = 3_600_000;
-/** Statuses of a server that does not take the request as it is. */
+/** Statuses by which a server refuses the parameter. */
 const refusals = new Set([400, 405, 406, 422]);
 const failuresAllowed = 2;
 const refusalsAllowed = 3;
 
-/** One attempt; ends with one of the last three. */
+/** One attempt; ends with one of the last three methods. */
 export interface StreamTurn {
-  /** The server has accepted the request: what goes wrong from now on may be the stream's doing. */
+  /** The server has accepted the request: a later failure may come from the stream itself. */
   opened(): void;
   worked(): void;
-  /** What it failed with. True: list instead, at once; false: what failed would have failed a list too. */
+  /** The attempt failed with this error. True: list at once instead; false: a list would have failed too. */
   failed(error: unknown): boolean;
-  /** It came to no end. */
+  /** The attempt was abandoned without a result. */
   left(): void;
 }
 
@@ -35,7 +37,7 @@ export class StreamingLists {
   #proved = false;
   #trying = false;
   #until = Number.NEGATIVE_INFINITY;
-  /** Failures before anything has worked; refusals in a row after. */
+  /** Failures before the first success; refusals in a row after it. */
   #failures = 0;
   #refusals = 0;
 
@@ -44,7 +46,7 @@ export class StreamingLists {
     this.#enabled = enabled;
   }
 
-  /** `key` tells a collection from the others. Null: list it. */
+  /** `key` identifies the collection. Null: list it. */
   begin(key: string): StreamTurn | null {
     const now = this.#clock.monotonic();
     if (!this.#enabled || now < this.#until || now < (this.#resources.get(key)?.until ?? now)) return null;
@@ -75,14 +77,14 @@ export class StreamingLists {
   }
 
   #failed(key: string, { kind, status }: Failure, opened: boolean): boolean {
-    // Who may list but not watch is refused one resource; that says nothing of the server.
+    // A caller may have the right to list one resource but not to watch it. This refusal is no evidence about the server.
     if (status === 403) return this.#avoid(key);
     if (refusals.has(status)) {
       this.#refusals += 1;
       if (!this.#proved || this.#refusals >= refusalsAllowed) this.#avoidAll();
       return this.#avoid(key);
     }
-    // An outage would have failed a list too.
+    // In an outage a list would have failed too.
     const ofStream = opened ? kind === 'server' || kind === 'network' || kind === 'protocol' : status === 500;
     if (!ofStream) return false;
     const failures = (this.#resources.get(key)?.failures ?? 0) + 1;

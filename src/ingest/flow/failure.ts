@@ -1,5 +1,5 @@
 /**
- * Classifies the errors of lists and watches by how the reflector must react. No other file classifies them; the state
+ * Classifies the errors of lists and watches by how the reflector must react. All classification is in this file; the state
  * machine of reflector.ts sees only these kinds.
  */
 import { messageOf, PortolanError } from '../../base/errors.ts';

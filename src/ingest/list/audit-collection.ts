@@ -15,7 +15,7 @@ import { inStore } from '../flow/failure.ts';
 
 const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
-/** What was found; null where there is nothing to compare. Rejects where the server cannot list at that version (any more). */
+/** The differences; null if there is nothing to compare. Rejects if the server cannot list at that version (any more). */
 export async function auditCollection(context: ReflectorContext, stop: AbortSignal): Promise<AuditResult | null> {
   const leave = await context.lists.enter(stop);
   try {
@@ -32,7 +32,7 @@ export async function auditCollection(context: ReflectorContext, stop: AbortSign
   }
 }
 
-/** One page; gives the token of the next, empty at the end. */
+/** Reads one page; returns the next page's token, empty at the end. */
 async function checkPage(context: ReflectorContext, audit: Audit, query: Query, signal: AbortSignal): Promise<string> {
   const { client, handle, resource, settings } = context;
   const path = collectionPath(resource, handle);

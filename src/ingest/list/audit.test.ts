@@ -18,7 +18,7 @@ async function audited(namespaces: readonly string[] = []) {
   await ready(running);
   const audits = (): string[] => running.asked.filter((each) => each.includes('resourceVersionMatch=Exact'));
   const state = () => must(running.writer.states()[0], 'a state');
-  /** Changes rows behind the writer's back. */
+  /** Changes rows without the writer. */
   const tamper = (sql: string): void => {
     const database = new Database(running.file);
     try {
@@ -103,7 +103,7 @@ test('audits are spread over the interval, one at a time', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
-/** Lists that were begun, streamed or not, without those of audits. */
+/** Lists that were begun, streamed or paged, except those of audits. */
 function listsOf(asked: readonly string[]): number {
   return asked.filter((each) =>
     /configmaps\?(limit=\d+(&resourceVersion=\d+&resourceVersionMatch=NotOlderThan)?$|.*sendInitialEvents)/.test(each),

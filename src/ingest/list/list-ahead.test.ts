@@ -1,4 +1,4 @@
-/** The page behind the one that is being read is asked for as soon as its token is known. */
+/** The next page of a list is requested as soon as its token is known. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { listText, open, reflectorBench, refused, type TestPod, whole } from '../../../test/kit/reflector-bench.ts';
@@ -102,7 +102,7 @@ test('the parse thread gets the bytes of the next page when it has all of a page
   const bench = reflectorBench();
   const never = Promise.withResolvers<void>();
   onTestFinished(() => never.resolve());
-  // Once the second page is being written, there is no room for more.
+  // While the second page is written, every permit is taken.
   const { replace } = bench.writer;
   vi.spyOn(bench.writer, 'replace').mockImplementation((...args) => {
     const real = replace.apply(bench.writer, args);

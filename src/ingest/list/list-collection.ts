@@ -2,13 +2,14 @@
  * LIST and REPLACE: reads a whole collection, page by page, and publishes it in one step.
  *
  *   begin a replace -> pages stream through the slicer into it -> the last page's end -> commit at the first page's resourceVersion
- *                        each page's head: the next one is asked for
+ *                        head of each page: request the next one
  *
- * Never: commits a set that is not whole; keeps more than a few items in memory; lists at "0" (it may go back in time, and the page
- * limit is ignored); takes up a token that an error answer offers (it would mix two moments).
+ * It never commits an incomplete set and never keeps more than a few items in memory. It never lists at "0", which may go
+ * back in time and ignores the page limit. It never uses a token from an error response, which would mix two moments.
  *
- * With a known resourceVersion the list must not be older than it. Where the server cannot say so (410, or 504 for a version ahead
- * of its own) the same is asked once without a version; where a later page's token has expired, once without pages.
+ * With a known resourceVersion the list must not be older. A server may be unable to serve that version: 410, or 504 for a
+ * version newer than its own. Then the list is repeated once without a version. If the token of a later page has expired,
+ * the list is repeated once without pages.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
@@ -28,7 +29,7 @@ import { ParseThreadLost } from '../parse/parse-thread.ts';
 import { ParsedListPage } from './parsed-list-page.ts';
 import { RequestedPage } from './requested-page.ts';
 
-/** Objects, and bytes of them, that are handed to the store at once: those that it writes together, or fewer. */
+/** Maximum objects and bytes per call to the store; at most one write batch. */
 const putObjects = 65;
 const putBytes = 256 * 1024;
 
@@ -41,12 +42,12 @@ interface ListRequest {
 }
 
 export interface ListResult {
-  /** Of the collection; empty where the server gives none. */
+  /** The collection's resourceVersion; empty if the server sends none. */
   readonly resourceVersion: string;
   readonly summary: ApplySummary;
 }
 
-/** Lists and replaces. Rejects with what failed; then nothing was published. */
+/** Lists and replaces. Rejects with the failure; nothing is published then. */
 export async function listCollection(context: ReflectorContext, request: ListRequest): Promise<ListResult> {
   let notOlderThan = request.notOlderThan;
   let paged = true;
@@ -67,23 +68,23 @@ export async function listCollection(context: ReflectorContext, request: ListReq
   }
 }
 
-/** A page on its way. */
+/** A page in progress. */
 interface ComingPage {
   readonly requested: RequestedPage;
-  /** Where its bytes are on their way through the parse thread, too. */
+  /** Set if its bytes also go through the parse thread. */
   parsed: ParsedListPage | null;
-  /** The token of the page behind it; null as long as it is not known. */
+  /** The token of the next page; null until it is known. */
   token: string | null;
 }
 
 class ListAttempt {
-  /** Pages that were read whole. */
+  /** Pages read to their end. */
   pages = 0;
   readonly #context: ReflectorContext;
   readonly #request: ListRequest;
   readonly #paged: boolean;
   readonly #yield: BatchYield;
-  /** The page behind the one that is being read. */
+  /** The page request that runs ahead of the current page. */
   #next: ComingPage | null = null;
   #over = false;
 
@@ -97,7 +98,7 @@ class ListAttempt {
   async run(): Promise<ListResult> {
     const { writer, handle } = this.#context;
     const { bare, notOlderThan } = this.#request;
-    // Such a list may be of a server that went back in time, and gives its versions a second time.
+    // An unversioned list may come from a restored storage, which assigns the same versions again.
     const mayBeOlder = notOlderThan === null && !bare;
     const replace = inStore(() => writer.replace(handle, mayBeOlder ? 'compare' : 'trust'));
     let committed = false;
@@ -145,18 +146,18 @@ class ListAttempt {
     });
   }
 
-  /** A continuation takes neither a version nor how to match it: the token has both. */
+  /** A continuation has neither resourceVersion nor resourceVersionMatch: the token contains both. */
   #askNext(token: string): ComingPage {
     return comingPage(this.#ask(token, { continue: token }));
   }
 
-  /** Asks for the page behind this one, once its token is known: one page ahead of the one that is being read. */
+  /** Requests the next page once its token is known: one page ahead of the current one. */
   #lookAhead({ requested, token }: ComingPage): void {
     if (this.#over || token === null || token === '' || token === requested.token || this.#next !== null) return;
     this.#next = this.#askNext(token);
   }
 
-  /** The next page, which has been asked for where its token was known before the items. */
+  /** The next page; already requested if its token came before the items. */
   #take(token: string): ComingPage {
     const next = this.#next;
     this.#next = null;
@@ -175,7 +176,7 @@ class ListAttempt {
         .then(() => {
           if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
         })
-        // Where it cannot be begun now, it is tried again when its turn has come.
+        // A page that cannot start now is tried again as the current page.
         .catch(() => {});
       return await this.#readParsed(page.parsed, replace);
     } catch (error) {
@@ -186,7 +187,7 @@ class ListAttempt {
     }
   }
 
-  /** Sends a page through the parse thread, once a list is known to be long. Where that thread is not there (yet), it is parsed here. */
+  /** Sends a page through the parse thread, once a list is known to be long. Parses it here if that thread is not ready. */
   #sendBeside(coming: ComingPage, replace: Replace): void {
     const { parser, seen, settings } = this.#context;
     const { bare, signal } = this.#request;
@@ -230,7 +231,7 @@ class ListAttempt {
     return head;
   }
 
-  /** Puts what comes back from the parse thread. */
+  /** Stores the objects from the parse thread. */
   async #readParsed(page: ParsedListPage, replace: Replace): Promise<ListHead> {
     const { signal } = this.#request;
     let waiting: readonly SentObject[] = [];
@@ -253,7 +254,7 @@ class ListAttempt {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
-  /** A later page that is throttled is waited for: what is staged stays good as long as its token does. */
+  /** Waits for a throttled later page: the staged objects stay valid as long as the token does. */
   async #patiently<T>(isFirst: boolean, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     const { clock, random, settings } = this.#context;
     const backoff = new Backoff(clock, random, settings.backoff);
@@ -279,14 +280,14 @@ function leave({ requested, parsed }: ComingPage): void {
   requested.leave();
 }
 
-/** The token of the next page, where a body's first chunk has it. */
+/** The token of the next page, if the first chunk of a body contains it. */
 function tokenIn(chunk: Buffer): string | null {
   const slicer = new ListSlicer();
   slicer.push(chunk).next();
   return slicer.nextToken;
 }
 
-/** Errors that say what is wrong themselves; all others are the connection's. */
+/** Errors with a specific cause; all others are connection errors. */
 function isOurs(error: unknown): boolean {
   return error instanceof PortolanError || error instanceof StoreFailure || error instanceof ParseThreadLost;
 }

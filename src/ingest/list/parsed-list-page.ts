@@ -1,15 +1,14 @@
 /**
- * A page of a list on its way through the parse thread. Its bytes are sent there as they come, and no more of them than the parse
- * thread is to have ahead of whoever takes the objects; so the thread works while objects are written, and the page behind this one
- * follows without a gap.
+ * A page of a list that the parse thread parses. Bytes are sent as they arrive, up to the parse thread's limit of unread
+ * bytes. So the thread parses while objects are written, and the next page follows without a gap.
  */
 import type { Recipe } from '../../store/types/prepared-object.ts';
 import type { ParsedPage, ParsedPart } from '../parse/parse-thread.ts';
 
 export class ParsedListPage {
-  /** What its objects were prepared by. */
+  /** The recipe that prepared its objects. */
   readonly recipe: Recipe;
-  /** Resolves when all bytes are sent, or no more of them will be; never rejects. */
+  /** Resolves when no more bytes will be sent; never rejects. */
   readonly sent: Promise<void>;
   readonly #page: ParsedPage;
 
@@ -39,7 +38,7 @@ export class ParsedListPage {
     }
   }
 
-  /** The next part. Rejects with what the request or the list failed with, or ParseThreadLost. */
+  /** The next part. Rejects with the failure of the request or the list, or with ParseThreadLost. */
   next(signal: AbortSignal): Promise<ParsedPart> {
     return this.#page.next(signal);
   }

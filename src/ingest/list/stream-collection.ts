@@ -1,13 +1,15 @@
 /**
- * STREAM_INIT and REPLACE: a whole collection as the beginning of a watch (KEP-3157), published in one step; the same stream then
- * goes on as the watch.
+ * STREAM_INIT and REPLACE: a whole collection as the beginning of a watch (KEP-3157), published in one step; the same
+ * stream then continues as the watch.
  *
  *   watch with sendInitialEvents -> ADDED: staged · MODIFIED, DELETED: change what is staged
- *     -> the bookmark that says that all was sent: commit at its resourceVersion -> the rest of the stream is handed on
+ *     -> the end mark (a bookmark): commit at its resourceVersion -> the open stream goes to the watch
  *
- * Never: takes a resourceVersion from an initial event (they come in any order); publishes a set whose end was not marked. A server
- * that does not know the parameter never marks an end, so what counts as a sign of life is an object, not a byte: bookmarks and
- * changes may come for ever. Which servers are asked this way is the matter of streaming-lists.ts.
+ * It never takes a resourceVersion from an initial event, since those come in any order. It never publishes a set without
+ * an end mark.
+ *
+ * A server that does not know the parameter never sends an end mark, but may send bookmarks and changes for ever. So only
+ * an object counts as a sign of life, not a byte. streaming-lists.ts decides which servers get this request.
  */
 
 import type { Query } from '../../kube/client/rest-client.ts';
@@ -21,7 +23,7 @@ import { BatchYield } from '../flow/batch-yield.ts';
 import { failureOf, inStore, storeError } from '../flow/failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch/opened-watch.ts';
 
-/** Objects, and characters of them, that are handed to the store at once. */
+/** Maximum objects and characters per call to the store. */
 const putObjects = 64;
 const putCharacters = 256 * 1024;
 
@@ -29,18 +31,18 @@ interface StreamRequest {
   /** The set must not be older; null when nothing is known, or the server cannot serve it. */
   readonly notOlderThan: string | null;
   readonly signal: AbortSignal;
-  /** Hears that the server has accepted the request. */
+  /** Called when the server has accepted the request. */
   readonly opened: () => void;
 }
 
 interface StreamResult {
   readonly resourceVersion: string;
   readonly summary: ApplySummary;
-  /** The stream, behind its initial events. Whoever gets it reads or releases it. */
+  /** The stream after its initial events. The receiver reads or releases it. */
   readonly watch: OpenedWatch;
 }
 
-/** Streams and replaces. Rejects with what failed; then nothing was published, and the connection is gone. */
+/** Streams and replaces. Rejects with the failure; then nothing is published, and the connection is closed. */
 export async function streamCollection(context: ReflectorContext, request: StreamRequest): Promise<StreamResult> {
   const { notOlderThan, signal } = request;
   try {
@@ -77,7 +79,7 @@ async function stream(context: ReflectorContext, from: string, request: StreamRe
   }
 }
 
-/** Where the initial events ended: what of the stream is left. */
+/** The end of the initial events, with the unread part of the stream. */
 interface End {
   readonly resourceVersion: string;
   readonly lines: Iterable<Buffer>;
@@ -105,7 +107,7 @@ class InitialEvents {
   async read(replace: Replace): Promise<End> {
     const { framer, what } = this.#watch;
     void this.#guard();
-    // Iterators by hand: leaving a loop over them would end the stream, and the watch goes on with it.
+    // Iterates by hand: a `for await` loop would close the stream on exit, but the watch continues with it.
     const chunks = this.#watch.chunks[Symbol.asyncIterator]();
     try {
       for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
@@ -119,12 +121,12 @@ class InitialEvents {
     } finally {
       this.#over.abort();
     }
-    // A connection that this side has cut may end like one that has come to its end.
+    // A connection cut by this side may look like a normal end.
     this.#watch.cut.signal.throwIfAborted();
     throw new ProtocolError('truncated', `${what} ended before all objects had been sent.`);
   }
 
-  /** The resourceVersion of the end mark, once it has come. */
+  /** The resourceVersion of the end mark, or null before it. */
   async #take(lines: Iterator<Buffer>, replace: Replace): Promise<string | null> {
     const { clock, resource } = this.#context;
     for (let line = lines.next(); line.done !== true; line = lines.next()) {
@@ -167,7 +169,7 @@ class InitialEvents {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
-  /** Cuts a stream whose end does not come. Monotonic time only: wall clocks jump. */
+  /** Cuts a stream without a timely end mark. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
     const { clock, settings } = this.#context;
     const { cut, openedAt, what } = this.#watch;
@@ -188,7 +190,7 @@ class InitialEvents {
   }
 }
 
-/** An iterator that was begun, for a loop that goes on with it. */
+/** Wraps a started iterator for a loop that continues it. */
 function again(chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
   return { [Symbol.asyncIterator]: () => chunks };
 }

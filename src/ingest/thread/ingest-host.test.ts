@@ -227,7 +227,7 @@ test('R22, F28: a CRD that is added, changed, removed and made again', async () 
   await eventually(() =>
     expect(storedObjects(running.file).filter((line) => line.includes(`${widgetsKey}/default`))).toEqual([]),
   );
-  // Discovery may have seen the group before it went, and its document no more; the next look says so.
+  // Discovery may have seen the group before its removal, and its document after it; the next round corrects this.
   await eventually(() => expect(running.host.progress().failing).toEqual([]));
 
   sim.create(widgetCrd({ other: { type: 'boolean' } }));
@@ -350,7 +350,7 @@ test('warm start: no collection that can be watched is listed again, and what ha
       ),
   );
   const polled = second.writer.states().filter(({ described }) => !described.resource.verbs.includes('watch'));
-  // Lists of one object look whether the storage has gone back.
+  // Lists of one object check whether the storage went back.
   const listed = second.asked
     .filter((line) => !line.includes('watch=true') && !line.endsWith('?limit=1'))
     .map((line) => line.replace('GET ', '').split('?')[0] ?? '')

@@ -1,4 +1,4 @@
-/** What ingest is started with; plain data, so that it can cross to its thread. */
+/** Options of ingest. Plain data, so they can cross to its thread. */
 import type { LogLevel } from '../../base/log.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
 import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
@@ -6,22 +6,22 @@ import type { ReflectorSettings } from '../context/reflector-context.ts';
 import type { Selection } from '../context/selection.ts';
 
 export interface IngestOptions extends Selection {
-  /** The store's file; made when it is not there. */
+  /** Path of the store's file; created if missing. */
   readonly file: string;
   readonly clusters: readonly ClusterOptions[];
   /** Namespaced resources are read in these alone; empty or absent: in all at once. */
   readonly namespaces?: readonly string[];
-  /** What is kept of Events; everything without it. */
+  /** Retention of Events; absent: all are kept. */
   readonly events?: { readonly maxObjects: number; readonly maxAgeMs: number };
-  /** Milliseconds between two looks at that bound; default 10,000. */
+  /** Milliseconds between two checks of that retention; default 10,000. */
   readonly retainEveryMs?: number;
-  /** Bytes that all files of the store together may take; default no bound. */
+  /** Maximum bytes of all files of the store together; default unlimited. */
   readonly maxDiskBytes?: number;
-  /** Paths that `search` looks at beside names, labels and images. */
+  /** Paths that `search` covers besides names, labels and images. */
   readonly searchPaths?: readonly string[];
   /** `resource=path`: paths that have an indexed column from the start. */
   readonly promote?: readonly string[];
-  /** Parses large lists in a thread of its own; default: where there is more than one processor. */
+  /** Parses large lists in a separate thread; default: with more than one processor. */
   readonly parseThread?: boolean;
   /** Default: warn. */
   readonly logLevel?: LogLevel;

@@ -1,6 +1,6 @@
 /**
- * The ingest thread, which outlives a damaged store file. workerData is IngestOptions; what is said is in ingest-messages.ts. The
- * thread ends by itself after `close`, or when the store could not be opened.
+ * The ingest thread, which outlives a damaged store file. workerData is IngestOptions; ingest-messages.ts defines the
+ * messages. The thread ends after `close`, or if the store cannot be opened.
  */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -18,7 +18,7 @@ import type { IngestOptions } from './ingest-options.ts';
 const port = must(parentPort, 'a parent thread');
 const options = workerData as IngestOptions;
 const post = (message: IngestMessage): void => port.postMessage(message);
-// What reads kubeconfigs takes longer to load than all the rest: the store is open, and can be read, before it is there.
+// Loaded late: the kubeconfig reader loads slower than everything else, and the store can already be read without it.
 const open = async (cluster: ClusterOptions): Promise<Connection> =>
   (await import('../../kube/client/connection.ts')).connect(cluster);
 
@@ -27,7 +27,7 @@ const rebuilds = new Backoff(systemClock, Math.random);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
 let closing = false;
 
-/** Opens the store, with all of ingest over it. */
+/** Opens the store and starts ingest on it. */
 function opened(): IngestHost {
   const writer = openWriter(options.file, {
     log,
@@ -42,7 +42,7 @@ function opened(): IngestHost {
   return host;
 }
 
-/** The file is damaged: everything ends, the next opening makes it anew, and everything begins again. */
+/** The file is damaged: ingest stops, the next opening recreates the file, and ingest starts again. */
 async function rebuild(): Promise<void> {
   const damaged = running;
   running = null;
@@ -75,7 +75,7 @@ async function close(): Promise<void> {
 port.on('message', (message: ParentMessage) => {
   if (message.type === 'close') void close();
   else if (message.type === 'promote') running?.host.promote(message.use);
-  // Of a file that has been made anew since, this is no news.
+  // Ignored if the file was recreated since.
   else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {
     running?.writer.reportDamage(message.reason);
   }

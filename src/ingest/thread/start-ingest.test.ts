@@ -1,4 +1,4 @@
-/** The ingest thread itself: what it says, and how it ends. */
+/** The ingest thread itself: its messages, and how it ends. */
 
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ test('opens the store, syncs, wakes the parent for each change, and ends when it
   await eventually(() => expect(sim.openWatches).toBe(0));
 });
 
-/** Objects that the search index has not taken in. */
+/** Objects that the search index does not contain yet. */
 function unindexed(file: string): number {
   const database = new Database(file, { readonly: true });
   try {
@@ -88,7 +88,7 @@ test.each([
 ])('F42: a store that %s finds damaged is made anew while the thread goes on', async (_who, find) => {
   const { sim, ingest, file, again } = await started(['namespaces']);
   await ingest.synced;
-  // Otherwise the next start reads the bodies for the index, and finds the damage before anybody else does.
+  // Otherwise the next start reads the bodies for the index, and finds the damage first.
   await eventually(() => expect(unindexed(file)).toBe(0));
   await ingest.close();
   const epoch = epochOf(file);

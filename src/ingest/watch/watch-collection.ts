@@ -6,8 +6,8 @@
  * The resourceVersion moves only with a commit or a bookmark, in stream order. Events before an unreadable line or an ERROR
  * are kept. Nothing is read while a batch is applied: the socket fills and TCP slows the server down, so no queue exists.
  *
- * The stream has five possible ends: the server closes it, its time is up, it falls silent, a stop aborts it, or the next
- * watch takes over (watch-rollover.ts).
+ * A stop aborts the stream, and the server may close it. This side ends a watch that is silent or whose time is up. The
+ * next watch may also take over (watch-rollover.ts).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortolanError } from '../../base/errors.ts';
@@ -168,7 +168,7 @@ class Watch {
       if (typeof known === 'string') this.#position.resourceVersion = known;
       throw storeError(error);
     }
-    // Neither a replay nor a restored storage lowers the known version. A lower version would hide the loss of newer
+    // The known version never decreases, neither by a replay nor by a restored storage. A lower version would hide the loss of newer
     // objects.
     if ((compareResourceVersions(reached, this.#position.resourceVersion) ?? 1) > 0) {
       this.#position.resourceVersion = reached;
