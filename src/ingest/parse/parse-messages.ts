@@ -1,4 +1,4 @@
-/** What ingest and its parse thread say to each other. Pages are known by a number; each is answered in the order of its chunks. */
+/** The messages between ingest and its parse thread. A number identifies each page; replies come in the order of its chunks. */
 import type { Recipe } from '../../store/types/prepared-object.ts';
 import type { ListHead } from '../bytes/list-slicer.ts';
 import type { PackedObjects } from '../bytes/packed-objects.ts';
@@ -8,13 +8,13 @@ export type ParseRequest =
   | { readonly type: 'chunk'; readonly page: number; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The body has ended. */
   | { readonly type: 'end'; readonly page: number }
-  /** Nobody wants the rest of it. */
+  /** The rest of the page is not needed. */
   | { readonly type: 'leave'; readonly page: number };
 
 export type ParseAnswer =
-  /** It takes pages; said once. */
+  /** The thread accepts pages; sent once. */
   | { readonly type: 'ready' }
-  /** All that the chunk completed. */
+  /** Every object that the chunk completed. */
   | {
       readonly type: 'objects';
       readonly page: number;

@@ -1,13 +1,14 @@
 /**
- * A thread beside ingest that slices and parses the pages of large lists, so that the thread of the writer has little to do but
- * write. It is started when there is a long list and ends when no page has come for a while; nobody waits for its start.
+ * A thread that slices and parses the pages of large lists, so the writer's thread mostly writes. It starts with the first
+ * long list and ends after some time without pages. Lists do not wait for its start.
  *
  *   warm -> ready: page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
  *
- * Invariants: what a page brings is what the same bytes bring when they are sliced and put in this thread. Whoever waits for `room`
- * has at most `maxAhead` bytes of a page, and the chunk that was pushed last, that were not taken as objects. When the thread is
- * lost, every page of it rejects with ParseThreadLost, it is said loudly, and no further page is taken: lists are parsed in this
- * thread from then on.
+ * A page gives the same objects as slicing and storing the same bytes in this thread. A caller that waits for `room` has at
+ * most `maxAhead` unread bytes of a page, plus the last chunk. Bytes are unread until they are taken as objects.
+ *
+ * If the thread is lost, all its pages reject with ParseThreadLost and an error is logged. It takes no further page: later
+ * lists are parsed in this thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
@@ -21,7 +22,7 @@ import { StoreFailure } from '../flow/failure.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 
 const maxAhead = 2 * 1024 * 1024;
-/** Bytes that are sent as one message; what waits for them is less than `maxAhead`, so that there is always an answer to wait for. */
+/** Bytes per message. Fewer bytes than `maxAhead` wait to be sent, so a reply is always outstanding. */
 const sentAtOnce = 256 * 1024;
 /** Milliseconds without a page after which the thread ends. */
 const idleMs = 10_000;
@@ -30,7 +31,7 @@ export class ParseThreadLost extends Error {
   override readonly name = 'ParseThreadLost';
 }
 
-/** What `next` gives: objects, or at the end the head. */
+/** A result of `next`: objects, or at the end the head. */
 export type ParsedPart =
   | { readonly objects: readonly SentObject[]; readonly head: null }
   | { readonly objects: null; readonly head: ListHead };
@@ -59,7 +60,7 @@ export class ParseThread {
     this.#script = script;
   }
 
-  /** Starts the thread where it does not run; resolves when it takes pages, or never will. */
+  /** Starts the thread if it does not run; resolves when it takes pages, or never will. */
   warm(): Promise<void> {
     if (this.#lost || this.#closed) return Promise.resolve();
     this.#running ??= this.#start();
@@ -67,7 +68,7 @@ export class ParseThread {
     return this.#running.ready.promise;
   }
 
-  /** Begins a page; null when the thread is not ready. Whoever gets a page leaves it. */
+  /** Begins a page; null if the thread is not ready. The caller must leave the page. */
   page(recipe: Recipe, maxItemBytes: number): ParsedPage | null {
     if (this.#running?.takesPages !== true) return null;
     const { worker } = this.#running;
@@ -80,7 +81,7 @@ export class ParseThread {
     return page;
   }
 
-  /** Ends the thread; resolves when nothing of it is left. Idempotent. */
+  /** Ends the thread; resolves when it has ended. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end();
@@ -107,7 +108,7 @@ export class ParseThread {
     this.#rest();
   }
 
-  /** The wait for another page begins anew, or ends where there is one. */
+  /** Restarts the idle timer, or stops it while a page is open. */
   #rest(): void {
     this.#idle?.abort();
     this.#idle = null;
@@ -128,7 +129,7 @@ export class ParseThread {
     if (running === null) return;
     const { worker } = running;
     running.ready.resolve();
-    // It keeps nothing that could be lost.
+    // The thread keeps no state that could be lost.
     await worker.terminate();
   }
 
@@ -148,10 +149,10 @@ export class ParsedPage {
   readonly #worker: Worker;
   readonly #left: () => void;
   readonly #parts: (ParsedPart & { readonly bytes: number })[] = [];
-  /** Chunks that wait for more, since each message has its price. */
+  /** Chunks that are collected into one message, because each message has a fixed cost. */
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
-  /** Bytes that were pushed and not taken as objects. */
+  /** Bytes that were pushed and not yet taken as objects. */
   #ahead = 0;
   #error: unknown = null;
   #over = false;
@@ -171,7 +172,7 @@ export class ParsedPage {
   }
 
   #flush(): void {
-    // A copy of their own, since what a socket has read into is shared by several chunks.
+    // A separate copy: several chunks share the buffer of one socket read.
     const bytes = new Uint8Array(this.#unsentBytes);
     let at = 0;
     for (const chunk of this.#unsent) {
@@ -188,12 +189,12 @@ export class ParsedPage {
     send(this.#worker, { type: 'end', page: this.#number });
   }
 
-  /** Resolves when more may be pushed, or nobody wants it any more. */
+  /** Resolves when more may be pushed, or the page is no longer needed. */
   async room(signal: AbortSignal): Promise<void> {
     while (this.#ahead > maxAhead && !this.#over) await this.#woken(signal);
   }
 
-  /** The next part. Rejects with a ProtocolError for what is wrong with the list, ParseThreadLost, or what `fail` was called with. */
+  /** The next part. Rejects with a ProtocolError for an invalid list, ParseThreadLost, or the error passed to `fail`. */
   async next(signal: AbortSignal): Promise<ParsedPart> {
     for (;;) {
       signal.throwIfAborted();
@@ -229,7 +230,7 @@ export class ParsedPage {
     this.#left();
   }
 
-  /** Nothing more is to come, for this reason; the first one counts. What has come may be taken. */
+  /** Ends the page for this reason; the first reason counts. Parts that have arrived may still be taken. */
   fail(error: unknown): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,6 +1,6 @@
 /**
- * The parse thread: slices the bytes of list pages into objects and makes them ready for the store. Says and hears what is in
- * parse-messages.ts. It keeps one item of each page that is being read, and between pages what it prepares them by.
+ * The parse thread: slices the bytes of list pages into objects and prepares them for the store. parse-messages.ts defines
+ * its messages. It keeps one item of each open page, and keeps the recipes between pages.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -23,7 +23,10 @@ giveWay();
 
 const port = must(parentPort, 'a parent thread');
 const pages = new Map<number, Page>();
-/** By recipe, which the pages of a list have in common: making one costs as much as preparing some objects. As many as lists may run at a time. */
+/**
+ * Prepared recipes, shared by the pages of a list: one costs as much as preparing some objects. At most as many as lists
+ * run at a time.
+ */
 const preparers = new BoundedCache<Preparer>({ entries: 8, weight: 8 });
 const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
 
@@ -67,14 +70,14 @@ function preparerOf(recipe: Recipe): Preparer {
 }
 
 /**
- * Somebody waits for the threads that write and serve; this one is ahead of the writer, and should not keep a processor from them. On
- * Linux a priority is a thread's own (setpriority(2)); elsewhere it would be the whole process's.
+ * Lowers this thread's priority. It runs ahead of the writer, and should not take a processor from the threads that write
+ * and serve. On Linux a priority belongs to one thread (setpriority(2)); elsewhere it would apply to the whole process.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // A sandbox may refuse it: then it runs as the others do.
+    // A sandbox may refuse it; the thread then keeps its normal priority.
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Has every collection of a cluster compared with its server once in an interval, one after the other, spread over it.
+ * Audits every collection of a cluster once per interval, one after the other, with even spacing.
  *
- * Never: audits two at a time, or what is not watching; a comparison that fails is no finding, and is made again in the next round.
+ * It never runs two audits at a time, and audits only collections that are watched. A failed comparison is no finding; the
+ * next interval repeats it.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 
@@ -10,7 +11,7 @@ interface AuditorContext {
   readonly random: Random;
   /** Milliseconds; each wait is up to a fifth shorter or longer. */
   readonly intervalMs: number;
-  /** What there is to audit now; each never rejects. */
+  /** The collections to audit now; each audit never rejects. */
   readonly audits: () => readonly ((stop: AbortSignal) => Promise<void>)[];
 }
 
@@ -24,7 +25,7 @@ export class Auditor {
     this.#loop = this.#run(this.#stop.signal).catch(() => {});
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when no audit runs any more. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the auditor was stopped'));
     await this.#loop;

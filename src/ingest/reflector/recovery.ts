@@ -1,16 +1,17 @@
 /**
- * The way of a reflector after a failure: it waits, and a step follows.
+ * The recovery of a reflector after a failure: a wait, then the next step.
  *
  *   kind of failure          waits                                            then
  *   expired, too new         not at all after an expired watch, else backoff  list
  *   unauthorized             parked, no longer than a backoff                 the same step
  *   refused                  parked                                           the same step
  *   protocol                 backoff twice, then parked                       the same watch once, then a list
- *   store                    backoff twice, then parked                       begin: from what is stored
+ *   store                    backoff twice, then parked                       begin: from the stored state
  *   server                   backoff                                          the same step; after several in a row, a list
  *   network, throttled       backoff                                          the same step
  *
- * Owns the counters of failures in a row. Parked means that no try is likely to help soon: a probe ends it early.
+ * Owns the counters of consecutive failures. Parked means that a retry is unlikely to help soon; a probe ends the wait
+ * early.
  */
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { Backoff } from '../flow/backoff.ts';
@@ -23,13 +24,13 @@ export type Step = 'list' | 'watch' | 'poll';
 interface Interruption {
   readonly step: Step;
   readonly failure: Failure;
-  /** Milliseconds for which the watch was open that failed; null where none was. */
+  /** Milliseconds for which the failed watch was open; null if none was. */
   readonly watchedMs: number | null;
-  /** Nothing was applied since the last list. */
+  /** No event was applied since the last list. */
   readonly freshlyListed: boolean;
 }
 
-/** Failures in a row after which a resource counts as failing, and a store that refuses is not tried at once again. */
+/** Consecutive failures after which a resource counts as failing, and a refusing store is no longer retried with backoff. */
 const persistentFailures = 3;
 
 export class Recovery {
@@ -50,12 +51,12 @@ export class Recovery {
     this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
   }
 
-  /** True after several failures in a row, of any kind. */
+  /** True after several consecutive failures of any kind. */
   get persistent(): boolean {
     return this.#failures >= persistentFailures;
   }
 
-  /** The reflector goes on without an error. */
+  /** The reflector continues without an error. */
   wentWell(): void {
     this.#failures = 0;
   }
@@ -65,34 +66,34 @@ export class Recovery {
     this.#serverFailures = 0;
   }
 
-  /** The store took a list or events. */
+  /** The store accepted a list or events. */
   stored(): void {
     this.#storeFailures = 0;
   }
 
-  /** The server sent what can be understood: a polled list, or a watch that lasted. */
+  /** The server sent readable data: a polled list, or a watch that lasted. */
   understood(): void {
     this.#protocolFaults = 0;
   }
 
-  /** A watch was open for so long. */
+  /** A watch was open for this many milliseconds. */
   watched(ms: number): void {
     if (ms >= this.#context.settings.backoff.resetMs) this.understood();
   }
 
-  /** Ends the wait of what is parked. */
+  /** Ends the wait of a parked reflector. */
   probe(): void {
     this.#parked?.abort();
   }
 
-  /** Waits with increasing delay; `message` is the error meanwhile. Rejects with the stop's reason. */
+  /** Waits with increasing delay; reports `message` as the error meanwhile. Rejects with the stop's reason. */
   async pause(message: string, stop: AbortSignal, retryAfterSeconds?: number): Promise<void> {
     const ms = this.#backoff.next(retryAfterSeconds);
     this.#status.say('BACKOFF', message);
     await this.#context.clock.sleep(ms, stop);
   }
 
-  /** Waits as the failure asks for, and gives the step that follows; `begin` where that depends on the store's state. */
+  /** Waits as the failure requires, and returns the next step; `begin` if the step depends on the store's state. */
   async after({ step, failure, watchedMs, freshlyListed }: Interruption, stop: AbortSignal): Promise<Step | 'begin'> {
     const { budget, handle, missing, settings } = this.#context;
     this.#failures += 1;
@@ -132,7 +133,10 @@ export class Recovery {
     }
   }
 
-  /** Nothing is skipped that cannot be understood: the same is asked once more, then the collection is listed, then it is parked. */
+  /**
+   * Unreadable data is never skipped: the request is repeated once, then the collection is listed, then the reflector is
+   * parked.
+   */
   async #afterProtocolFault(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
     this.#protocolFaults += 1;
     if (this.#protocolFaults < 3) {
@@ -143,7 +147,7 @@ export class Recovery {
     return 'list';
   }
 
-  /** Waits for the next probe; `probe` cuts it short. */
+  /** Waits for the next probe time; `probe` ends the wait early. */
   async #park(ms: number, message: string, stop: AbortSignal): Promise<void> {
     const parked = new AbortController();
     const onStop = (): void => parked.abort();
@@ -159,7 +163,7 @@ export class Recovery {
     }
   }
 
-  /** A caller that may not read all namespaces may be allowed some. */
+  /** Advice for callers that may read only some namespaces. */
   #withHint({ status, message }: Failure): string {
     const { handle, resource } = this.#context;
     if (status !== 403 || !resource.namespaced || handle.namespace !== '') return message;

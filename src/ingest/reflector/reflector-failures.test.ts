@@ -1,6 +1,4 @@
-/**
- * The state machine when it is refused, cannot read what it is sent, or cannot store it.
- */
+/** The state machine when it is refused, when it cannot read a response, and when it cannot store one. */
 import { expect, test } from 'vitest';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import {

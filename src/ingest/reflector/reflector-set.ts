@@ -1,11 +1,12 @@
 /**
- * The reflectors of one cluster with what they were declared as.
+ * The reflectors of one cluster, with the declarations of their resources.
  *
- * A resource is ingested as one collection, or, where namespaces are named and it is namespaced, as one in each of them: each has its
- * own reflector, version and state, and what befalls one is nothing to the others.
+ * A resource is ingested as one collection. If namespaces are selected and the resource is namespaced, each namespace is
+ * its own collection. Each collection has its own reflector, version and state; their failures are independent.
  *
- * Invariant: a collection has at most one reflector; another takes over only when the former has ended. A resource whose bodies may
- * mean something else now (schema, version, scope, withheld paths) is listed anew, one whose texts alone changed goes on.
+ * Invariant: a collection has at most one reflector; another starts only after the former has ended. A change of schema,
+ * version, scope or redacted paths may change the meaning of bodies, so the resource is listed again. After a change of
+ * texts alone its reflectors continue.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -25,7 +26,7 @@ import { Auditor } from './auditor.ts';
 import { Reflector } from './reflector.ts';
 import { retainShared } from './shared-bound.ts';
 
-/** Lists, and watches being opened, that run at a time in a cluster. */
+/** Maximum concurrent lists, and maximum watches that open at the same time, in a cluster. */
 const listsAtOnce = 4;
 const openingsAtOnce = 16;
 
@@ -41,7 +42,7 @@ interface ReflectorSetContext {
   readonly parser?: ParseThread | undefined;
   readonly changed: () => void;
   readonly missing: () => void;
-  /** Who wants to see the objects of this resource pass, if anybody. */
+  /** The observer of this resource's stored objects, if any. */
   readonly seen: (key: string) => ((objects: readonly SeenObject[]) => void) | undefined;
 }
 
@@ -87,7 +88,7 @@ export class ReflectorSet {
     return this.#running.size;
   }
 
-  /** True when something waits for rights, or for a collection to come back. */
+  /** True if a reflector waits for access rights, or for a collection to exist again. */
   get parked(): boolean {
     return this.#collections().some(({ reflector }) => reflector.phase === 'PARKED');
   }
@@ -100,12 +101,12 @@ export class ReflectorSet {
     return this.#running.get(key)?.described;
   }
 
-  /** The namespaces of its collections: the empty one stands for all. */
+  /** The namespaces of its collections; the empty string stands for all. */
   namespacesOf({ namespaced }: Resource): readonly string[] {
     return collectionsOf({ namespaced }, this.#context.namespaces);
   }
 
-  /** Declares a resource and starts its reflectors. A collection that the store refuses costs itself alone. */
+  /** Declares a resource and starts its reflectors. A collection that the store refuses does not affect the others. */
   declare(described: DescribedResource, how: 'resume' | 'list'): void {
     const { log } = this.#context;
     const key = resourceKey(described.resource);
@@ -147,7 +148,7 @@ export class ReflectorSet {
     });
   }
 
-  /** Takes a description: new resources start, those that may mean something else are listed anew, others are only declared. */
+  /** Applies a description: starts new resources, lists those whose bodies may have changed, and only declares the others. */
   async take(described: DescribedResource, recreated: boolean): Promise<void> {
     const key = resourceKey(described.resource);
     const current = this.#running.get(key);
@@ -164,7 +165,7 @@ export class ReflectorSet {
     }
   }
 
-  /** Ends a resource and drops what is stored of it. */
+  /** Stops a resource and drops its stored rows. */
   async remove(key: string): Promise<void> {
     const current = this.#running.get(key);
     if (current === undefined) return;
@@ -172,7 +173,7 @@ export class ReflectorSet {
     for (const { handle } of current.collections) this.discard(handle);
   }
 
-  /** Drops what is stored of a resource that nobody reflects, in the background. */
+  /** Drops the stored rows of a resource without reflectors, in the background. */
   discard(handle: ResourceHandle): void {
     const { log, writer } = this.#context;
     writer.drop(handle).catch((error: unknown) => {
@@ -180,12 +181,12 @@ export class ReflectorSet {
     });
   }
 
-  /** Lets what is parked try again at once. */
+  /** Lets parked reflectors try again at once. */
   probe(): void {
     for (const { reflector } of this.#collections()) reflector.probe();
   }
 
-  /** How far each resource has come that has a version; without those that are to be listed for having gone back. */
+  /** The version of each resource that has one, except resources that are due for a list after a rewind. */
   versions(): readonly KnownVersion[] {
     return [...this.#running.values()].flatMap(({ described: { resource }, collections }) =>
       collections
@@ -194,12 +195,12 @@ export class ReflectorSet {
     );
   }
 
-  /** Lists everything anew: what is known is of a future that the server has not. */
+  /** Lists everything again: the known versions are newer than the server's. */
   rewind(): void {
     for (const { reflector } of this.#collections()) reflector.rewind();
   }
 
-  /** Holds a resource to a bound. */
+  /** Limits the stored objects of a resource. */
   retain(key: string, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): void {
     const synced = (this.#running.get(key)?.collections ?? []).filter(({ reflector }) => reflector.synced);
     const collections = synced.map(({ handle }) => ({ handle, objects: this.#objects(handle) }));
@@ -218,7 +219,7 @@ export class ReflectorSet {
     return { done, total: this.#running.size, objects, failing };
   }
 
-  /** Events are left out: they are held to a bound, and so never what the server has. */
+  /** Events are excluded: their bound removes rows, so their table never equals the server's set. */
   #audits(): readonly ((stop: AbortSignal) => Promise<void>)[] {
     return this.#collections()
       .filter(({ handle, reflector }) => handle.key !== 'events' && reflector.phase === 'WATCHING')
@@ -233,7 +234,7 @@ export class ReflectorSet {
     return [...this.#running.values()].flatMap(({ collections }) => collections);
   }
 
-  /** None of a resource that the store does not know (any more): it is about to go from here too. */
+  /** Empty for a resource that the store has dropped; its reflectors are about to stop too. */
   #objects(handle: ResourceHandle): number {
     try {
       return this.#context.writer.state(handle).objects;
@@ -254,23 +255,23 @@ export class ReflectorSet {
   }
 }
 
-/** A resource that fails, in one or several of its collections. */
+/** A resource that fails in one or several of its collections. */
 function failureOf(resource: string, failed: readonly Collection[]): Omit<FailingResource, 'cluster'> {
   const namespaces = failed.map(({ handle }) => handle.namespace).filter((namespace) => namespace !== '');
   const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
   return { resource, error: errors.join('; '), ...(namespaces.length === 0 ? {} : { namespaces }) };
 }
 
-/** What bodies, and the requests for them, depend on. */
+/** The parts of a declaration that bodies and their requests depend on. */
 function meaningOf({ resource, shapeHash, withheld }: DescribedResource): string {
   const { version, kind, namespaced, verbs } = resource;
   return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...withheld].sort()]);
 }
 
-/** How far the reflector of a resource has come. */
+/** The state of a resource's reflector. */
 export interface KnownVersion {
   readonly resource: Resource;
-  /** Empty: over all of the resource. */
+  /** Empty: over all namespaces of the resource. */
   readonly namespace: string;
   readonly resourceVersion: string;
 }

@@ -1,10 +1,10 @@
 /**
- * What a reflector says of itself: phase, error, restarts, and how old its collection's rows may be.
+ * The status of a reflector: phase, error, restarts, and the possible age of its collection's rows.
  *
- *   listed: as of now, until a watch is open -> watch open: not stale -> lost: stale since the server last showed a sign of life
+ *   listed: current, until a watch is open -> watch open: not stale -> lost: stale since the server's last sign of life
  *
- * Signs are events, bookmarks, whole lists and the opening of a watch. Kept in the store, so that the serve role and a restart know
- * it too; a store that does not take it now costs nothing but that.
+ * Signs of life are events, bookmarks, complete lists and the opening of a watch. The status is stored, so the serve role
+ * and a restart can read it. A failed status write is ignored.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
@@ -22,7 +22,7 @@ export class ReflectorStatus {
   #lastSignAt: number | null;
   #staleSince: number | null;
   #refused: boolean;
-  /** The first word is always said: the store may remember another phase from an earlier run. */
+  /** The first phase is always written: the store may hold another one from an earlier run. */
   #unsaid = true;
 
   constructor(context: StatusContext) {
@@ -42,7 +42,7 @@ export class ReflectorStatus {
     return this.#error;
   }
 
-  /** A whole list was committed. */
+  /** A complete list was committed. */
   listed(): void {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = this.#lastSignAt;
@@ -54,23 +54,23 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
     this.#refused = false;
-    // Where the phase says so already, this is all that changes.
+    // If the phase is the same, only this value changes.
     if (!this.#unsaid && this.#phase === 'WATCHING') this.#save();
   }
 
-  /** So many events of a watch were committed; none: a bookmark. */
+  /** A watch committed this many events; 0 for a bookmark. */
   took(events: number): void {
     this.#lastSignAt = this.#context.clock.now();
     if (events > 0) this.#lastEventAt = this.#lastSignAt;
     this.#save();
   }
 
-  /** No watch is open any more. */
+  /** The watch has closed. */
   lost(): void {
     this.#staleSince ??= this.#lastSignAt;
   }
 
-  /** The server refuses the collection; nobody is to wait for it. */
+  /** The server refuses the collection; callers must not wait for it. */
   refused(): void {
     this.#refused = true;
   }

@@ -1,8 +1,9 @@
 /**
- * The reflector against a model of an API server (revisions, history, compaction, pages, bookmarks) that fails at random, by seed.
+ * The reflector against a model of an API server (revisions, history, compaction, pages, bookmarks) that fails at random,
+ * by seed.
  *
- * After every run: the table equals the server's set (I1), folding the change log gives the table with every entry in its place
- * (I2, I4), and the stored version never went back (I3).
+ * After every run three invariants hold. The table equals the server's set (I1). Folding the change log gives the table,
+ * and each entry fits the state before it (I2, I4). The stored version never decreased (I3).
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -88,7 +89,7 @@ class ModelServer {
     for (const body of this.#watches) this.#send(body, event.line);
   }
 
-  /** One line, now and then in two pieces, twice, broken, or cut with the connection. */
+  /** One line: sometimes in two pieces, twice, broken, or cut with the connection. */
   #send(body: ScriptedBody, line: string): void {
     if (!this.faults || !this.chance(6)) {
       body.write(line);
@@ -129,7 +130,7 @@ class ModelServer {
     else body.end();
   }
 
-  /** Objects in any order, and a watch behind them; sometimes the end mark comes late, with changes before it. */
+  /** Objects in any order, then a watch. Sometimes the end mark comes late, with changes before it. */
   #streamList(body: ScriptedBody, wanted: number): void {
     if (wanted > this.revision) throw status(504, 'Timeout', { causes: [{ reason: 'ResourceVersionTooLarge' }] });
     if (this.faults && this.chance(10)) throw status(422, 'Invalid');
@@ -170,7 +171,7 @@ function status(code: number, reason: string, details: object = {}): Error {
   return apiErrorFromAnswer({ what: 'GET /api/v1/pods', httpStatus: code, headers: {}, text });
 }
 
-/** A small generator with a seed; the same sequence everywhere. */
+/** A small seeded generator; the same sequence on every machine. */
 function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -220,7 +221,7 @@ async function play(seed: number, streamingLists: boolean): Promise<void> {
   const held = uidsOf(bench.pods());
   expect(bench.pods()).toEqual([...server.pods.values()].map(({ name, uid, rv }) => `${name} ${uid}@${rv}`).sort());
   expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
-  // Where nothing was synced while there were faults, there is no log to fold.
+  // Without a sync during the faults, the log is empty.
   const from = base ?? { seq: bench.writer.revision(), uids: held };
   expect(folded(from.uids, entriesAfter(bench.file, from.seq))).toEqual(held);
   await reflector.stop();
@@ -243,7 +244,7 @@ function entriesAfter(file: string, seq: number): Entry[] {
   }
 }
 
-/** Every entry must fit what is held: no object is added twice, changed before it is there, or deleted under another uid. */
+/** Every entry must fit the folded state: an add is new, a change follows an add, and a delete has the same uid. */
 function folded(base: ReadonlyMap<string, string>, entries: readonly Entry[]): Map<string, string> {
   const held = new Map(base);
   for (const { type, name, uid } of entries) {

@@ -1,6 +1,6 @@
 /**
- * Keeps one collection of one cluster in the store (a resource, over all namespaces or in one): the state machine around listing,
- * watching and waiting. What follows a failure is in recovery.ts.
+ * Keeps one collection of one cluster in the store: a resource, over all namespaces or in one. This is the state machine of
+ * listing, watching and waiting; recovery.ts decides the step after a failure.
  *
  *            stored version            events: commit, stay
  *   IDLE ──────────────────────▶ WATCH ◀──────────────┐
@@ -16,10 +16,10 @@
  *                             ▼
  *                         pages ── last page: commit, WATCH (list-collection.ts)
  *
- * Invariants: one loop at a time; the version watched from is one that the server gave and the store has committed; what the server
- * sends and the store cannot place never moves it; a failed watch is watched again before anything is listed, because lists are the
- * dear part. Resources that cannot be watched are listed again and again (POLL), as a difference.
- * After `stop` nothing is applied, and no timer, socket or staged row is left.
+ * Invariants: one loop runs at a time. A watch starts only from a version that the server sent and the store has committed.
+ * Data that the store cannot identify never moves that version. A failed watch is opened again before a list, because lists are
+ * expensive. Collections without watch are listed periodically (POLL), and only the differences are stored.
+ * After `stop` nothing is applied, and no timer, socket or staged row remains.
  */
 import { messageOf } from '../../base/errors.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
@@ -35,16 +35,16 @@ import type { BegunWatch } from '../watch/watch-rollover.ts';
 import { Recovery, type Step } from './recovery.ts';
 import { ReflectorStatus } from './reflector-status.ts';
 
-/** Milliseconds below which a watch that brought nothing counts as a failure. */
+/** A watch that is shorter than this (milliseconds) and brought no line counts as a failure. */
 const shortWatchMs = 1000;
 const unwatchable = new Set(['', '0']);
 
 export class Reflector {
   readonly #context: ReflectorContext;
   readonly #stop = new AbortController();
-  /** Ends what is being done: by a stop, or because all begins anew. */
+  /** Aborts the current step: on a stop, or to restart the state machine. */
   #turn = new AbortController();
-  /** What is known is not to be gone on from: the server went back in time, or the table was found to be wrong. */
+  /** Why the stored state must not be continued from: the server went back in time, or the table was found to be wrong. */
   #anew: 'rewind' | 'audit' | null = null;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
   readonly #status: ReflectorStatus;
@@ -52,16 +52,16 @@ export class Reflector {
   #loop: Promise<void> | null = null;
   #synced: boolean;
   #polls: boolean;
-  /** The next list must not ask for a version: the server could not serve the one we know. */
+  /** The next list must not require a version: the server could not serve the known one. */
   #versionUnavailable = false;
-  /** A list of this run was committed: what is stored is ours. */
+  /** A list of this run was committed, so this run wrote the stored rows. */
   #listed = false;
-  /** Nothing was applied since the last list: another 410 is not answered with a list at once. */
+  /** No event was applied since the last list: another 410 does not cause an immediate list. */
   #freshlyListed = false;
   #watchOpenedAt: number | null = null;
-  /** The last watch was silent: the version may be one that the server has not reached. */
+  /** The last watch was silent: the known version may be newer than the server's. */
   #doubtful = false;
-  /** A stream to go on with: its initial events were the last list, or it takes over from the last watch. */
+  /** An open stream to continue with: from the last list (streamed), or from a watch rollover. */
   #begun: BegunWatch | null = null;
 
   constructor(context: ReflectorContext) {
@@ -72,7 +72,7 @@ export class Reflector {
     this.#polls = !context.resource.verbs.includes('watch');
   }
 
-  /** True once the store has a whole set of this resource, from this run or an earlier one. */
+  /** True once the store has a complete set of this resource, from this run or an earlier one. */
   get synced(): boolean {
     return this.#synced;
   }
@@ -81,12 +81,12 @@ export class Reflector {
     return this.#status.phase;
   }
 
-  /** Why it waits, or null while all is well. */
+  /** Why it waits, or null without an error. */
   get error(): string | null {
     return this.#status.error;
   }
 
-  /** True when it waits for something that will not pass by itself soon, and nobody should wait for it. */
+  /** True if it waits for a condition that is unlikely to end soon. Callers should not wait for its sync. */
   get failing(): boolean {
     return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
   }
@@ -95,7 +95,7 @@ export class Reflector {
     return this.#position.resourceVersion;
   }
 
-  /** True while what is known is of no use and a list without a version is due. */
+  /** True while the known version is unusable and a list without a version is due. */
   get rewinding(): boolean {
     return this.#anew === 'rewind' || this.#versionUnavailable;
   }
@@ -106,25 +106,25 @@ export class Reflector {
     this.#loop = this.#run(this.#stop.signal);
   }
 
-  /** Ends the loop; resolves when nothing of it is left. Any number of calls, also before `start`. */
+  /** Ends the loop; resolves when it has ended. May be called any number of times, also before `start`. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the reflector was stopped'));
     await this.#loop;
   }
 
-  /** Tries again at once what is parked: rights, definitions or services have changed. */
+  /** Retries a parked step at once: rights, definitions or services have changed. */
   probe(): void {
     this.#recovery.probe();
   }
 
-  /** What is known is of a future that the server has not: lists anew, without a version, whatever it is doing now. */
+  /** The known version is newer than the server's: aborts the current step and lists without a version. */
   rewind(): void {
     if (this.#polls) return;
     this.#anew = 'rewind';
     this.#turn.abort(new Error('the API server went back in time'));
   }
 
-  /** Compares the table with the server; lists anew, as a difference, where it is wrong. Never rejects. */
+  /** Compares the table with the server. If it is wrong, lists again and stores the differences. Never rejects. */
   async audit(stop: AbortSignal): Promise<void> {
     const { log } = this.#context;
     if (this.phase !== 'WATCHING') return;
@@ -135,7 +135,7 @@ export class Reflector {
       if (found === null || found.missing + found.different + found.surplus === 0) return;
       log.error({ ...found }, 'the table is not what the server has; it is listed anew');
       this.#status.count('audit');
-      // A list that has begun meanwhile repairs it too.
+      // A list that began meanwhile repairs it too.
       if (turn.aborted || this.phase !== 'WATCHING') return;
       this.#anew = 'audit';
       this.#turn.abort(new Error('the table was found to be wrong'));
@@ -163,7 +163,7 @@ export class Reflector {
         step = step === 'watch' ? await this.#watch(signal) : await this.#list(step, signal);
       } catch (error) {
         if (signal.aborted) continue;
-        // Nothing may end the loop but a stop, not even a defect of ours on the way to the next try.
+        // Only a stop may end the loop. Even a defect in the recovery code must not.
         step = await this.#recover(step ?? 'list', failureOf(error), signal).catch(() => null);
       }
     }
@@ -174,8 +174,8 @@ export class Reflector {
   }
 
   /**
-   * Watches on from the stored version where there is one and the bodies are of the declared shape. Throws when the store does not
-   * know the resource any more.
+   * Watches from the stored version, if one exists and the bodies have the declared shape. Throws if the store no longer
+   * has the resource.
    */
   #begin(): Step {
     const state = this.#context.writer.state(this.#context.handle);
@@ -218,7 +218,7 @@ export class Reflector {
     return this.#polls ? 'poll' : 'watch';
   }
 
-  /** Replaces the set: streamed where the server is thought to be able to, otherwise listed. */
+  /** Replaces the set: streamed if the server is expected to support it, otherwise listed. */
   async #collect(notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
     const { handle } = this.#context;
     const turn = this.#polls ? null : this.#context.streaming.begin(`${handle.key} ${handle.namespace}`);
@@ -241,7 +241,7 @@ export class Reflector {
     return listCollection(this.#context, { notOlderThan, bare: false, signal: stop });
   }
 
-  /** A consistent list below what was known: the server's storage went back in time. The list is the truth. */
+  /** A consistent list is older than the known version: the server's storage went back in time. The list is authoritative. */
   #checkRewind(listed: string): void {
     const known = this.#position.resourceVersion;
     if (known === '' || this.#polls || (compareResourceVersions(listed, known) ?? 0) >= 0) return;
@@ -283,8 +283,9 @@ export class Reflector {
   }
 
   /**
-   * A watch that brought nothing, not even a bookmark: a server whose storage was restored from a backup takes a version of the
-   * future without a word. A list of one object that must not be older tells: it fails with `too new`, and all is listed.
+   * Checks the version after a watch without any line, not even a bookmark. After a restore from a backup, a server
+   * silently accepts a version newer than its own. A list of one object with that minimum version fails with `too new`;
+   * then everything is listed.
    */
   async #doubtSilence(stop: AbortSignal): Promise<void> {
     const { budget, client, handle, resource, settings } = this.#context;
@@ -300,7 +301,7 @@ export class Reflector {
     this.#doubtful = false;
   }
 
-  /** Ends a stream that no watch will continue. */
+  /** Closes a stream that no watch will continue. */
   #release(): void {
     this.#begun?.watch.release();
     this.#begun = null;
@@ -321,7 +322,7 @@ export class Reflector {
     return next === 'begin' ? this.#begin() : next;
   }
 
-  /** The first failure of a row is worth a line; an outage of a thousand reflectors is not worth a thousand a second. */
+  /** Logs only the first failure in a row: an outage of a thousand reflectors must not log a thousand lines a second. */
   #logFailure(failure: Failure): void {
     const { log } = this.#context;
     const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
@@ -329,7 +330,7 @@ export class Reflector {
     else log.debug(fields, 'ingest of a resource is interrupted');
   }
 
-  /** Says that all is well. */
+  /** Reports that the reflector works again. */
   #say(phase: IngestStatus['phase']): void {
     this.#recovery.wentWell();
     this.#status.say(phase, null);

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 
-/** Removes the oldest objects that are over the bound; no collection is cut below what the others leave it. Never throws. */
+/** Removes the oldest objects above the bound; no collection is cut below its share of the bound. Never throws. */
 export function retainShared(
   { log, writer }: { readonly log: Logger; readonly writer: Writer },
   collections: readonly { readonly handle: ResourceHandle; readonly objects: number }[],
@@ -24,7 +24,10 @@ export function retainShared(
   }
 }
 
-/** How much of `total` each may have: all that it has where it fits, and the rest shared evenly by those that have more. */
+/**
+ * The share of each collection in `total`. A collection below an even share keeps all; the others share the remainder
+ * evenly.
+ */
 export function fairShares(counts: readonly number[], total: number): readonly number[] {
   const shares = counts.map(() => 0);
   let left = total;
