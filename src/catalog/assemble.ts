@@ -1,10 +1,16 @@
 /**
- * The catalog of all clusters, from what each says of its resources.
+ * Assembles the catalog of all clusters from their resource descriptions.
  *
- * Life of the data: DescribedResource of every cluster (from the store) -> one kind per (group, plural) with the union of its trees ->
- * definitions made equal (share-definitions.ts) -> names (kind-names.ts) -> Catalog -> one generation of the GraphQL schema.
- * Invariants: the order of the input does not matter. What cannot be used costs itself only, and leaves a diagnostic. From one catalog of
- * an assembler to the next, a kind whose hash did not change stays the same object. So types that were made from it can be kept.
+ * Life of the data:
+ *   DescribedResource of every cluster (from the store)
+ *   -> one kind per (group, plural), with the union of its field trees
+ *   -> shared definitions made equal (share-definitions.ts)
+ *   -> names (kind-names.ts)
+ *   -> Catalog
+ *   -> one generation of the GraphQL schema
+ *
+ * Invariants: the order of the input does not matter. An unusable description drops only its own kind and leaves a diagnostic. A
+ * kind whose hash did not change stays the same object in the assembler's next catalog, so types made from it can be reused.
  */
 import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
@@ -22,7 +28,7 @@ import { compareText } from './values/values.ts';
 /** One kind with the descriptions of all clusters that agree on it, sorted by cluster. */
 interface Gathered {
   readonly key: string;
-  /** All descriptions that it was gathered from, sorted by cluster. */
+  /** The descriptions that this kind was merged from, sorted by cluster. */
   readonly from: readonly DescribedResource[];
   readonly first: DescribedResource;
   readonly all: readonly DescribedResource[];
@@ -30,7 +36,7 @@ interface Gathered {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A kind and what it was made from. */
+/** A kind and its inputs. */
 interface Made {
   readonly gathered: Gathered;
   /** With shared definitions. */
@@ -38,18 +44,18 @@ interface Made {
   readonly kind: CatalogKind;
 }
 
-/** Puts the catalog together, at once and from nothing. */
+/** Assembles the catalog synchronously, without an earlier catalog. */
 export function assembleCatalog(described: readonly DescribedResource[]): Catalog {
   return runSteps(new CatalogAssembler().assemble(described));
 }
 
-/** Puts one catalog after another together and keeps what did not change. */
+/** Assembles successive catalogs and reuses the kinds that did not change. */
 export class CatalogAssembler {
   #gathered = new Map<string, Gathered>();
   #made = new Map<string, Made>();
 
   /**
-   * Each step looks at one kind. A cluster describes each (group, plural) once; of several descriptions the last in order counts.
+   * Each step handles one kind. A cluster describes each (group, plural) once; the last of several descriptions wins.
    * Descriptions are compared by identity.
    */
   *assemble(described: readonly DescribedResource[]): Steps<Catalog> {

@@ -1,5 +1,5 @@
 /**
- * One resource of one cluster, from discovery and its schema: what ingest keeps in the store, as JSON text.
+ * Describes one resource of one cluster from discovery and its schema. Ingest keeps the description in the store as JSON text.
  *
  * Life of the data: discovery + (CRD or OpenAPI) -> describeResource -> store -> assembleCatalog (assemble.ts).
  */
@@ -20,13 +20,13 @@ import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printe
 interface DescribeInput {
   readonly cluster: string;
   readonly resource: Resource;
-  /** The kind's CustomResourceDefinition, where it has one: says more than OpenAPI, so it is taken first. */
+  /** The kind's CustomResourceDefinition, if it has one. Preferred, because it has more information than OpenAPI. */
   readonly crd?: unknown;
   /** Definitions of the cluster's OpenAPI v2, or the schemas of the v3 document of the resource's group version. */
   readonly schemas?: Schemas;
 }
 
-/** A kind has at most this many promoted paths by itself; configuration and queries may add others. */
+/** Maximum number of promoted paths that a kind has by default; configuration and queries may add others. */
 const mostPromoted = 12;
 
 /**
@@ -78,7 +78,7 @@ function describeSource({ crd, schemas, resource }: DescribeInput): Source {
   };
 }
 
-/** The column with its path in the one spelling; a path that the tree does not have is none. */
+/** The column with its path in canonical spelling; the path is null if the tree does not have it. */
 function checkedColumn(tree: FieldTree, column: PrinterColumn, report: (message: string) => void): PrinterColumn {
   if (column.path === null) {
     report(`the printer column ${column.name} has a JSONPath without an equivalent; it stays empty`);
@@ -100,8 +100,8 @@ function resolved(tree: FieldTree, path: string): ResolvedPath | null {
 }
 
 /**
- * What is worth a typed column, the most useful first: declared selectable fields, then printer columns by priority. The name, the
- * namespace and the creation time are indexed for every object anyway; free JSON has no type to index by.
+ * Paths that deserve a typed column, the most useful first: declared selectable fields, then printer columns by priority. Name,
+ * namespace and creation time are left out because they are always indexed. Free JSON has no type to index by.
  */
 function promotedPaths(
   tree: FieldTree,
@@ -121,7 +121,7 @@ function promotedPaths(
   return [...promoted.values()];
 }
 
-/** The resource without what else its source says of it. */
+/** The resource alone, without further properties of its source. */
 function plain(resource: Resource): Resource {
   const { group, version, plural, singular, kind, namespaced, verbs, shortNames, categories } = resource;
   return { group, version, plural, singular, kind, namespaced, verbs, shortNames, categories };

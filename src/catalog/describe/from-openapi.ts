@@ -11,11 +11,11 @@ import { SchemaWalker } from '../tree/walk-schema.ts';
 /** Schemas by name: `definitions` of OpenAPI v2, or `components.schemas` of a v3 document. */
 export type Schemas = Readonly<Record<string, unknown>>;
 
-/** What a schema says of a kind. */
+/** A kind's description in a schema. */
 export interface SchemaDescription {
   readonly tree: FieldTree;
   readonly description?: string;
-  /** What could not be taken as it stands. */
+  /** Schema constructs that were replaced by free JSON. */
   readonly messages: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function describeFromSchemas(schemas: Schemas, kind: Kind): SchemaDescrip
   };
 }
 
-/** Names by group, version and kind. Documents are large and asked for every kind in them, so each is indexed once. */
+/** Schema names by group, version and kind. Documents are large and searched for every kind in them, so each is indexed once. */
 const indexes = new WeakMap<Schemas, ReadonlyMap<string, string>>();
 
 function definitionOf(schemas: Schemas, kind: Kind): string | null {
@@ -71,7 +71,7 @@ function indexOf(schemas: Schemas): ReadonlyMap<string, string> {
       if (typeof mark !== 'object' || mark === null) continue;
       const { group, version, kind } = mark as Schemas;
       const key = keyOf(String(group ?? ''), String(version), String(kind));
-      // Options and statuses are marked with every group; what has metadata of its own is the kind itself.
+      // Options and statuses are marked with every group. Only the kind itself has metadata.
       const properties = (schema as Schemas)['properties'];
       const whole = typeof properties === 'object' && properties !== null && 'metadata' in properties;
       if (index.has(key) && (full.has(key) || !whole)) continue;

@@ -1,9 +1,9 @@
 /**
- * What `kubectl get` shows of built-in kinds, by paths.
+ * The columns that `kubectl get` shows for built-in kinds, as paths.
  *
- * kube-apiserver computes these columns in code that OpenAPI does not describe. Where a column is a computation (a Pod's READY, a
- * Service's EXTERNAL-IP) the nearest path stands in its place, or null where there is none. Every path is checked
- * against the served tree, so one table serves all versions. The name column is added by describe.ts.
+ * kube-apiserver computes these columns in code that OpenAPI does not describe. A computed column (a Pod's READY, a Service's
+ * EXTERNAL-IP) is replaced by the nearest path, or by null. Every path is checked against the served tree, so one table serves
+ * all versions. describe.ts adds the name column.
  */
 import type { PrinterColumn } from '../resources/catalog.ts';
 
@@ -145,7 +145,7 @@ export const nameColumn: PrinterColumn = {
   path: 'metadata.name',
 };
 
-/** The columns of a built-in kind without its name; null when it is none that is known. */
+/** The columns of a built-in kind without its name; null for an unknown kind. */
 export function builtInColumns(key: string): readonly PrinterColumn[] | null {
   const note = Object.hasOwn(notes, key) ? notes[key] : undefined;
   if (note === undefined) return null;
@@ -160,7 +160,7 @@ export function builtInColumns(key: string): readonly PrinterColumn[] | null {
   });
 }
 
-/** What else of a built-in kind is worth an index. */
+/** Further paths of a built-in kind that deserve an index. */
 export function builtInSelected(key: string): readonly string[] {
   return (Object.hasOwn(selected, key) ? selected[key] : undefined) ?? [];
 }

@@ -1,8 +1,9 @@
 /**
- * No GraphQL name stands for two things: not a type, not a root field, not even when letter case is folded (code generators do that).
+ * Ensures that each GraphQL name belongs to one type or root field. Names are compared without letter case, because code
+ * generators may fold it.
  *
- * The naming rules leave next to no ties (research on four thousand real kinds found none between different kinds). Where one is, the
- * kind that is later by (group, plural) loses.
+ * The naming rules rarely produce conflicts: four thousand real kinds had none between different kinds. On a conflict the kind
+ * that is later by (group, plural) loses.
  */
 import type { Catalog, Diagnostic, KindNames } from '../resources/catalog.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
@@ -16,9 +17,9 @@ interface NamedKind {
   readonly tree: FieldTree;
 }
 
-/** Hands out names to kinds, in the catalog's order. */
+/** Assigns names to kinds, in the catalog's order. */
 export class NameClaims {
-  /** Who has a name, by the folded name. */
+  /** The owner of each name, by the folded name. */
   readonly #types = new Map<string, string>();
   readonly #queries = new Map<string, string>();
   readonly #subscriptions = new Map<string, string>();
@@ -31,7 +32,7 @@ export class NameClaims {
     }
   }
 
-  /** Claims all names of a kind, or none: then the message says which one is taken and by what. */
+  /** Claims all names of a kind, or none. On failure the message names the conflict and its owner. */
   claim(kind: NamedKind): string | null {
     const { key, names, tree } = kind;
     const own = [names.type, names.connection, names.edge, names.filter, names.changes, names.change];
@@ -66,7 +67,7 @@ export class NameClaims {
   }
 }
 
-/** Ties in a catalog, as diagnostics of the kinds that lose; none in one that assembleCatalog made. */
+/** Name conflicts in a catalog, as diagnostics of the losing kinds. Empty for a catalog from assembleCatalog. */
 export function checkNames(catalog: Pick<Catalog, 'kinds'>): readonly Diagnostic[] {
   const claims = new NameClaims();
   return catalog.kinds.flatMap((kind): Diagnostic[] => {
@@ -75,7 +76,7 @@ export function checkNames(catalog: Pick<Catalog, 'kinds'>): readonly Diagnostic
   });
 }
 
-/** Types of the static schema that shapes of kinds are meant to be. */
+/** Types of the static schema that shapes of kinds use intentionally. */
 function sharedInStatic(owner: string): boolean {
   return /^the definition (Condition|EmbeddedObjectMeta|ObjectMeta|OwnerReference)$/.test(owner);
 }

@@ -1,12 +1,16 @@
 /**
- * How a Kubernetes field is called in GraphQL, and back.
+ * Maps Kubernetes field names to GraphQL names and back.
  *
- * A name that GraphQL takes stays as it is. Otherwise "-" becomes "__", "." becomes "___" and any other character "_xHEX_"; in runs
- * of several such characters, and first or last, each becomes "_xHEX_", and so does a "_" where it would be read as something else
- * (first before a digit, last, doubled, or in a name with what looks like "_xHEX_"). A leading digit gets "_" before it. `id` and `_id` everywhere,
- * and at a kind's root the names that the gateway adds, get "_" behind them: clients take `id` for the identity of a cached object.
+ * A valid GraphQL name is unchanged. In other names:
+ * - "-" becomes "__", "." becomes "___", any other illegal character becomes "_xHEX_".
+ * - Illegal characters in a run, at the start or at the end each become "_xHEX_".
+ * - A "_" becomes "_xHEX_" if it would be decoded as something else. That is: first before a digit, last, doubled, or in a name with
+ *   a text that looks like "_xHEX_".
+ * - A leading digit gets the prefix "_".
+ * - `id` and `_id` get the suffix "_" everywhere, because clients take `id` for the identity of a cached object. So do the names
+ *   that the gateway adds at a kind's root.
  *
- * Invariant: two Kubernetes names never meet, and kubernetesNameOf(fieldName(x)) is x.
+ * Invariant: two Kubernetes names never get the same GraphQL name, and kubernetesNameOf(fieldName(x)) is x.
  */
 import { injectedFields } from './reserved-names.ts';
 
@@ -33,7 +37,7 @@ export function fieldName(
 
 const ownRootFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** The name with illegal characters mapped, reserved words left alone: what nested type names are made of. */
+/** The name with illegal characters mapped and reserved words unchanged; nested type names are built from it. */
 export function legalName(name: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/__|^_[0-9]|_$/.test(name) && !looksLikeHex.test(name)) return name;
   if (name === '') return '_';

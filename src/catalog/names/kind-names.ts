@@ -1,13 +1,13 @@
 /**
- * The GraphQL names of a kind. They depend on its group, Kind and plural and on closed lists only: what else a cluster serves, and
- * which clusters there are, never changes them.
+ * The GraphQL names of a kind. They depend only on its group, Kind and plural, and on closed lists. Other kinds and other
+ * clusters never change them.
  */
 
 import type { KindNames } from '../resources/catalog.ts';
 import { legalName } from './field-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
-/** A name that ends like this would read as a type derived from another kind's. */
+/** A name with such a suffix would read as a type derived from another kind's. */
 const derivedSuffix = /(Connection|Edge|Filter|Changes?|Payload|Input)$/;
 
 /** All names of a kind. Group, kind and plural are as the API server writes them. */
@@ -40,7 +40,7 @@ export function definitionName(short: string): string {
   return builtInKinds.has(name) || staticTypes.has(name) ? `Embedded${name}` : name;
 }
 
-/** Nothing for kube-apiserver's own groups, else the whole group in Pascal case; a segment that starts with a digit gets an X. */
+/** Empty for kube-apiserver's own groups, else the whole group in Pascal case. A segment that starts with a digit gets an X. */
 function prefixOf(group: string): string {
   if (isOwnGroup(group)) return '';
   return group
@@ -49,7 +49,10 @@ function prefixOf(group: string): string {
     .join('');
 }
 
-/** The plural with the Kind's capitals: as far as both agree it is the Kind, then it is the plural (`NetworkPolic` + `ies`). */
+/**
+ * The plural with the Kind's capitals: the common prefix comes from the Kind, the remainder from the plural (`NetworkPolic` +
+ * `ies`).
+ */
 function pluralInCasing(kind: string, plural: string): string {
   const lower = kind.toLowerCase();
   let agreed = 0;
@@ -57,7 +60,10 @@ function pluralInCasing(kind: string, plural: string): string {
   return agreed === 0 ? upperFirst(plural) : kind.slice(0, agreed) + plural.slice(agreed);
 }
 
-/** Leading capitals fall together (`HTTPRoute` is `httpRoute`, `APIService` is `apiService`); the one that begins a word stays. */
+/**
+ * Lowers leading capitals, except the capital that begins the next word: `HTTPRoute` is `httpRoute`, `APIService` is
+ * `apiService`.
+ */
 function lowerCamel(name: string): string {
   const capitals = /^[A-Z]*/.exec(name)?.[0].length ?? 0;
   const next = name[capitals] ?? '';

@@ -1,6 +1,4 @@
-/**
- * The names that Portolan or kube-apiserver own. Closed lists, so that no CRD can ever change the name of another kind.
- */
+/** The names that Portolan or kube-apiserver own. The lists are closed, so a CRD can never change the name of another kind. */
 
 /** kube-apiserver's own groups: their kinds have bare names. */
 const ownGroups: ReadonlySet<string> = new Set([
@@ -35,8 +33,8 @@ export function isOwnGroup(group: string): boolean {
 }
 
 /**
- * Kinds of those groups, as far as a definition inside another kind may have the same short name (a StatefulSet's claim templates
- * are PersistentVolumeClaims). Such a definition is named `Embedded…` whether or not a cluster serves the kind.
+ * Kinds of those groups whose short name a definition inside another kind may share. Example: a StatefulSet's claim templates are
+ * PersistentVolumeClaims. The definition is named `Embedded…` whether or not a cluster serves the kind.
  */
 export const builtInKinds: ReadonlySet<string> = new Set(
   `APIService Binding CSIDriver CSINode CSIStorageCapacity CertificateSigningRequest ClusterRole ClusterRoleBinding ClusterTrustBundle
@@ -58,7 +56,7 @@ export const sharedTypes: ReadonlySet<string> = new Set([
   'OwnerReference',
 ]);
 
-/** Type names of the static schema, those that GraphQL has, and those that are kept for later. */
+/** Type names of the static schema, of GraphQL itself, and reserved for future use. */
 export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue Condition ConditionFilter
   DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter Facet FacetValue
@@ -71,14 +69,14 @@ export const staticTypes: ReadonlySet<string> = new Set(
   Subscription Viewer VisibleScope WritePayload`.split(/\s+/),
 );
 
-/** Root fields of the static schema, in queries and subscriptions, and those that are kept for later. */
+/** Root fields of the static schema (queries and subscriptions), and root fields reserved for future use. */
 export const staticRoots: ReadonlySet<string> = new Set(
   `apply changes cluster clusters create delete generation history kinds log logs object objectChanges objects objectsById objectsChanges
   patch portolan resource resourceChanges resources revision search version viewer viewerCan`.split(/\s+/),
 );
 
 /**
- * Fields of every kind's own type that belong to the gateway, now or later. A data field with such a name gets "_" behind it.
+ * Fields of every kind's own type that belong to the gateway, now or later. A data field of the same name gets the suffix "_".
  * Names are reserved before they are used, because a later reservation would rename data fields.
  */
 export const injectedFields: ReadonlySet<string> = new Set([

@@ -1,21 +1,24 @@
 /**
  * The GraphQL type names of the shapes inside a kind.
  *
- * Definitions of core/v1 and meta/v1 keep their short names and are the same type in every kind (assemble.ts sees to it that their
- * structure is). Every other shape is the kind's type and the path of the first place where it stands, breadth first with
- * fields in order, joined by "_". A kind's type contains "_" only by kind-names.ts, so such names do not meet another kind's.
+ * Definitions of core/v1 and meta/v1 keep their short names and are the same type in every kind (assemble.ts makes their
+ * structure equal). The name of any other shape is the kind's type and the path of the shape's first location, joined by "_". The
+ * first location is breadth first with fields in order. Only kind-names.ts puts "_" into a kind's type, so these names cannot
+ * equal another kind's.
  */
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType } from '../tree/field-tree.ts';
 import { legalName } from './field-names.ts';
 import { definitionName } from './kind-names.ts';
 
-/** The names of the shapes of a tree, by the tree: it is immutable, and several steps of a schema's life ask for them. */
+/**
+ * The names of a tree's shapes, cached by the tree. Trees are immutable, and several steps of building a schema need the names.
+ */
 const known = new WeakMap<FieldTree, { readonly type: string; readonly names: ReadonlyMap<string, string> }>();
 
 /**
- * Names by shape key, the kind's own under the root's key. Shapes that stand only below maps have none: maps are shown as JSON.
- * Names that differ in letter case alone count as taken, since generated code may fold it; the later one gets a number.
+ * Names by shape key; the kind's own name is under the root's key. Shapes that occur only below maps have none: maps are shown as
+ * JSON. Names that differ only in letter case conflict, because generated code may fold it. The later one gets a number.
  */
 export function nameShapes(type: string, tree: FieldTree): ReadonlyMap<string, string> {
   const found = known.get(tree);

@@ -10,23 +10,23 @@ import { resolvePath } from './resolve-path.ts';
 
 interface ConfiguredPaths {
   readonly promoted: readonly PromotedPath[];
-  /** Why others of the same resource cannot be, a sentence each. */
+  /** Why other paths of the same resource cannot be promoted, one sentence each. */
   readonly problems: readonly string[];
 }
 
-/** Leaves that every object has an indexed column for, whatever is promoted. */
+/** Leaves that always have an indexed column, promoted or not. */
 export const indexedAnyway: ReadonlySet<string> = new Set([
   'metadata.name',
   'metadata.namespace',
   'metadata.creationTimestamp',
 ]);
 
-/** Does the configuration say anything of this resource? */
+/** True if the configuration names this resource. */
 export function concerns(configured: readonly string[], resource: Pick<Resource, 'group' | 'plural'>): boolean {
   return configured.some((entry) => pathFor(entry, resource) !== null);
 }
 
-/** What the configuration promotes of a resource with this tree. */
+/** The paths that the configuration promotes for a resource with this tree. */
 export function configuredPaths(
   configured: readonly string[],
   resource: Pick<Resource, 'group' | 'plural'>,

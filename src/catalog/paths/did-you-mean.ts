@@ -1,7 +1,7 @@
-/** The candidate that differs least from what was written, or null when none is close. Letter case counts as nothing. */
+/** The candidate closest to the text, or null when none is close. Letter case is ignored. */
 export function didYouMean(written: string, candidates: Iterable<string>): string | null {
   const target = written.toLowerCase();
-  // A third of the letters may be wrong: more than that is a guess.
+  // Up to a third of the letters may differ; beyond that a suggestion would be a guess.
   let best = Math.max(1, Math.floor(target.length / 3)) + 1;
   let found: string | null = null;
   for (const candidate of candidates) {
@@ -14,7 +14,7 @@ export function didYouMean(written: string, candidates: Iterable<string>): strin
   return found;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other; anything from `bound` on is `bound`. */
+/** The edit distance: insertions, deletions, replacements and swaps of neighbours. At most `bound`. */
 function editDistance(a: string, b: string, bound: number): number {
   if (Math.abs(a.length - b.length) >= bound) return bound;
   let twoBack: number[] = [];

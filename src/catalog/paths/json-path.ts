@@ -7,8 +7,8 @@ const condition =
   /^\?\(\s*@(?:\.([A-Za-z0-9_-]+)|\['([^']+)'\]|\["([^"]+)"\])\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)'|([A-Za-z0-9_.+-]+))\s*\)$/;
 
 /**
- * Portolan's path for a JSONPath such as `.status.conditions[?(@.type=="Ready")].status`; null where there is none: recursive
- * descent, slices, negative indices, filters other than one equality. Brackets with quotes and escaped dots are understood.
+ * Portolan's path for a JSONPath such as `.status.conditions[?(@.type=="Ready")].status`. Quoted brackets and escaped dots are
+ * supported. Null for an unsupported JSONPath: recursive descent, slices, negative indices, and filters other than one equality.
  */
 export function fromJsonPath(jsonPath: string): string | null {
   let text = jsonPath.trim();
@@ -41,7 +41,7 @@ export function fromJsonPath(jsonPath: string): string | null {
   return steps.length === 0 ? null : pathOf(steps).text;
 }
 
-/** Position of the bracket that closes the one at `at`, quotes minded. */
+/** Position of the bracket that closes the one at `at`; quoted brackets are skipped. */
 function closing(text: string, at: number): number {
   let quote = '';
   let depth = 0;

@@ -1,6 +1,4 @@
-/**
- * Finds what stands at a path of a field tree.
- */
+/** Resolves a path against a field tree. */
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType, Shape } from '../tree/field-tree.ts';
@@ -12,8 +10,8 @@ export interface ResolvedPath {
   /** True when the path goes through every element of a list, so that it may have several values. */
   readonly many: boolean;
   /**
-   * The same place in its one spelling: quoted plain names of objects are plain, keys of maps are quoted. Use this one wherever
-   * paths are compared as text (promoted columns, fingerprints).
+   * The path in canonical spelling: plain field names are unquoted, map keys are quoted. Use this one wherever paths are compared
+   * as text (promoted columns, fingerprints).
    */
   readonly path: Path;
 }
@@ -22,10 +20,10 @@ const json: FieldType = { kind: 'leaf', type: 'JSON' };
 const text: FieldType = { kind: 'leaf', type: 'String' };
 
 /**
- * What stands at the path. Below free JSON every step is allowed and gives JSON; so does an unknown field of an open shape. A name
- * after a map is taken as its key.
- * @param from where a relative path starts; the kind's root when it is absent.
- * @throws PortolanError BAD_USER_INPUT naming the first step that cannot be taken.
+ * The field or leaf at the path. Below free JSON every step is allowed and results in JSON, as does an unknown field of an open
+ * shape. A name after a map is its key.
+ * @param from the start of a relative path; default is the kind's root.
+ * @throws PortolanError BAD_USER_INPUT naming the first invalid step.
  */
 export function resolvePath(tree: FieldTree, path: Path, from?: FieldType): ResolvedPath {
   let type: FieldType = from ?? { kind: 'object', shape: tree.root };
@@ -100,7 +98,7 @@ function shapeOf(tree: FieldTree, key: string): Shape {
   return must(tree.shapes[key], `shape ${key} is in its tree`);
 }
 
-/** `labels.app.kubernetes.io/name` reads as a key "app" with fields below; say how it is meant. */
+/** `labels.app.kubernetes.io/name` parses as the key "app" with fields below. The hint suggests the quoted key. */
 function keyHint(path: Path, before: readonly PathStep[], step: PathStep): string | undefined {
   const last = before.at(-1);
   if (last?.kind !== 'key' || step.kind !== 'field') return undefined;

@@ -1,6 +1,7 @@
 /**
- * What search looks at: an object's name, its labels as key=value, its images, and what stands at configured paths. A text of lines,
- * folded as ignoreCase folds; a search is terms that all occur in it. The same for SQL, for the evaluator and for the index.
+ * The text that `search` matches: an object's name, its labels as key=value, its images, and the values at configured paths. The
+ * text has one value per line, folded as ignoreCase folds. A search matches if all its terms occur in the text. SQL, the
+ * evaluator and the index use the same text.
  */
 import { type Path, parsePath } from '../tree/path.ts';
 import { foldCase } from '../values/values.ts';
@@ -40,7 +41,7 @@ export function searchText(body: unknown, paths: readonly Path[]): string {
   return foldCase(lines.join('\n')).toWellFormed();
 }
 
-/** More terms than anybody types. */
+/** Maximum number of terms; callers' searches are untrusted input. */
 export const mostTerms = 10;
 
 /** The terms of a search, folded, without repetitions. */
@@ -56,8 +57,13 @@ export function searchTerms(text: string): readonly string[] {
 }
 
 /**
- * How well a name answers the terms, the lower the better: for each 0 when the name is the term, 1 when it begins with it, 2 when it
- * has it, 3 when the term is somewhere else. Follows from the object alone, so that a place in a ranked list stays where it is.
+ * The rank of a name for the terms; lower is better. The rank depends on the object alone, so its position in a ranked list is
+ * stable.
+ * Sum over the terms of:
+ *   0  the name equals it
+ *   1  the name begins with it
+ *   2  the name contains it
+ *   3  it occurs elsewhere
  */
 export function searchRank(objectName: string, terms: readonly string[]): number {
   const folded = foldCase(objectName).toWellFormed();
@@ -66,7 +72,10 @@ export function searchRank(objectName: string, terms: readonly string[]): number
   return rank;
 }
 
-/** Runs of three characters by which the index finds a term; none for a shorter one. What has them all may still lack the term. */
+/**
+ * The trigrams by which the index finds a term; none for a term under three characters. A text with all trigrams may still lack
+ * the term.
+ */
 export function trigrams(term: string): readonly string[] {
   const points = [...term];
   const found = new Set<string>();

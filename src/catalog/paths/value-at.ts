@@ -1,12 +1,10 @@
-/**
- * Values at paths of a body, as JavaScript finds them; the store's SQL finds the same (docs/values.md).
- */
+/** Reads values at paths of a body in JavaScript. The store's SQL has the same semantics (docs/values.md). */
 import type { Path, PathStep } from '../tree/path.ts';
 import { isRawJson } from '../values/raw-json.ts';
 
 /**
- * The value at a path without `each` steps; undefined when there is none. A null at the very end is given as null, a null on the
- * way counts as absent.
+ * The value at a path without `each` steps; undefined when it is absent. A null at the end of the path is returned as null. A
+ * null before the end counts as absent.
  */
 export function valueAt(body: unknown, path: Pick<Path, 'steps'>): unknown {
   let value = body;
@@ -57,7 +55,7 @@ function memberOf(value: unknown, name: string): unknown {
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** The text by which a `where` step compares: a string itself, the JSON text of a number or boolean, nothing else. */
+/** The text that a `where` step compares: a string itself, or the JSON text of a number or boolean. Other values have none. */
 export function scalarText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

@@ -1,8 +1,11 @@
 /**
  * The catalog: every kind of every cluster with its field tree and names, at one moment. Immutable.
  *
- * Life of the data: discovery and OpenAPI (or a CRD) of one cluster -> DescribedResource (made in the ingest role, kept in the
- * store) -> assembled over all clusters into a Catalog (made in the serve role) -> one generation of the GraphQL schema.
+ * Life of the data:
+ *   discovery and OpenAPI (or a CRD) of one cluster
+ *   -> DescribedResource (made in the ingest role, kept in the store)
+ *   -> Catalog of all clusters (made in the serve role)
+ *   -> one generation of the GraphQL schema
  */
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
 import type { Resource } from './resource.ts';
@@ -27,10 +30,10 @@ export interface PromotedPath {
   readonly selectable?: true;
 }
 
-/** Why a path is promoted: the kind says so, the configuration does, or queries are seen to need it. */
+/** The source of a promotion: the kind's own schema, the configuration, or observed queries. */
 export type PromotionReason = 'PRINTER_COLUMN' | 'SELECTABLE' | 'CONFIGURED' | 'QUERIES';
 
-/** Something in a schema that could not be taken as it stands. Never fatal beyond the kind it names. */
+/** A problem in a schema. It never affects more than the kind that it names. */
 export interface Diagnostic {
   readonly cluster: string;
   /** resourceKey of the kind concerned. */
@@ -43,7 +46,7 @@ export interface DescribedResource {
   readonly cluster: string;
   readonly resource: Resource;
   readonly tree: FieldTree;
-  /** Hash of the tree without descriptions: the shape epoch. Changes only when bodies may mean something else. */
+  /** Hash of the tree without descriptions: the shape epoch. Changes only when the meaning of bodies may change. */
   readonly shapeHash: string;
   readonly description?: string;
   readonly printerColumns: readonly PrinterColumn[];
@@ -69,7 +72,7 @@ export interface KindNames {
   readonly subscription: string;
 }
 
-/** A kind over all clusters that serve it: what one GraphQL object type stands for. */
+/** A kind over all clusters that serve it; becomes one GraphQL object type. */
 export interface CatalogKind {
   /** resourceKey. */
   readonly key: string;

@@ -2,7 +2,7 @@
  * A resource: a served collection, as one API server announces it. Plain data, safe to send between threads.
  */
 
-/** What client-go calls a GVR, with what discovery says of it. */
+/** The GVR of client-go, with its properties from discovery. */
 export interface Resource {
   /** API group; the empty string is the core group. */
   readonly group: string;
@@ -28,8 +28,8 @@ export function apiVersionOf(resource: { readonly group: string; readonly versio
 }
 
 /**
- * Tests whole names against a pattern, as lists of resources and kinds are written: `*` stands for any text, everything else for
- * itself. `flags` are those of a regular expression: `i` takes letters in any case.
+ * A matcher of whole names against a pattern, as in lists of resources and kinds. `*` matches any text; all else matches
+ * literally. `flags` are those of a regular expression: `i` ignores letter case.
  */
 export function namePattern(pattern: string, flags = ''): RegExp {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));

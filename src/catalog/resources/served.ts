@@ -15,9 +15,7 @@ interface SkippedResource {
   readonly reason: string;
 }
 
-/**
- * Resources that are the same objects under two groups, as `plural.group`: the first is left out where the second is served.
- */
+/** Resources that two groups serve as the same objects, as `plural.group`. The first is left out if the second is served. */
 const sameObjects: readonly (readonly [string, string])[] = [
   ['events.events.k8s.io', 'events'],
   ['ingresses.extensions', 'ingresses.networking.k8s.io'],
@@ -34,8 +32,8 @@ const sameObjects: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * One version of everything that can be listed: the preferred one, else the most stable and newest. A resource without the verb `watch`
- * is chosen too, and is polled. Subresources and other versions are left out without a word.
+ * One version of everything that can be listed: the preferred one, else the most stable and newest. A resource without the verb
+ * `watch` is included, and is polled. Subresources and other versions are left out without a diagnostic.
  */
 export function chooseResources(served: readonly ServedLike[]): {
   readonly chosen: readonly Resource[];

@@ -1,9 +1,9 @@
 /**
- * Uids and versions that Portolan makes up for objects that have none (ComponentStatus, metrics): the store needs them to tell
- * objects and their states apart, callers must not see them as if the API server had said them.
+ * Synthetic uids and versions for objects that have none (ComponentStatus, metrics). The store needs them to distinguish objects
+ * and their states. Callers never see them, because they do not come from the API server.
  */
 
-/** From the place of the object: a slash never stands in a real uid. */
+/** Derived from the object's location. Contains a slash, which never occurs in a real uid. */
 export function syntheticUid(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
@@ -13,12 +13,12 @@ export function syntheticVersion(digest: string): string {
   return `digest-${digest}`;
 }
 
-/** The uid as the API server has it, null for one that was made up. */
+/** The uid from the API server; null for a synthetic one. */
 export function servedUid(uid: string | null): string | null {
   return uid === null || uid.includes('/') ? null : uid;
 }
 
-/** The resourceVersion as the API server has it, null for one that was made up. */
+/** The resourceVersion from the API server; null for a synthetic one. */
 export function servedVersion(version: string): string | null {
   return version.startsWith('digest-') ? null : version;
 }

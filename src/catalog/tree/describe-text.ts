@@ -1,8 +1,8 @@
-/** Longest description that is kept: introspection of a hundred kinds would be megabytes of prose otherwise. */
+/** Longest description that is kept. Without a limit, introspection of a hundred kinds would take megabytes. */
 const longest = 120;
 
 /**
- * The description of a schema, in one line of at most 120 characters, with the values it allows; undefined when there is neither.
+ * A schema's description and its allowed values, as one line of at most 120 characters. Undefined when the schema has neither.
  */
 export function describeText(description: unknown, values: readonly unknown[] = []): string | undefined {
   const prose = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
@@ -13,7 +13,7 @@ export function describeText(description: unknown, values: readonly unknown[] = 
   return prose === '' || room < 30 ? list : `${cut(prose, room)} ${list}`;
 }
 
-/** Cuts at a word and says so. */
+/** Truncates at a word and marks the cut. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const space = text.lastIndexOf(' ', length - 1);

@@ -35,18 +35,18 @@ export interface Field {
 }
 
 export interface Shape {
-  /** Unique in its tree: a definition's full name, or `$` and the path of the first place where the shape was met. */
+  /** Unique in its tree: a definition's full name, or `$` and the path of the shape's first location. */
   readonly key: string;
   /** Short name of a core/v1 or meta/v1 style definition (`PodSpec`), where the shape came from one. */
   readonly definition?: string;
-  /** The path from the kind's root to the first place (breadth first, fields sorted) where the shape stands. */
+  /** The path from the kind's root to the shape's first location (breadth first, fields sorted). */
   readonly path: readonly string[];
   readonly description?: string;
   /** Sorted by name. */
   readonly fields: readonly Field[];
   /**
-   * Fields that are not declared are kept by the API server and allowed in paths, as JSON (x-kubernetes-preserve-unknown-fields beside
-   * properties). They have no typed field; an object shows them in `raw`.
+   * Undeclared fields are kept by the API server (x-kubernetes-preserve-unknown-fields beside properties) and allowed in paths as
+   * JSON. They have no typed field; an object shows them in `raw`.
    */
   readonly open?: true;
 }

@@ -1,25 +1,25 @@
 /**
  * The union of a kind's field trees over clusters.
  *
- * A field that several trees have with different types becomes free JSON and is reported: neither cluster's values can be trusted to fit
- * the other's type. Definitions are merged by name wherever they stand, so that each stays one shape.
+ * A field with different types in several trees becomes free JSON and is reported, because one cluster's values may not fit the
+ * other cluster's type. Definitions are merged by name wherever they occur, so each stays one shape.
  */
 import { must } from '../../base/must.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { type Draft, normalizeTree } from './normalize-tree.ts';
 
-/** The union of two trees; of two equal ones, the first. `conflict` is told the path of each field that became JSON. */
+/** The union of two trees; the first tree if both are equal. `conflict` receives the path of each field that became JSON. */
 export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) => void): FieldTree {
   const drafts = new Map<string, Draft | null>();
   const root = merge(a.root, b.root);
   return normalizeTree(root, drafts as Map<string, Draft>);
 
-  /** The draft of what both have at one place; keys are the trees' own, null where one has nothing there. */
+  /** The merged draft of two shapes. Keys are those of each tree; a key is null where its tree has no shape. */
   function merge(left: string | null, right: string | null): string {
     const name = fixedName(left, right);
     const id = name ?? `${left ?? ''} | ${right ?? ''}`;
     if (drafts.has(id)) return id;
-    // Stands for the draft while its fields are made, which may lead back to it.
+    // Registered before its fields are made, because they may refer back to this draft.
     drafts.set(id, null);
     const one = shapeIn(a, name === null || left !== null ? left : inTree(a, name));
     const other = shapeIn(b, name === null || right !== null ? right : inTree(b, name));

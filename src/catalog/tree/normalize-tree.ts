@@ -1,7 +1,10 @@
 /**
- * Puts a field tree together from loose shapes: merges those of equal structure, gives each its key and its first path.
+ * Builds a field tree from drafts: merges drafts of equal structure, and gives each shape its key and its first path.
  *
- * Life of the data: schemas -> drafts under any ids (walk-schema.ts), or several trees -> drafts (merge-trees.ts) -> one tree.
+ * Life of the data:
+ *   schemas -> drafts under any ids (walk-schema.ts), or several trees -> drafts (merge-trees.ts)
+ *   -> one tree
+ *
  * Invariant: equal drafts give equal trees, whatever their ids and their order.
  */
 import { must } from '../../base/must.ts';
@@ -20,7 +23,7 @@ export interface Draft {
 
 type Drafts = ReadonlyMap<string, Draft>;
 
-/** The tree of all that can be reached from the draft `root`. Drafts without fields must not be reachable, but for the root. */
+/** The tree of all drafts that are reachable from `root`. No other reachable draft may be without fields. */
 export function normalizeTree(root: string, drafts: Drafts): FieldTree {
   const classes = classify(root, drafts);
   const keys = new Map<string, string>();
@@ -96,8 +99,9 @@ function draftOf(drafts: Drafts, id: string): Draft {
 }
 
 /**
- * The coarsest division of the reachable drafts in which members of a class have equal fields leading to equal classes: starts from what
- * each says of itself and splits until nothing changes, which also settles recursion.
+ * The coarsest partition of the reachable drafts in which members of a class have equal fields that lead to equal classes.
+ * Partition refinement: starts from the local properties of each draft and splits classes until none changes. This handles
+ * recursion too.
  */
 function classify(root: string, drafts: Drafts): Map<string, string> {
   const reached: { readonly id: string; readonly below: readonly string[] }[] = [];

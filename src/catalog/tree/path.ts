@@ -1,5 +1,6 @@
 /**
- * Path: the one grammar for places in a field tree, used by orders, filters, promotion, printer columns, relations and changedPaths.
+ * Path: the one grammar for locations in a field tree. Orders, filters, promotion, printer columns, relations and changedPaths
+ * use it.
  *
  *   path    = ( name | bracket ) *( "." name | bracket )
  *   bracket = "[]"                       every element of a list
@@ -11,13 +12,14 @@
  *   value   = 1*( A-Z / a-z / 0-9 / "_" / "-" / "." / ":" / "/" / "@" / "+" ) | string
  *   string  = JSON string in double quotes; single quotes are taken too, with \' in place of \"
  *
- * `a.b`, `list[]`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as Kubernetes writes
- * them. A relation is a step by name like any field. A quoted name and a map key are written alike: the text alone does not tell
- * them apart and a value is found the same way; resolvePath (resolve-path.ts) tells them apart by the tree and gives the text in
- * which one place has one spelling.
+ * Examples: `a.b`, `list[]`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as
+ * Kubernetes writes them. A relation is a step by name like any field.
  *
- * A path that is relative to a list's element may start with a bracket; the element itself is the empty path, which has no text
- * that can be parsed.
+ * A quoted name and a map key have the same syntax. The text alone does not distinguish them, and both find a value in the same
+ * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
+ *
+ * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
+ * parsable.
  */
 import { PortolanError } from '../../base/errors.ts';
 
@@ -39,7 +41,7 @@ export interface Path {
   readonly steps: readonly PathStep[];
 }
 
-/** Longest text and most steps that {@link parsePath} takes: callers' paths are input, and nothing real comes near. */
+/** Longest text and most steps that {@link parsePath} takes. Callers' paths are untrusted input; real paths are far shorter. */
 const maxLength = 2000;
 const maxSteps = 100;
 
@@ -82,7 +84,7 @@ export function pathOf(steps: readonly PathStep[]): Path {
   return Object.freeze({ text, steps: Object.freeze([...steps]) });
 }
 
-/** The path that goes through all of these, one after the other. */
+/** The concatenation of these paths. */
 export function joinPaths(...paths: readonly Path[]): Path {
   return pathOf(paths.flatMap((path) => path.steps));
 }
@@ -110,7 +112,7 @@ function textOf(step: PathStep, first: boolean): string {
   }
 }
 
-/** Reads one bracket that opens at `at`, adds its step and gives the position behind it. */
+/** Reads the bracket that opens at `at`, adds its step, and returns the position after it. */
 function readBracket(text: string, at: number, steps: PathStep[]): number {
   let next = at + 1;
   if (text[next] === ']') {

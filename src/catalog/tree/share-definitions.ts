@@ -1,8 +1,9 @@
 /**
- * Makes each core/v1 and meta/v1 definition one structure in all kinds, for it is one GraphQL type in all of them.
+ * Makes each core/v1 and meta/v1 definition one structure in all kinds, because it is one GraphQL type in all of them.
  *
- * The definitions of kube-apiserver's own kinds are united over kinds and clusters. Kinds of other groups (aggregated API servers bring
- * their own copies) may use them as far as theirs say nothing else; where they do, all shapes of that kind are named by its paths.
+ * The definitions of kube-apiserver's own kinds are united over kinds and clusters. Aggregated API servers bring their own
+ * copies. A kind of another group uses the united definitions if its copies do not contradict them. Otherwise all shapes of that
+ * kind are named by their paths.
  */
 import { must } from '../../base/must.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -17,7 +18,10 @@ interface KindTree {
   readonly tree: FieldTree;
 }
 
-/** The kinds' trees, in their order, with definitions made equal. A tree that fits as it is comes back itself. A step for each kind. */
+/**
+ * The kinds' trees in input order, with definitions made equal. A tree that needs no change is returned as the same object. One
+ * step per kind.
+ */
 export function* shareDefinitions(
   kinds: readonly KindTree[],
   report: (key: string, message: string) => void,
@@ -95,7 +99,7 @@ function fits(shape: Shape, known: Shape | undefined): boolean {
 
 const knownStructures = new WeakMap<Shape, string>();
 
-/** What the definition's GraphQL type is made of. */
+/** The parts of a definition that determine its GraphQL type. */
 function structure(shape: Shape): string {
   const known = knownStructures.get(shape);
   if (known !== undefined) return known;
@@ -113,7 +117,7 @@ function rebuilt(tree: FieldTree, shared: ReadonlyMap<string, Shape>): FieldTree
   if (!differs) return tree;
   const drafts = new Map<string, Draft>();
   for (const shape of Object.values(tree.shapes)) drafts.set(shape.key, draftOf(shared.get(shape.key) ?? shape));
-  // A united definition may lead to ones that this kind did not have.
+  // A united definition may refer to definitions that this kind lacked.
   for (const draft of drafts.values()) {
     for (const { type } of draft.fields) add(type);
   }

@@ -1,8 +1,9 @@
 /**
- * Shapes that are the same in every kind of every cluster, whatever version the cluster has: metadata, owner references, conditions.
+ * The shapes that are equal in every kind of every cluster: metadata, owner references and conditions.
  *
- * Clients write one fragment for them, so they must not differ between a kind that OpenAPI describes and one that a CRD does.
- * managedFields are left out because they are not stored, selfLink because API servers no longer set it; `raw` has all that is stored.
+ * They do not depend on the cluster's version. Clients write one fragment for them, so a kind from OpenAPI and a kind from a CRD
+ * must have the same shape. `managedFields` is left out because it is not stored. `selfLink` is left out because API servers no
+ * longer set it. `raw` has all that is stored.
  */
 import type { Field, FieldType, LeafType, Shape } from './field-tree.ts';
 
@@ -68,7 +69,10 @@ export const sharedShapes: ReadonlyMap<string, Shape> = new Map(
   ].map((shape) => [shape.key, Object.freeze({ ...shape, path: [] })]),
 );
 
-/** True for the fields of a list item that is a condition as Kubernetes' conventions have it: those of Condition, and at least four. */
+/**
+ * True for the fields of a condition: all names are those of Condition in Kubernetes' API conventions, and at least four are
+ * present.
+ */
 export function isConditionShaped(fields: readonly Field[]): boolean {
   const found = new Set(fields.map(({ name }) => name));
   return (

@@ -1,6 +1,6 @@
 /**
- * Hashes of structure: equal for shapes whose fields, types and nested shapes are equal, whatever they are called and described as
- * and wherever they stand.
+ * Structural hashes. Two shapes have equal hashes if their fields, types and nested shapes are equal. Names, descriptions and
+ * locations do not count.
  */
 import { hash } from 'node:crypto';
 import { must } from '../../base/must.ts';
@@ -13,12 +13,14 @@ export function hashText(text: string): string {
 }
 
 /**
- * The hash of every shape by its key. A shape is hashed with the hashes of those below it. Shapes that contain each other are
- * found together (Tarjan's components) and hashed over and over, once for each of them, which tells them apart as far as they differ.
+ * The hash of every shape by its key. A shape's hash includes the hashes of the shapes below it.
+ *
+ * Shapes that contain each other form one strongly connected component (Tarjan's algorithm). A component is hashed in one
+ * round more than it has shapes, so that structural differences reach every member.
  */
 export function structureHashes(tree: FieldTree): Map<string, string> {
   const hashes = new Map<string, string>();
-  /** When a shape was first seen, and the earliest one that it leads back to. */
+  /** The index of a shape's first visit, and the lowest index reachable from it. */
   const seen = new Map<string, { readonly index: number; low: number }>();
   const waiting: string[] = [];
   for (const key of Object.keys(tree.shapes)) if (!seen.has(key)) visit(key);
@@ -40,7 +42,7 @@ export function structureHashes(tree: FieldTree): Map<string, string> {
     return own;
   }
 
-  /** Hashes shapes that contain each other; all that is below them is hashed already. */
+  /** Hashes one component; all shapes below it are hashed already. */
   function close(members: readonly string[], recursive: boolean): void {
     let current = new Map(members.map((key) => [key, 'itself']));
     const rounds = members.length > 1 || recursive ? members.length + 1 : 1;
@@ -53,7 +55,7 @@ export function structureHashes(tree: FieldTree): Map<string, string> {
   }
 }
 
-/** The hash of a whole tree: what a kind's shape hash is. */
+/** The hash of a whole tree: a kind's shape hash. */
 export function structureHash(tree: FieldTree): string {
   return must(structureHashes(tree).get(tree.root), 'a tree has its root');
 }

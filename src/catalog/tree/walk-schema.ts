@@ -1,11 +1,13 @@
 /**
- * Reads JSON schemas as Kubernetes writes them (OpenAPI v2 definitions, v3 components, a CRD's openAPIV3Schema) into drafts of shapes.
+ * Reads JSON schemas as Kubernetes writes them (OpenAPI v2 definitions, v3 components, a CRD's openAPIV3Schema) into drafts of
+ * shapes.
  *
- * Owns: what each schema construct means as a field type. Never fails on one construct: what cannot be understood is free JSON, for
- * that field only, and everything below remains reachable by paths.
+ * Owns: the field type of each schema construct.
+ * Never: fails on one construct. An unsupported construct makes only its own field free JSON; paths still reach everything below
+ * it.
  *
- * Definitions of core/v1 and meta/v1 keep their identity, for they are one GraphQL type in all kinds; such a definition refers to its
- * like only, and anything else inside one is JSON. Other definitions are read as if they stood in place.
+ * Definitions of core/v1 and meta/v1 keep their identity, because each is one GraphQL type in all kinds. Such definitions refer
+ * only to each other; any other reference inside them is JSON. Other definitions are inlined.
  */
 import { describeText } from './describe-text.ts';
 import type { Field, FieldType, LeafType } from './field-tree.ts';
@@ -24,7 +26,7 @@ const core = 'io.k8s.api.core.v1.';
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 const extensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.';
 
-/** Definitions whose JSON is not what their schema says, or which are leaves to us. */
+/** Definitions whose JSON does not follow their schema, or which are leaves in the field tree. */
 const knownDefinitions: ReadonlyMap<string, LeafType> = new Map<string, LeafType>([
   ['io.k8s.apimachinery.pkg.api.resource.Quantity', 'Quantity'],
   ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'IntOrString'],
@@ -39,10 +41,12 @@ const knownDefinitions: ReadonlyMap<string, LeafType> = new Map<string, LeafType
   [`${extensions}JSONSchemaPropsOrStringArray`, 'JSON'],
 ]);
 
-/** Fields of core definitions that hold IP addresses; their schemas say no more than string. */
+/** Fields of core definitions that hold IP addresses; their schemas only say string. */
 const addressFields = new Set(['clusterIP', 'clusterIPs', 'externalIPs', 'hostIP', 'ip', 'loadBalancerIP', 'podIP']);
 
-/** Objects nested deeper than this are free JSON: far beyond real schemas, and safe for every recursion in the house. */
+/**
+ * Objects nested deeper than this are free JSON. Real schemas are far shallower; every recursion over a field tree stays safe.
+ */
 const deepest = 64;
 
 /** How CRD generators write a Quantity: an int-or-string with this pattern. */
@@ -50,10 +54,10 @@ const quantityPattern = '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)
 
 export class SchemaWalker {
   readonly drafts = new Map<string, Draft>();
-  /** What could not be taken as it stands. */
+  /** Schema constructs that were replaced by free JSON. */
   readonly messages: string[] = [];
   readonly #definitions: Schema;
-  /** Definitions being read, and whether as objects: meeting one again is recursion. */
+  /** Definitions being read, and whether as objects. Meeting one of them again is recursion. */
   readonly #open = new Map<string, boolean>();
   readonly #recursive = new Set<string>();
   readonly #known = new Map<string, FieldType>();
@@ -64,7 +68,9 @@ export class SchemaWalker {
     for (const [key, shape] of sharedShapes) this.drafts.set(key, { ...shape, fixed: true });
   }
 
-  /** Reads a kind's own schema; gives the id of its draft. `apiVersion`, `kind` and `metadata` are the same in every kind. */
+  /**
+   * Reads a kind's own schema and returns the id of its draft. `apiVersion`, `kind` and `metadata` are the same in every kind.
+   */
   root(schema: unknown): string {
     const resolved = this.#resolve(asSchema(schema));
     const own = this.#fields(asSchema(resolved['properties']), 0, false).filter(
@@ -178,7 +184,7 @@ export class SchemaWalker {
     return type;
   }
 
-  /** The depth starts anew: which of several places leads to a definition first must not decide how deep it is read. */
+  /** The depth restarts at 0, so that the read depth of a definition does not depend on its first reference. */
   #definition(name: string, short: string | null, schema: Schema, inDefinition: boolean): FieldType {
     const properties = asSchema(schema['properties']);
     const asObject = Object.keys(properties).length > 0 && schema['x-kubernetes-embedded-resource'] !== true;
@@ -248,7 +254,7 @@ function asSchema(value: unknown): Schema {
   return isSchema(value) ? value : {};
 }
 
-/** The name behind `$ref`, also where it is wrapped into `allOf` to stand beside a default or a description. */
+/** The name in `$ref`. The reference may be wrapped into `allOf`, beside a default or a description. */
 function referenceOf(schema: Schema): string | null {
   const reference = schema['$ref'];
   if (typeof reference === 'string') return reference.slice(reference.lastIndexOf('/') + 1);
@@ -257,7 +263,7 @@ function referenceOf(schema: Schema): string | null {
   return isSchema(only) && typeof only['$ref'] === 'string' ? referenceOf(only) : null;
 }
 
-/** `type`, or what its other words imply. */
+/** `type`, or the type that the other keywords imply. */
 function typeName(schema: Schema): string {
   const type = schema['type'];
   if (typeof type === 'string') return type;
@@ -300,7 +306,7 @@ function isIntOrStringUnion(schema: Schema): boolean {
   return types.join() === 'integer,string';
 }
 
-/** Are fields kept that are not declared? */
+/** True if undeclared fields are kept. */
 function isOpen(schema: Schema): boolean {
   const more = schema['additionalProperties'];
   return schema['x-kubernetes-preserve-unknown-fields'] === true || more === true || isSchema(more);

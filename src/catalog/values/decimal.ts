@@ -1,9 +1,14 @@
 /**
- * Exact decimals, and the text that sorts by bytes as they do by value.
+ * Exact decimals, and a text key whose byte order is the order of their values.
  *
- * The key of a decimal: "-" for negative, "0" for zero, "1" for positive; then for others than zero the exponent e of
- * 0.ddd × 10^e with d ≠ 0 in front, as four digits after adding 5000; then the digits without trailing zeros. A negative one has
- * all digits complemented to 9 and a "~" behind, which is above every digit, so that the longer number comes first.
+ * Layout of the key:
+ *   sign      "-" for negative, "0" for zero (the whole key), "1" for positive
+ *   exponent  e of 0.ddd × 10^e with the first d ≠ 0, plus 5000, as four digits
+ *   digits    without trailing zeros
+ * Example: 1500.25 = 0.150025 × 10^4 has the key "15004150025".
+ *
+ * A negative key has all digits complemented to 9 and ends in "~". The "~" sorts after every digit, so the longer number comes
+ * first.
  */
 
 /** coefficient × 10^exponent. */
@@ -12,13 +17,16 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** Numbers written with more characters than this are nobody's quantity: they have no key. */
+/** Numbers written with more characters than this have no key. Real quantities are far shorter. */
 const maxTextLength = 1000;
 const exponentBias = 5000;
 
 const decimalPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,4}))?$/;
 
-/** Reads `-1.50e3`; null when it is not a decimal number, is longer than 1,000 characters or has an exponent beyond four digits. */
+/**
+ * Reads `-1.50e3`. Null when the text is not a decimal number, exceeds 1,000 characters, or has an exponent of more than four
+ * digits.
+ */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > maxTextLength) return null;
   const match = decimalPattern.exec(text);
@@ -45,7 +53,7 @@ export function decimalKey(decimal: Decimal): string | null {
   return negative ? `-${complement(text)}~` : `1${text}`;
 }
 
-/** The decimal that a key of decimalKey stands for, without trailing zeros in its coefficient. */
+/** The decimal of a key from decimalKey, without trailing zeros in its coefficient. */
 export function decimalOfKey(key: string): Decimal {
   if (key === '0') return { coefficient: 0n, exponent: 0 };
   const negative = key.startsWith('-');
@@ -65,20 +73,23 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
   return { coefficient: low.coefficient + lifted, exponent: low.exponent };
 }
 
-/** The quotient by a positive integer, rounded half away from zero to so many significant digits; exact where it has no more. */
+/**
+ * The quotient by a positive integer, rounded half away from zero to this many significant digits; exact if it has no more
+ * digits.
+ */
 export function divideDecimal({ coefficient, exponent }: Decimal, by: bigint, digits: number): Decimal {
   const negative = coefficient < 0n;
   const magnitude = negative ? -coefficient : coefficient;
   const shift = Math.max(0, digits + 1 + by.toString().length - magnitude.toString().length);
   let quotient = (magnitude * 10n ** BigInt(shift)) / by;
-  // One digit more than wanted is always there unless the quotient is zero, so what the division cut off cannot change a half.
+  // A nonzero quotient always has one extra digit here, so the truncated remainder cannot change how a half is rounded.
   const dropped = Math.max(0, quotient.toString().length - digits);
   const unit = 10n ** BigInt(dropped);
   quotient = quotient / unit + ((quotient % unit) * 2n >= unit && dropped > 0 ? 1n : 0n);
   return { coefficient: negative ? -quotient : quotient, exponent: exponent - shift + dropped };
 }
 
-/** The number in digits, without an exponent and without zeros that say nothing: `-1500.25`. */
+/** The number in digits, without an exponent or redundant zeros: `-1500.25`. */
 export function decimalText({ coefficient, exponent }: Decimal): string {
   if (coefficient === 0n) return '0';
   const sign = coefficient < 0n ? '-' : '';

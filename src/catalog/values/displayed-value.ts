@@ -1,9 +1,9 @@
 /**
- * What of a stored value is shown under its type in the field tree: the one truth of the executor's resolvers and of prepared
- * answers (src/store/pages/page-writer.ts).
+ * The displayed form of a stored value, by its type in the field tree. The executor's resolvers and prepared answers
+ * (src/store/pages/page-writer.ts) both use it.
  *
- * A value that does not have the form its schema promises (an object where a list should be) is shown as null; `raw` and
- * `value(path:)` show it as it is.
+ * A value that does not fit its schema (an object instead of a list, for example) is displayed as null. `raw` and `value(path:)`
+ * show it unchanged.
  */
 import type { FieldType, LeafType } from '../tree/field-tree.ts';
 import { isRawJson, rawJsonText } from './raw-json.ts';
@@ -11,24 +11,24 @@ import { orderKey } from './values.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The value as a JSON object, or null when it is anything else. */
+/** The value as a JSON object, or null for other values. */
 export function recordOf(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
     ? (value as Json)
     : null;
 }
 
-/** The member of that name; what every object of JavaScript has besides is none. */
+/** The own member of that name; properties inherited from JavaScript's Object do not count. */
 export function memberOf(object: Json, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** What is shown of an object's member under its type. */
+/** The displayed value of an object's member, by its type. */
 export function displayedMember(type: FieldType, object: Json, name: string): unknown {
   return shown(type, memberOf(object, name));
 }
 
-/** The value if it has the form of its type, null otherwise; elements of a list that do not have it are left out. */
+/** The value if it fits its type, null otherwise. List elements that do not fit are left out. */
 export function shown(type: FieldType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (type.kind) {
@@ -54,7 +54,7 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** Can the leaf's scalar show this value? */
+/** True if the leaf's scalar can represent this value. */
 function fits(type: LeafType, value: unknown): boolean {
   switch (type) {
     case 'String':
@@ -78,7 +78,7 @@ function fits(type: LeafType, value: unknown): boolean {
   }
 }
 
-/** An int64 as a number while a double holds it exactly, as its digits otherwise; undefined for anything that is no integer. */
+/** An int64 as a number if a double holds it exactly, otherwise as its digits; undefined for a value that is not an integer. */
 export function displayedInt64(value: unknown): number | string | undefined {
   if (isRawJson(value)) return rawJsonText(value);
   if (typeof value === 'bigint') {

@@ -17,7 +17,10 @@ const part = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
 const largest = 2n ** 63n;
 const maxLength = 200;
 
-/** Nanoseconds, finer parts cut off; null when it is no duration or does not fit 64 bits. A bare `0` is one, other bare numbers are not. */
+/**
+ * Nanoseconds; finer parts are truncated. Null when the text is not a duration or exceeds 64 bits. `0` is the only valid bare
+ * number.
+ */
 export function parseDuration(text: string): bigint | null {
   const negative = text.startsWith('-');
   const start = negative || text.startsWith('+') ? 1 : 0;

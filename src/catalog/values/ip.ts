@@ -1,9 +1,9 @@
 /**
- * IP addresses as keys: IPv4 before IPv6, each by value. Written forms are those of Go's netip.ParseAddr: no leading zeros in IPv4,
- * `::` and an embedded IPv4 address in IPv6, a zone behind `%`.
+ * IP addresses as keys: IPv4 before IPv6, each by value. The syntax is that of Go's netip.ParseAddr: no leading zeros in IPv4,
+ * `::` and an embedded IPv4 address in IPv6, a zone after `%`.
  */
 
-/** Text that sorts as addresses do, `4` or `6` and hexadecimal digits; null when the text is no address. */
+/** Text that sorts as addresses do: `4` or `6`, then hexadecimal digits. Null when the text is not an address. */
 export function ipKey(text: string): string | null {
   const four = ipv4(text);
   if (four !== null) return `4${four}`;
@@ -13,7 +13,7 @@ export function ipKey(text: string): string | null {
   return zones[0] === undefined ? `6${six}` : `6${six}%${zones[0]}`;
 }
 
-/** The address that a key of `ipKey` stands for, in its shortest form (RFC 5952). */
+/** The address of a key from `ipKey`, in its shortest form (RFC 5952). */
 export function ipOfKey(key: string): string {
   const [digits = '', zone] = key.slice(1).split('%');
   const address = key.startsWith('4') ? dotted(digits) : colons(digits);
@@ -24,7 +24,7 @@ export function ipOfKey(key: string): string {
 const hexadecimal = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const dot = 0x2e;
 
-/** Character by character: each address of each Pod that is stored passes here. */
+/** Reads character by character for speed: it runs for each address of each stored Pod. */
 function ipv4(text: string): string | null {
   let key = '';
   let parts = 0;
@@ -61,7 +61,7 @@ function ipv6(text: string): string | null {
   return missing < 1 ? null : [...left, ...Array<string>(missing).fill('0000'), ...right].join('');
 }
 
-/** Groups of four digits; the last may be written as an IPv4 address. */
+/** Groups of four hexadecimal digits; the last may be written as an IPv4 address. */
 function groups(text: string, last: boolean): readonly string[] | null {
   if (text === '') return [];
   const parts = text.split(':');

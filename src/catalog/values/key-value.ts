@@ -1,8 +1,8 @@
 /**
- * From an order key back to a value: the inverse of orderKey, for answers that are made of keys (groups, least and greatest values,
- * facets). Values that compare as equal have one key, and so they are shown as one canonical value (docs/values.md).
+ * Converts an order key back to a value: the inverse of orderKey. Answers made of keys use it (groups, least and greatest values,
+ * facets). Values that compare as equal have one key, and are displayed as one canonical value (docs/values.md).
  *
- * Invariant: orderKey(type, valueOfKey(type, key)) is key, for every key that orderKey gives of a number with at most 900 digits.
+ * Invariant: orderKey(type, valueOfKey(type, key)) is `key`. This holds for every key of a number with at most 900 digits.
  */
 
 import type { LeafType } from '../tree/field-tree.ts';
@@ -14,7 +14,7 @@ import { rawJson } from './raw-json.ts';
 import { timeText } from './time.ts';
 import type { OrderKey } from './values.ts';
 
-/** The value to show for a key, as JSON has it (integers beyond ±(2^53 - 1) as raw JSON, for Int64 as their digits); null for null. */
+/** The displayed value of a key, as in JSON; null for null. Integers beyond ±(2^53 - 1) are raw JSON, or digits for Int64. */
 export function valueOfKey(type: LeafType, key: OrderKey | null): unknown {
   if (key === null) return null;
   switch (type) {
@@ -46,7 +46,7 @@ export function valueOfKey(type: LeafType, key: OrderKey | null): unknown {
   }
 }
 
-/** A key of IntOrString and JSON says first what it is of. */
+/** A key of IntOrString and JSON begins with a tag of the value's type. */
 function scalar(key: string): unknown {
   const rest = key.slice(1);
   if (key.startsWith('s')) return rest;

@@ -1,6 +1,6 @@
 /**
- * Patterns of `matches`: RE2 syntax (https://github.com/google/re2/wiki/Syntax), found anywhere in the text, in time linear in its
- * length, whatever the pattern. The same engine decides in SQL and in JavaScript.
+ * Patterns of `matches`: RE2 syntax (https://github.com/google/re2/wiki/Syntax). A match may begin anywhere in the text. Matching
+ * takes time linear in the text's length, for every pattern. SQL and JavaScript use the same engine.
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -12,7 +12,7 @@ const longestPattern = 500;
 /** Instructions of a compiled pattern: what a character of a text may cost. Counted repetitions multiply them. */
 const largestProgram = 250;
 
-/** Characters of a text that are looked at, so that no pattern can hold a reader for long. */
+/** Only this many leading characters of a text are searched, so that no pattern can block a reader for long. */
 const patternReach = 16_384;
 
 /** Patterns kept compiled. */
@@ -20,14 +20,14 @@ const keptPatterns = 100;
 const known = new BoundedCache<RE2JS>({ entries: keptPatterns, weight: keptPatterns });
 
 /**
- * Is there a match of the pattern in the first `patternReach` characters of the text? Lone surrogates count as U+FFFD.
- * @throws PortolanError BAD_USER_INPUT for what checkPattern would refuse.
+ * True if the pattern matches in the first `patternReach` characters of the text. Lone surrogates count as U+FFFD.
+ * @throws PortolanError BAD_USER_INPUT for a pattern that checkPattern rejects.
  */
 export function patternMatches(pattern: string, ignoreCase: boolean, text: string): boolean {
   return compiled(pattern, ignoreCase).test(text.slice(0, patternReach).toWellFormed());
 }
 
-/** Why a text is no pattern (part of a sentence), or null when it is one. */
+/** Why a text is not a valid pattern (part of a sentence), or null when it is valid. */
 export function checkPattern(pattern: string): string | null {
   if (pattern.length > longestPattern) {
     return `has ${pattern.length} characters; a pattern has at most ${longestPattern}`;

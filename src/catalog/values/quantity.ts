@@ -18,7 +18,7 @@ const binarySuffixes: Readonly<Record<string, number>> = { Ki: 1, Mi: 2, Gi: 3, 
 
 const withSuffix = /^([+-]?[0-9.]+)([numkMGTPE]|[KMGTPE]i)$/;
 
-/** Reads a quantity; null when it is none. */
+/** Reads a quantity; null when the text is not a quantity. */
 export function parseQuantity(text: string): Decimal | null {
   const match = withSuffix.exec(text);
   if (match === null) return parseDecimal(text);
@@ -36,8 +36,8 @@ export function parseQuantity(text: string): Decimal | null {
 const suffixesByExponent = Object.entries({ ...decimalSuffixes, '': 0 }).sort(([, a], [, b]) => b - a);
 
 /**
- * The quantity as Kubernetes writes it canonically in decimal form: whole, with the largest suffix that allows it (`1500m`, `1k`), or
- * with an exponent where no suffix is small or large enough.
+ * The quantity in Kubernetes' canonical decimal form: a whole number with the largest possible suffix (`1500m`, `1k`). It has an
+ * exponent if no suffix is small or large enough.
  */
 export function quantityText(decimal: Decimal): string {
   if (decimal.coefficient === 0n) return '0';

@@ -1,8 +1,8 @@
 /**
- * JSON values that keep their text: how an integer beyond 2^53 travels through JavaScript without being rounded.
+ * JSON values that keep their text. They carry integers beyond 2^53 through JavaScript without rounding.
  *
- * JSON.stringify gives such a value back exactly as it was read. It does not survive structuredClone or postMessage: between
- * threads, bodies travel as text.
+ * JSON.stringify writes a raw value exactly as it was read. Raw values do not survive structuredClone or postMessage, so bodies
+ * are sent between threads as text.
  */
 
 /** A JSON scalar kept as its text. */

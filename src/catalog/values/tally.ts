@@ -1,20 +1,20 @@
 /**
- * A tally of one leaf's keys: how many values there were, their exact sum, the least and the greatest. What SQLite cannot add up
- * exactly it adds up here (src/store/sqlite/sql-functions.ts), and the tallies of several kinds are merged here.
+ * A tally of one leaf's keys: the number of values, their exact sum, the least and the greatest. SQLite cannot add decimals
+ * exactly, so its aggregates use tallies (src/store/sqlite/sql-functions.ts). Tallies of several kinds are merged here.
  */
 
 import type { LeafType } from '../tree/field-tree.ts';
 import { addDecimals, type Decimal, decimalOfKey, parseDecimal } from './decimal.ts';
 import { compareKeys, type OrderKey } from './values.ts';
 
-/** Have the values of this leaf type a sum? */
+/** True if the values of this leaf type can be summed. */
 export function isSummable(type: LeafType): boolean {
   return type === 'Int' || type === 'Int64' || type === 'Float' || type === 'Quantity' || type === 'Duration';
 }
 
 const zero: Decimal = { coefficient: 0n, exponent: 0 };
 
-/** The number that a key of a summable type stands for; durations in seconds. */
+/** The number that a key of a summable type represents; durations in seconds. */
 function numberOfKey(type: LeafType, key: OrderKey): Decimal {
   if (type === 'Quantity') return decimalOfKey(String(key));
   if (type === 'Float') return parseDecimal(String(key)) ?? zero;
@@ -23,7 +23,7 @@ function numberOfKey(type: LeafType, key: OrderKey): Decimal {
 
 export class Tally {
   count = 0;
-  /** Zero where nothing was added, and for types that have no sum. */
+  /** Zero for an empty tally and for types that cannot be summed. */
   sum: Decimal = zero;
   least: OrderKey | null = null;
   greatest: OrderKey | null = null;
@@ -47,7 +47,7 @@ export class Tally {
     }
   }
 
-  /** As one text, for the way out of SQL. */
+  /** Serialized as one text, to be returned from a SQL function. */
   toText(): string {
     const { count, sum, least, greatest } = this;
     return JSON.stringify([count, sum.coefficient.toString(), sum.exponent, plain(least), plain(greatest)]);

@@ -7,12 +7,15 @@ const rfc3339 =
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Microseconds since 1970-01-01T00:00:00Z, finer digits cut off; null when it is no such time (a 30th of February is none). */
+/**
+ * Microseconds since 1970-01-01T00:00:00Z; finer digits are truncated. Null when the text is not a valid time (February 30, for
+ * example).
+ */
 export function parseTime(text: string): bigint | null {
   return parsePlain(text) ?? parseAny(text);
 }
 
-/** Whole seconds in UTC with four digits of the year, as nearly all times are written; each object has several. Null for others. */
+/** Fast path for whole seconds in UTC with a four-digit year, the usual form in Kubernetes. Null for other forms. */
 function parsePlain(text: string): bigint | null {
   if (text.length !== 20 || text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[13] !== ':') return null;
   if (text[16] !== ':' || text[19] !== 'Z') return null;
@@ -25,11 +28,11 @@ function parsePlain(text: string): bigint | null {
   if (!(month >= 1 && day >= 1 && day <= daysIn(year, month) && hour <= 23 && minute <= 59 && second <= 59))
     return null;
   const seconds = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-  // Beyond the year 2255 microseconds are more than a number holds.
+  // Microseconds after the year 2255 exceed the safe integers of a number.
   return Number.isSafeInteger(seconds * 1e6) ? BigInt(seconds * 1e6) : null;
 }
 
-/** NaN where one of them is no digit. */
+/** NaN if a character is not a digit. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 0x30;
   const ones = text.charCodeAt(at + 1) - 0x30;
@@ -60,7 +63,7 @@ function daysIn(year: number, month: number): number {
   return monthDays[month - 1] ?? 0;
 }
 
-/** Days of the Gregorian calendar, counted in years that begin in March so that the leap day is a year's last. */
+/** Days of the Gregorian calendar. Years are counted from March, so that the leap day is the last day of a year. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const fromMarch = month > 2 ? year : year - 1;
   const era = Math.floor(fromMarch / 400);
@@ -70,7 +73,10 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468;
 }
 
-/** The moment as RFC 3339 in UTC, with as much fraction as it has. Years that have no four digits in UTC take an offset. */
+/**
+ * The moment as RFC 3339 in UTC, with as many fraction digits as it has. A year without four digits in UTC is written with an
+ * offset.
+ */
 export function timeText(micros: bigint): string {
   if (micros < firstMicros) return `${stamp(micros + day)}+23:59`;
   if (micros > lastMicros) return `${stamp(micros - day)}-23:59`;
@@ -79,7 +85,7 @@ export function timeText(micros: bigint): string {
 
 const firstMicros = -62_167_219_200_000_000n;
 const lastMicros = 253_402_300_799_999_999n;
-/** The widest offset that a time may have. */
+/** The widest valid offset. */
 const day = 86_340_000_000n;
 
 function stamp(micros: bigint): string {

@@ -1,8 +1,8 @@
 /**
- * Values: docs/values.md as code. One truth for SQL, for the JavaScript evaluator, for cursors and for live matching.
+ * The semantics of docs/values.md. SQL, the JavaScript evaluator, cursors and live matching all use this module.
  *
- * Invariant: two values of one leaf type compare as their keys do, and keys compare in SQLite (integers and reals by value, text
- * by its UTF-8 bytes) as they do in compareKeys.
+ * Invariant: two values of one leaf type compare as their keys do. Keys compare in SQLite as in compareKeys: integers and reals
+ * by value, text by its UTF-8 bytes.
  */
 
 import type { LeafType } from '../tree/field-tree.ts';
@@ -14,12 +14,14 @@ import { isRawJson, rawJson } from './raw-json.ts';
 import { parseTime } from './time.ts';
 
 /**
- * What a value is ordered and compared by. String, Quantity, IntOrString, IP and JSON give text; Boolean, Float and (where safe) Int
- * give a number; Int64, DateTime and Duration give a bigint. All keys of one leaf type compare with each other.
+ * The sort key of a value; comparisons use it too. All keys of one leaf type are comparable.
+ * - text: String, Quantity, IntOrString, IP and JSON
+ * - number: Boolean, Float and safe Int
+ * - bigint: Int64, DateTime and Duration
  */
 export type OrderKey = string | number | bigint;
 
-/** Longer runs of digits are ordered by code point in natural order too. */
+/** Longer runs of digits are ordered by code point, also in natural order. */
 const longestRun = 999;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
@@ -32,7 +34,7 @@ export function orderKey(type: LeafType, value: unknown): OrderKey | null {
     case 'Boolean':
       return typeof value === 'boolean' ? (value ? 1 : 0) : null;
     case 'Int':
-      // A sum with 0 makes 0 of -0, here and below: SQLite knows one zero.
+      // Adding 0 turns -0 into 0, here and below: SQLite has one zero.
       if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : null;
       return narrow(integerOf(value));
     case 'Int64':
@@ -67,7 +69,9 @@ export function compareKeys(a: OrderKey, b: OrderKey): -1 | 0 | 1 {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Orders two texts by code point. JavaScript's own `<` goes by UTF-16 unit, which differs outside the Basic Multilingual Plane. */
+/**
+ * Orders two texts by code point. JavaScript's own `<` compares UTF-16 units, which differs outside the Basic Multilingual Plane.
+ */
 export function compareText(a: string, b: string): -1 | 0 | 1 {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -75,7 +79,7 @@ export function compareText(a: string, b: string): -1 | 0 | 1 {
     let left = a.charCodeAt(i);
     let right = b.charCodeAt(i);
     if (left === right) continue;
-    // Surrogates stand for code points above U+FFFF, so they belong behind U+E000 to U+FFFF.
+    // Surrogates encode code points above U+FFFF, so they sort after U+E000 to U+FFFF.
     if (left >= 0xd800 && right >= 0xd800) {
       left += left >= 0xe000 ? -0x800 : 0x2000;
       right += right >= 0xe000 ? -0x800 : 0x2000;
@@ -86,15 +90,15 @@ export function compareText(a: string, b: string): -1 | 0 | 1 {
 }
 
 /**
- * JSON.parse, but integers beyond ±(2^53 - 1) come as raw JSON (raw-json.ts), so that JSON.stringify gives them back exactly.
+ * JSON.parse, except that integers beyond ±(2^53 - 1) become raw JSON (raw-json.ts), which JSON.stringify writes exactly.
  * @throws SyntaxError as JSON.parse does.
  */
 export function parseExact(text: string): unknown {
-  // Sixteen digits in a row are rare outside of such integers, so nearly every body takes the fast way.
+  // Sixteen consecutive digits rarely occur outside such integers, so nearly every body takes the fast path.
   return hasDigits(text, 16) ? JSON.parse(text, keepIntegers) : JSON.parse(text);
 }
 
-/** Are there that many digits in a row? One of every so many characters is looked at, and its neighbours where it is a digit. */
+/** True if the text has that many consecutive digits. Samples one character per window, and scans the neighbours of a digit. */
 function hasDigits(text: string, count: number): boolean {
   for (let at = count - 1; at < text.length; at += count) {
     if (!isDigit(text.charCodeAt(at))) continue;
@@ -131,14 +135,14 @@ const wanted: Readonly<Record<LeafType, string>> = {
   JSON: 'a string, a number or a boolean',
 };
 
-/** Why a caller's value cannot be compared with a leaf of this type (part of a sentence), or null when it can. */
+/** Why a caller's value is not comparable with a leaf of this type (part of a sentence), or null when it is. */
 export function checkValue(type: LeafType, value: unknown): string | null {
   if (orderKey(type, value) !== null) return null;
   const shown = JSON.stringify(typeof value === 'bigint' ? value.toString() : value) ?? 'nothing';
   return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}`;
 }
 
-/** Folds A to Z to lower case and nothing else: what `ignoreCase` does. */
+/** Folds A to Z to lower case and no other letters, as `ignoreCase` does. */
 export function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
@@ -147,7 +151,7 @@ function inRange(value: bigint): bigint | null {
   return value >= minInt64 && value <= maxInt64 ? value : null;
 }
 
-/** A 64-bit integer, or null; a number that may have been rounded is none. */
+/** A 64-bit integer, or null; also null for a number that may have been rounded. */
 function integerOf(value: unknown): bigint | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : null;
   if (typeof value === 'bigint') return inRange(value);
@@ -189,7 +193,7 @@ function quantityKey(value: unknown): string | null {
 }
 
 /**
- * The text whose order by code point is the natural order of `text`: runs of digits count by their value, so web-2 stands before
+ * A text whose order by code point is the natural order of `text`: runs of digits count by their value, so web-2 sorts before
  * web-10. Texts that differ only in leading zeros have one key.
  */
 export function naturalKey(text: string): string {
