@@ -51,6 +51,8 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/connection.ts',
     'client/explain.ts',
     'client/rest-client.ts',
+    'credentials/bearer-token.ts',
+    'credentials/impersonation.ts',
     'discovery/discovery.ts',
     'discovery/identity.ts',
     'discovery/openapi.ts',

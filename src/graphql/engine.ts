@@ -1,8 +1,8 @@
 /**
- * What answers operations: the reader, the change feed and the current generation.
+ * The engine answers operations. It holds the reader, the change feed and the current generation.
  *
- * The next generation is built beside the current one from the catalog in the store (publish/schema-refresh.ts), and the pointer is
- * swapped. Queries in flight keep the generation that they began on; subscriptions look for the next (generation/subscribe.ts).
+ * The next generation is built beside the current one from the catalog in the store (publish/schema-refresh.ts), and the pointer
+ * is swapped. Queries in flight keep their first generation; subscriptions continue on the next one (generation/subscribe.ts).
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -47,12 +47,12 @@ export interface EngineOptions {
   readonly scanRows?: number;
   /** Paths that `search` looks at beside names, labels and images: those of the writer. */
   readonly searchPaths?: readonly string[];
-  /** Hears which paths queries need or use; without it none is promoted for them. */
+  /** Called with the paths that queries need or use; without it none is promoted for them. */
   readonly promote?: (use: PathUse) => void;
   readonly diagnosis?: Partial<Diagnosis>;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
-  /** What each caller may see; without it everything. */
+  /** The access scope of each caller; without it every caller sees everything. */
   readonly scopesOf?: (caller: Caller) => Scopes;
 }
 

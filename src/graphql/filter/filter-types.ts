@@ -1,7 +1,7 @@
 /**
- * Filter inputs that mirror a kind's field tree. Nested inputs are named by the hash of their structure, so equal structures of all
- * kinds share one type; those names are outside the contract. What an input field stands for is kept in its extensions, and
- * src/graphql/filter/read-filter.ts turns values into query filters by reading them.
+ * Filter inputs that mirror a kind's field tree. Nested inputs are named by the hash of their structure, so equal structures of
+ * all kinds share one type. Those names are outside the contract. Each input field keeps its meaning in its extensions.
+ * src/graphql/filter/read-filter.ts reads them to turn values into query filters.
  */
 import {
   GraphQLID,
@@ -27,7 +27,7 @@ import {
   pathFilter,
 } from './leaf-filter-types.ts';
 
-/** What an input field means. */
+/** The meaning of an input field. */
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
   | { readonly role: 'conditions' | 'paths' | 'search' }

@@ -21,7 +21,7 @@ interface Texts {
   /** Of the store's life and the catalog in it. */
   readonly version: string;
   readonly rows: readonly DescriptionRow[];
-  /** By row id, of those that are not known. */
+  /** Unparsed texts by row id. */
   readonly texts: ReadonlyMap<number, string>;
 }
 
@@ -42,7 +42,7 @@ export class DescriptionCache {
     return this.#described;
   }
 
-  /** Null when the catalog is the one that was read last. */
+  /** Null when the catalog has not changed since the last read. */
   async #texts(lease: Lease): Promise<Texts | null> {
     const version = `${lease.epoch} ${await readCatalogVersion(lease)}`;
     if (version === this.#version) return null;

@@ -1,12 +1,13 @@
 /**
  * Keeps the generation in step with the catalog in the store.
  *
- *   asked -> descriptions read -> catalog assembled -> generation built -> published
- *            `--- in slices, so that requests are answered meanwhile ---´
+ *   request -> descriptions read -> catalog assembled -> generation built -> published
+ *              `--- in slices, so that requests are answered meanwhile ---´
  *
- * One run at a time. Requests that come during a run lead to one more run. The first of them ends a build that is under way, because its
- * catalog is outdated; the next build is not ended, so that generations are published also while the catalog keeps changing. Parts
- * of a build that was ended are used by the next one. The first generation is never given up, since the gateway waits for it.
+ * One run at a time. Requests that come during a run lead to one more run. The first of them cancels the current build, because
+ * its catalog is outdated. The following build is not cancelled, so that generations are published even while the catalog keeps
+ * changing. The next build reuses the parts of a cancelled one. The first generation is never cancelled, since the gateway waits
+ * for it.
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -23,7 +24,7 @@ export interface SchemaRefreshOptions {
   readonly reader: Reader;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Hears of each new generation. */
+  /** Called with each new generation. */
   readonly published: (generation: Generation) => void;
 }
 
@@ -36,7 +37,7 @@ export class SchemaRefresh {
   #current: Generation | null = null;
   #running: Promise<void> | null = null;
   #again = false;
-  /** Ends the build that is under way; null while none may be ended. */
+  /** Cancels the current build; null while no build may be cancelled. */
   #outdated: AbortController | null = null;
   #wasEnded = false;
 

@@ -1,4 +1,6 @@
-/** The types of aggregates and facets, one set for all kinds: what they measure is named by paths, so no kind needs types of its own. */
+/**
+ * The types of aggregates and facets, one set for all kinds. Paths name the measured fields, so no kind needs types of its own.
+ */
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
@@ -18,7 +20,7 @@ interface FacetValueSource {
   readonly count: number;
 }
 
-/** The answer of this field, or null with a word in `extensions.portolan` where it was not afforded. */
+/** The answer of this field. If it was over budget: null, with the reason in `extensions.portolan`. */
 export function withinBudget<T>(operation: Operation, answer: T | OverBudget, info: GraphQLResolveInfo): T | null {
   return operation.withinBudget(answer, responsePathAsArray(info.path));
 }

@@ -1,14 +1,14 @@
 /**
  * A generation: one immutable schema built from one catalog.
  *
- * The static part comes from Pothos, each kind's part from plain graphql-js, and one schema joins them. A build is a computation in steps
- * (src/base/steps.ts). It consists of attempts:
+ * The static part comes from Pothos, each kind's part from plain graphql-js, and one schema joins them. A build is a computation
+ * in steps (src/base/steps.ts). It consists of attempts:
  *
  *   parts   of every kind, kept or made (kind-parts.ts)
  *   join    root fields and types of all kinds are put together; a name that two kinds have belongs to the first
  *
- * A kind that fails is left out with a diagnostic, and the next attempt begins without it. Other kinds are not harmed. The parts that an
- * attempt made are kept for the next attempt and for the next generation, also if the build is given up.
+ * A kind that fails is left out with a diagnostic, and the next attempt begins without it. Other kinds are unaffected. The parts
+ * of an attempt are kept for the next attempt and for the next generation, even if the build is cancelled.
  */
 
 import { type GraphQLNamedType, GraphQLObjectType } from 'graphql';

@@ -198,7 +198,9 @@ function messages(
   }, end);
 }
 
-/** Ends a list that runs on a generation that is no longer the current one; src/graphql/generation/subscribe.ts begins it on the next one. */
+/**
+ * Ends a list whose generation is no longer current. src/graphql/generation/subscribe.ts starts it again on the next generation.
+ */
 function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind, successor: LiveStart): void {
   const current = source.generation();
   if (current === generation) return;

@@ -1,16 +1,19 @@
 /**
- * The types of kinds, made kind by kind and kept as long as they are true.
+ * The types of kinds, made kind by kind and kept while they are valid.
  *
- * Owns: which types of an earlier build are used again, and which kind is blamed for a type that cannot be made.
+ * Owns: which types of an earlier build are reused, and which kind is blamed for a type that cannot be made.
  *
  *   shells   of every kind, without fields, so that kinds can refer to each other
  *   look     kind by kind: its fields are made and its types validated, up to the types of other kinds
  *
- * A part is kept while its CatalogKind is the same object, the kinds that it refers to are kept (or missing, as before), and the kinds
- * that share definitions are the same. So a kept type leads to kept types only, and two schemas may share it.
+ * A part is kept while all of these hold:
+ * - its CatalogKind is the same object
+ * - the kinds that it refers to are kept (or still missing)
+ * - the kinds that share definitions are the same
+ * So a kept type leads to kept types only, and two schemas may share it.
  *
- * Blame: a definition's type (PodSpec) is made from the tree of the first kind that shows it. If that fails, all kinds that show it
- * fail, and only the first kind is blamed. The next attempt makes the type from the tree of another kind.
+ * Blame: a definition's type (PodSpec) is made from the tree of the first kind that shows it. If that fails, all kinds that show
+ * it fail, and only the first kind is blamed. The next attempt makes the type from the tree of another kind.
  */
 import { type GraphQLNamedType, GraphQLObjectType } from 'graphql';
 import { messageOf } from '../../base/errors.ts';

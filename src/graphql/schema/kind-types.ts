@@ -28,7 +28,7 @@ import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;
 type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext>;
 
-/** What all kinds are made with. */
+/** The shared inputs for making a kind's types. */
 export interface Shared {
   readonly filters: FilterTypes;
   /** A type of the static schema by name. */

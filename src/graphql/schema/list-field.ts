@@ -84,8 +84,8 @@ export function listRoot(
 }
 
 /**
- * A connection over one or several kinds, refused when one of them has not been synced; `optional` ones (keys) may be missing as long
- * as there are others.
+ * A connection over one or several kinds. Rejected when one of them has not been synced. The `optional` ones (keys) may be
+ * missing if at least one other kind is present.
  */
 export function list(
   operation: Operation,
@@ -116,7 +116,7 @@ export function listPlan(
   };
 }
 
-/** What the caller says; a search without an order is ranked. */
+/** The order of the arguments; a search without an order is ranked. */
 function ordersOf(kinds: readonly CatalogKind[], filter: Filter, given: readonly OrderArgument[]): OrderTerm[] {
   const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
   if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));

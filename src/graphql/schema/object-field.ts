@@ -58,7 +58,7 @@ function clusterFor(kind: CatalogKind, asked: unknown): string {
   );
 }
 
-/** What an object selected by this field needs of its body. */
+/** The parts of the body that the selection needs. */
 export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedType): Projection {
   const fragments = fragmentsOf(info);
   const sets = info.fieldNodes.flatMap((node) => (node.selectionSet === undefined ? [] : [node.selectionSet]));
@@ -66,8 +66,8 @@ export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedT
 }
 
 /**
- * Objects by identity, in the order asked: null where there is none, or where its kind or cluster is not served any more; an error
- * CACHE_NOT_READY where that cannot be said yet, so that one kind does not take the others with it.
+ * Objects by identity, in request order. An entry is null where no object exists, or where its kind or cluster is no longer
+ * served. An entry is an error CACHE_NOT_READY where its kind is not synced yet, so that the other entries still succeed.
  */
 export async function readObjects(
   operation: Operation,

@@ -6,7 +6,7 @@ import { type Path, parsePath } from '../../catalog/tree/path.ts';
 
 const parsed = new WeakMap<PrinterColumn, Path>();
 
-/** What stands at the column's path; several values are joined as kubectl joins them. Null when there is none. */
+/** The value at the column's path, or null. Several values are joined as kubectl joins them. */
 export function cellOf(column: PrinterColumn, body: unknown): unknown {
   if (column.path === null) return null;
   let path = parsed.get(column);

@@ -1,9 +1,9 @@
 /**
- * `resources`: the catalog as data, with how ingest stands. What a console needs to build a menu, a table or a form without
- * introspection, and what an operator looks at first.
+ * `resources`: the catalog as data, with the state of ingest. A console builds menus, tables and forms from it without
+ * introspection. An operator checks it first.
  *
- * Descriptions are large (field trees). They are read only where a field asks for them, and parsed in slices. How ingest stands is known
- * from small rows.
+ * Descriptions are large (field trees). They are read only if a field selects them, and parsed in slices. The state of ingest
+ * comes from small rows.
  */
 
 import DataLoader from 'dataloader';
@@ -32,7 +32,7 @@ interface Restart {
   readonly count: number;
 }
 
-/** Deeper than this a recursive shape says nothing new. */
+/** A recursive shape adds no information below this depth. */
 const maxDepth = 12;
 
 export function addResources(builder: Builder): void {
@@ -207,7 +207,7 @@ export function addResources(builder: Builder): void {
         return (
           states
             .filter(({ key }) => wanted === null || wanted.has(key))
-            // How a resource is ingested tells of rows that the caller may not see.
+            // The ingest state of a resource would reveal rows that the caller may not see.
             .filter(({ key }) => view.get(key)?.isWhole !== false)
             .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
             .map((state) => ({

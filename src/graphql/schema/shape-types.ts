@@ -1,12 +1,12 @@
 /**
- * The one module that turns shapes of a field tree into GraphQL object types. Everything below a kind's root is plain data: a field's
- * resolver is one property read under the name that Kubernetes writes.
+ * The one module that turns shapes of a field tree into GraphQL object types. Everything below a kind's root is plain data: a
+ * resolver reads one property under its Kubernetes name.
  *
- * A shape's type belongs to its kind. A definition of core/v1 or meta/v1 is one type in all kinds, made from the tree of the first
- * kind that shows it. The shapes of shared-shapes.ts are the same in every catalog.
+ * A shape's type belongs to its kind. A definition of core/v1 or meta/v1 is one type in all kinds, made from the tree of the
+ * first kind that shows it. The shapes of shared-shapes.ts are the same in every catalog.
  *
- * A value that does not have the form its schema promises (an object where a list should be) is shown as null; `raw` and
- * `value(path:)` show it as it is.
+ * A value that does not fit its schema (an object instead of a list, for example) is displayed as null. `raw` and `value(path:)`
+ * show it unchanged.
  */
 import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type GraphQLOutputType } from 'graphql';
 import { must } from '../../base/must.ts';

@@ -1,7 +1,9 @@
 /**
- * The part of the schema that is the same for every cluster, written with Pothos: scalars, the interface of all objects, paging,
- * orders, live phases, the catalog's own types. The kinds' types (src/graphql/schema/kind-types.ts) are plain graphql-js objects that refer
- * to these by name, because a cluster may serve a thousand kinds and Pothos takes several times as long for a type.
+ * The part of the schema that is the same for every cluster: scalars, the interface of all objects, paging, orders, live phases
+ * and the catalog's own types. It is written with Pothos.
+ *
+ * The kinds' types (src/graphql/schema/kind-types.ts) are plain graphql-js objects that refer to the static types by name. A
+ * cluster may serve a thousand kinds, and Pothos takes several times as long per type.
  */
 
 import SchemaBuilder from '@pothos/core';

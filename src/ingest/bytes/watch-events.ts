@@ -25,7 +25,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The prefix that API servers write; a scanner handles any other form. */
 const usualLine = /^\{"type":"([A-Z]+)","object":/;
-/** Length of the part that contains that annotation. */
+/** Leading bytes of a line that the prefix is matched against. */
 const usualBytes = 40;
 const closeBrace = 0x7d;
 

@@ -1,14 +1,14 @@
-/** BatchYield a connection that failed into one sentence for the person who set it up. */
+/** Explains a failed connection in one sentence for the person who set it up. */
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError, systemCodeOf } from '../http/api-error.ts';
 import type { Connection } from './connection.ts';
 
-/** What an explanation speaks of. */
+/** The subject of an explanation. */
 type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy'>;
 
 /**
- * The error to show instead of `error`, which a request on `connection` ended with. A PortolanError about the
- * configuration or a credential already says what to do, and is given back as it is.
+ * The error to show instead of `error`, which ended a request on `connection`. A PortolanError about the configuration or a
+ * credential is returned unchanged, because it already contains instructions.
  */
 export function explainConnectionFailure(error: unknown, connection: Where): PortolanError {
   if (error instanceof PortolanError && !(error instanceof ApiError)) return error;
@@ -42,7 +42,7 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
   }
 }
 
-/** What keeps a connection from being made at all; with a proxy on the way, it is the proxy's connection. */
+/** The cause that prevents a connection. With a proxy, the connection is the proxy's. */
 const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
 
 function adviceFor(code: string, where: Where): { finding: string; remedy: string } {

@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** What to accept; `application/json` without it. */
+  /** The Accept header; `application/json` without it. */
   readonly accept?: string;
   /** Milliseconds until the answer's headers; the client's own limit without it. */
   readonly headersTimeoutMs?: number;
@@ -206,7 +206,7 @@ export class RestClient<Sender extends RequestSender = Connection> {
   }
 }
 
-/** What a rejected request means: our own stop, an error that already speaks for itself, or the network. */
+/** Classifies a rejected request: our own abort, an ApiError or PortolanError as it is, or a network failure. */
 function failure(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
   return error instanceof PortolanError ? error : apiErrorFromNetwork(error, what);

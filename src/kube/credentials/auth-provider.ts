@@ -7,7 +7,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { record } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
-/** Throws UNAUTHENTICATED when the provider's credential cannot be had. */
+/** Throws UNAUTHENTICATED when the provider has no valid credential. */
 export async function providerHeaders(config: ClusterConfig): Promise<Record<string, unknown>> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const kubeConfig = new KubeConfig();

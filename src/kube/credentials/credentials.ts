@@ -22,7 +22,7 @@ import { extraHeader, headerBytes } from './impersonation.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 import { oidcCredential } from './oidc-credential.ts';
 
-/** What one request needs, apart from its own business. Times are wall-clock milliseconds. */
+/** The headers and TLS material of one request. Times are wall-clock milliseconds. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly transport: Transport;
@@ -135,7 +135,7 @@ export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): 
 export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
   const { ca, cert, key } = await readMaterial(config);
   try {
-    // Without this, a CA that is no certificate would only show as a server nobody trusts.
+    // Without this, an invalid CA would only show later, as a certificate that cannot be verified.
     if (ca !== undefined) new X509Certificate(ca);
     createSecureContext({
       ...(ca === undefined ? {} : { ca }),
@@ -151,7 +151,7 @@ export async function checkStaticMaterial(config: ClusterConfig): Promise<void> 
   }
 }
 
-/** What TLS needs, from files or from the kubeconfig itself; a plugin may give others for `cert` and `key`. */
+/** The TLS material, from files or from the kubeconfig itself. A plugin may override `cert` and `key`. */
 interface Material {
   readonly ca: Buffer | undefined;
   cert: Buffer | string | undefined;

@@ -10,7 +10,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { list, record, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
-/** What a plugin hands out. At least a token, or a certificate with its key. */
+/** The credential from a plugin. At least a token, or a certificate with its key. */
 interface ExecCredential {
   readonly token: string | undefined;
   readonly clientCertificate: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The entries of one kubeconfig file (Config of kubectl, version v1): its clusters, users and contexts, with the paths in them made
- * absolute. What of a user is no plain credential (plugins, providers, impersonated groups) stands in `raw`, unchecked.
+ * The entries of one kubeconfig file (Config of kubectl, version v1): its clusters, users and contexts, with absolute paths.
+ * `raw` holds the remaining settings of a user (plugins, providers, impersonated groups), unchecked.
  */
 import { isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';

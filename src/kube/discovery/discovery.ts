@@ -1,10 +1,10 @@
 /**
- * What an API server serves: every version of every resource.
+ * The resources that an API server serves, in every version.
  *
- * Owns: both forms of discovery, the aggregated one (KEP-3352) where the server has it and the one request per group
- * version where not, told apart by the answer's kind.
- * Never: takes a group version that fails for one that is gone. It is reported beside the rest, and the caller keeps
- * what it knew of it.
+ * Owns: both forms of discovery. The aggregated form (KEP-3352) is used if the server has it, otherwise one request per group
+ * version. The answer's kind distinguishes them.
+ * Never: reports a failed group version as removed. The failure is reported separately, and the caller keeps the last known
+ * resources.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { RestClient } from '../client/rest-client.ts';
@@ -54,7 +54,7 @@ const accept = ['v2', 'v2beta1']
   .concat('application/json')
   .join(',');
 
-/** Group versions that are asked for at a time, where each takes a request. */
+/** Maximum number of concurrent requests, where each group version takes one. */
 const parallel = 8;
 
 /** Reads all that the server serves. Throws when `/api` or `/apis` themselves fail, other than by not being there. */
@@ -170,7 +170,7 @@ async function legacyVersion(
     const entries = list(record(await client.get(path, { signal }))?.['resources']);
     return { resources: legacyResources(group, version, entries), failures: [] };
   } catch (error) {
-    // A stop is no finding, and a caller nobody knows will be told so once, not once per group version.
+    // An abort is not a finding. An authentication failure is reported once, not once per group version.
     if (signal?.aborted === true || !(error instanceof ApiError) || error.httpStatus === 401) throw error;
     const groupVersion = groupVersionText(group, version);
     return { resources: [], failures: [{ groupVersion, message: messageOf(error) }] };

@@ -7,7 +7,7 @@ export async function mapBounded<T, R>(
   const results: R[] = [];
   const queue = items.entries();
   const run = async (): Promise<void> => {
-    // The iterator is shared: each runner takes the next item nobody has taken.
+    // The iterator is shared: each runner takes the next unclaimed item.
     for (const [index, item] of queue) results[index] = await task(item, index);
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run));

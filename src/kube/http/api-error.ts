@@ -1,8 +1,8 @@
 /**
- * What an API server, or a proxy before it, says when it does not do what was asked.
+ * Errors from an API server, or from a proxy before it.
  *
- * Owns: the way from an HTTP answer, a Status object or a transport failure to one typed error.
- * Never: guesses from message texts where a status, a reason or a cause says it; carries object bodies or credentials.
+ * Owns: the conversion of an HTTP answer, a Status object or a transport failure to one typed error.
+ * Never: guesses from message texts where a status, a reason or a cause exists; carries object bodies or credentials.
  */
 import { type ErrorCode, PortolanError } from '../../base/errors.ts';
 import { record, textOr } from './json.ts';
@@ -114,7 +114,7 @@ export function apiErrorFromNetwork(cause: unknown, what: string): ApiError {
   });
 }
 
-/** The error for an answer that is a success by its status and nonsense by its content. */
+/** The error for an answer with a success status and invalid content. */
 export function apiErrorFromNonsense(what: string, httpStatus: number, found: string): ApiError {
   return new ApiError({
     code: 'UPSTREAM_UNAVAILABLE',

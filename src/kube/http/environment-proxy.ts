@@ -17,7 +17,7 @@ export function proxyFromEnvironment(server: URL, env: NodeJS.ProcessEnv): strin
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-/** An entry is `*`, an address, a network (`10.0.0.0/8`), or a domain; any but a network may end in a port. */
+/** An entry is `*`, an address, a network (`10.0.0.0/8`), or a domain. All but a network may end in a port. */
 function matches(entry: string, host: string, port: string): boolean {
   const rule = entry.trim().toLowerCase();
   if (rule === '') return false;

@@ -35,7 +35,7 @@ export function resourcePath(
 }
 
 function segment(part: string): string {
-  // The API server's own rule for names in paths: these are never valid, and an encoded slash is decoded on the way.
+  // The API server's own rule for names in paths: these are never valid. A proxy may decode an encoded slash.
   if (part === '' || part === '.' || part === '..' || /[/%]/.test(part)) {
     throw new PortolanError('BAD_USER_INPUT', `${JSON.stringify(part)} cannot be part of a path: use a valid name.`);
   }
