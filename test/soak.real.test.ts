@@ -231,9 +231,14 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
     const sums = await restarts();
     const changes = await changesByResource(file);
     expect([...changes.keys()]).toEqual(expect.arrayContaining(writtenByOthers));
-    process.stdout.write(
-      `${written} writes, ${refused} more refused or lost with the server\n${told.join('\n')}\n${follower.table.size} objects in two clusters, ${follower.at} changes ${JSON.stringify(Object.fromEntries(changes))}; restarts ${JSON.stringify(sums)}\n`,
-    );
+    const lines = [
+      `${written} writes, ${refused} more refused or lost with the server`,
+      ...told,
+      `${follower.table.size} objects in two clusters, ${follower.at} changes`,
+      `changes by resource: ${JSON.stringify(Object.fromEntries(changes))}`,
+      `restarts: ${JSON.stringify(sums)}`,
+    ];
+    process.stdout.write(`${lines.join('\n')}\n`);
     // A set that expired was replaced by its difference, never thrown away.
     expect(await resetsIn(file)).toEqual(resets);
     // One run of the plugin at first and one for each token that was refused, however many requests were.
