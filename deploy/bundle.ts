@@ -24,6 +24,7 @@ const threads = {
   main: 'src/main.ts',
   'ingest.worker': 'src/ingest/thread/ingest.worker.ts',
   'parse.worker': 'src/ingest/parse/parse.worker.ts',
+  'introspection.worker': 'src/graphql/introspection/introspection.worker.ts',
   'reader.worker': 'src/store/read/reader.worker.ts',
   'checkpointer.worker': 'src/store/file/checkpointer.worker.ts',
   'sim.worker': 'src/sim/sim.worker.ts',

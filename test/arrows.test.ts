@@ -144,6 +144,8 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'engine.ts',
     'generation/generation.ts',
     'generation/subscribe.ts',
+    'introspection/introspection-answers.ts',
+    'introspection/introspection-query.ts',
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'schema/build-generation.ts',

@@ -57,6 +57,11 @@ test('the demo runs from it, with every thread, and ends on a signal', async () 
     await expect.poll(async () => (await fetch(new URL('/readyz', url))).status, { timeout: 30_000 }).toBe(200);
     const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
     expect(pods.totalCount).toBeGreaterThan(0);
+    const { __schema } = await data<{ __schema: { types: readonly { name: string }[] } }>(
+      url,
+      '{ __schema { types { name } } }',
+    );
+    expect(__schema.types.map(({ name }) => name)).toContain('PodConnection');
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('totalCount');
   } finally {

@@ -16,6 +16,7 @@ import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { GraphQLSource } from '../graphql/generation/generation.ts';
+import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
@@ -37,6 +38,8 @@ export interface ServerOptions {
   readonly tabs: readonly PlaygroundTab[];
   /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
+  /** Who answers introspection of the whole schema; by default a thread of its own. */
+  readonly introspection?: IntrospectionAnswers;
   readonly log: Logger;
 }
 
@@ -89,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: `http://${shown}:${taken}${endpoint}`,
     port: taken,
     close() {
-      closing ??= shutdown(server, sockets, protocol);
+      closing ??= shutdown(server, sockets, protocol).finally(() => yoga.dispose());
       return closing;
     },
   };

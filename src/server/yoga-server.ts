@@ -6,12 +6,14 @@ import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInsta
 import { type Authenticate, type Caller, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
+import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Admission } from '../operation/admission.ts';
 import type { Metrics } from './health/metrics.ts';
 import { playground } from './playground.ts';
 import type { PlaygroundTab } from './playground-tabs.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
+import { useIntrospection } from './plugins/introspection-plugin.ts';
 import { useLimits } from './plugins/limits-plugin.ts';
 
 export const endpoint = '/graphql';
@@ -35,11 +37,13 @@ export interface YogaOptions {
   readonly tabs: readonly PlaygroundTab[];
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
+  /** Answers introspection of the whole schema; null: the executor does. */
+  readonly introspection?: IntrospectionAnswers | null;
 }
 
 /** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
-export function createYogaServer({ log, tabs, ...options }: YogaOptions): Yoga {
-  return yogaOver(createAdmission(options), { log, tabs });
+export function createYogaServer(options: YogaOptions): Yoga {
+  return yogaOver(createAdmission(options), options);
 }
 
 /** The admission that all transports of a server share. */
@@ -52,10 +56,20 @@ export function createAdmission({
 }
 
 /** The endpoint behind an existing admission. */
-export function yogaOver(admission: Admission<Generation>, { log, tabs }: Pick<YogaOptions, 'log' | 'tabs'>): Yoga {
+export function yogaOver(
+  admission: Admission<Generation>,
+  { log, tabs, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'tabs' | 'introspection'>,
+): Yoga {
   return createYoga<DoorContext, OperationContext>({
     graphqlEndpoint: endpoint,
-    plugins: [useAdmission(admission, log), useLimits(), useSameSite(), usePageRules(), useExecutionCancellation()],
+    plugins: [
+      ...(introspection === null ? [] : [useIntrospection(introspection)]),
+      useAdmission(admission, log),
+      useLimits(),
+      useSameSite(),
+      usePageRules(),
+      useExecutionCancellation(),
+    ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },

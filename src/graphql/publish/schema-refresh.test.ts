@@ -1,4 +1,4 @@
-/** Runs of refreshes: what they share, what ends them, and what they read. */
+/** Refreshes: several share a run, a change ends a build, unchanged descriptions are not read. */
 import { expect, test } from 'vitest';
 import { describedCrd, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../../../test/kit/graphql-world.ts';

@@ -1,8 +1,8 @@
 /**
  * Descriptions of resources, read back from the store, so that the serve role and a restart need no discovery.
  *
- * They are large: some megabytes for a thousand CRDs. So they are read in two steps: a small row for each, then the texts of those that
- * the caller does not have, in messages of bounded size.
+ * They are large: 20 MB for a thousand CRDs. So they are read in two steps: a small row for each, then the texts that the caller lacks, in
+ * messages of bounded size.
  */
 import type { Lease } from '../types/lease.ts';
 import type { Row } from '../types/statement.ts';

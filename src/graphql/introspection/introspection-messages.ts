@@ -1,0 +1,28 @@
+/** Messages between the serve thread and the introspection thread. */
+
+/** How the bytes of an answer are written: names of HTTP's content codings. */
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/** An answer that is wanted, as text and plain data. */
+export interface Question {
+  /** Valid on the generation's schema. */
+  readonly document: string;
+  readonly operationName: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The answer's `extensions` as JSON text. */
+  readonly extensions: string;
+  readonly encoding: Encoding;
+}
+
+export type IntrospectionRequest =
+  /** Kinds that a later generation has, each a CatalogKind as JSON text. */
+  | { readonly op: 'kinds'; readonly texts: readonly string[] }
+  /** The generation of these kinds, by their keys, in order. All of them have been sent; others are forgotten. */
+  | { readonly op: 'generation'; readonly keys: readonly string[] }
+  /** A question about the generation that was sent last. */
+  | { readonly op: 'question'; readonly call: number; readonly question: Question };
+
+export type IntrospectionReply =
+  /** The whole answer, encoded; null if its execution has errors. */
+  | { readonly call: number; readonly bytes: Uint8Array<ArrayBuffer> | null }
+  | { readonly call: number; readonly failed: string };

@@ -1,0 +1,99 @@
+/**
+ * The introspection thread: executes introspection of a whole schema beside the serve thread, and compresses the answers.
+ *
+ *   kinds        are kept until a generation lacks them
+ *   generation   its schema is built from the kinds, as on the serve thread
+ *   question     its data as JSON text (kept for other encodings of the same document) and its extensions are encoded
+ *
+ * Messages are worked off in order, so a question is about the generation that was sent before it.
+ */
+import { parentPort } from 'node:worker_threads';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { executeSync, type GraphQLSchema, parse } from 'graphql';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { messageOf } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import { runSteps } from '../../base/steps.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { GenerationBuilder } from '../schema/build-generation.ts';
+import type { Encoding, IntrospectionReply, IntrospectionRequest, Question } from './introspection-messages.ts';
+
+const port = must(parentPort, 'the port of a worker thread');
+const builder = new GenerationBuilder();
+const kinds = new Map<string, CatalogKind>();
+/** Data of answers as JSON, by document, operation and variables; null for one with errors. */
+const texts = new BoundedCache<Buffer | null>({ entries: 16, weight: 128 * 1024 * 1024 });
+let schema: GraphQLSchema | null = null;
+
+port.on('message', (request: IntrospectionRequest) => {
+  switch (request.op) {
+    case 'kinds':
+      for (const text of request.texts) {
+        const kind = JSON.parse(text) as CatalogKind;
+        kinds.set(kind.key, kind);
+      }
+      return;
+    case 'generation':
+      return load(request.keys);
+    case 'question':
+      return reply(request.call, request.question);
+  }
+});
+
+function load(keys: readonly string[]): void {
+  const wanted = new Set(keys);
+  for (const key of kinds.keys()) if (!wanted.has(key)) kinds.delete(key);
+  const ordered = keys.map((key) => must(kinds.get(key), `the kind ${key} was sent`));
+  texts.clear();
+  schema = runSteps(builder.build({ kinds: ordered, diagnostics: [], hash: '' })).schema;
+}
+
+function reply(call: number, question: Question): void {
+  try {
+    const text = textOf(question);
+    const bytes = text === null ? null : encode(question.encoding, whole(text, question.extensions));
+    port.postMessage({ call, bytes } satisfies IntrospectionReply, bytes === null ? [] : [bytes.buffer]);
+  } catch (error) {
+    port.postMessage({ call, failed: messageOf(error) } satisfies IntrospectionReply);
+  }
+}
+
+function textOf({ document, operationName, variables }: Question): Buffer | null {
+  const key = JSON.stringify([document, operationName, variables]);
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = execute(document, operationName, variables);
+  texts.set(key, text, text?.length ?? 0);
+  return text;
+}
+
+function execute(document: string, operationName: string | null, variables: Question['variables']): Buffer | null {
+  const { data, errors } = executeSync({
+    schema: must(schema, 'a generation was sent'),
+    document: parse(document),
+    operationName,
+    variableValues: variables,
+  });
+  return errors === undefined ? Buffer.from(JSON.stringify(data)) : null;
+}
+
+function whole(data: Buffer, extensions: string): Buffer {
+  return Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(`,"extensions":${extensions}}`)]);
+}
+
+/** Qualities are chosen for tens of megabytes: the next ones take several times as long for a tenth less. */
+function encode(encoding: Encoding, text: Buffer): Uint8Array<ArrayBuffer> {
+  switch (encoding) {
+    case 'br':
+      return alone(brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }));
+    case 'gzip':
+      return alone(gzipSync(text));
+    case 'identity':
+      return alone(text);
+  }
+}
+
+/** The same bytes in a buffer that has no others, so that it can be handed to another thread. */
+function alone(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

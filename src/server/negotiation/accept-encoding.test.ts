@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { contentCoding } from './accept-encoding.ts';
+
+test.each([
+  [null, 'identity'],
+  ['', 'identity'],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['br', 'br'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['deflate', 'identity'],
+  ['zstd, deflate', 'identity'],
+  ['gzip;q=1.0, br;q=0.5', 'gzip'],
+  ['gzip; q=0.2 , br ;q=0.3', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  ['br;q=0, gzip;q=0', 'identity'],
+  ['*', 'br'],
+  ['*;q=0.1, gzip;q=0.5', 'gzip'],
+  ['identity', 'identity'],
+  ['identity;q=0.5, gzip;q=0.4', 'identity'],
+  ['identity, gzip', 'gzip'],
+  ['gzip;q=0.001', 'gzip'],
+  // Nothing is acceptable: the answer comes as it is.
+  ['identity;q=0', 'identity'],
+  ['*;q=0', 'identity'],
+  ['br;q=2, gzip;q=high', 'identity'],
+  ['br;q=2, gzip;q=0.5', 'gzip'],
+])('%j is %s', (header, coding) => {
+  expect(contentCoding(header)).toBe(coding);
+});

@@ -1,0 +1,37 @@
+/** Which content coding an answer has, by the request's `accept-encoding` (RFC 9110, 12.5.3). */
+
+/** Of several with the same weight, the first is preferred. */
+const codings = ['br', 'gzip', 'identity'] as const;
+
+export type ContentCoding = (typeof codings)[number];
+
+/**
+ * The coding with the greatest weight. Without a header the answer is not encoded. It is not encoded either if the client refuses every
+ * coding, because an answer is better than none.
+ */
+export function contentCoding(header: string | null): ContentCoding {
+  if (header === null) return 'identity';
+  const weights = weightsOf(header);
+  let best: { readonly coding: ContentCoding; readonly weight: number } = { coding: 'identity', weight: 0 };
+  for (const coding of codings) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? leastWeight : 0);
+    if (weight > best.weight) best = { coding, weight };
+  }
+  return best.coding;
+}
+
+/** Of identity where the header does not name it: acceptable, behind all that is named. */
+const leastWeight = 0.0001;
+
+function weightsOf(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const element of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = element.split(';').map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    // An element that is malformed counts for nothing.
+    if (name !== '' && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality)) {
+      weights.set(name === 'x-gzip' ? 'gzip' : name, Number(quality));
+    }
+  }
+  return weights;
+}

@@ -1,0 +1,23 @@
+/** Which media type an answer has, by the request's `accept`, as Yoga chooses it. */
+
+/**
+ * The first accepted type that a JSON answer may have; null if there is none, or if the header names a charset. Weights are ignored, and so
+ * are types of streams.
+ */
+export function acceptedJsonType(accept: string | null): string | null {
+  for (const element of (accept ?? '*/*').toLowerCase().replace(/\s/g, '').split(',')) {
+    const [type, ...parameters] = element.split(';');
+    if (parameters.some((parameter) => parameter.startsWith('charset='))) return null;
+    switch (type) {
+      case 'application/graphql-response+json':
+      case 'application/json':
+        return type;
+      case '*/*':
+      case 'application/*':
+        return 'application/json';
+      default:
+        continue;
+    }
+  }
+  return null;
+}
