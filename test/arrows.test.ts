@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   live: ['base', 'catalog', 'store', 'query', 'access'],
   operation: ['base', 'catalog', 'access', 'store', 'query', 'live'],
   graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'operation'],
+  upstream: [],
   server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'graphql', 'live'],
   upstream: ['base', 'catalog', 'kube', 'access'],
   sim: ['base'],
@@ -149,6 +150,8 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'schema/build-generation.ts',
+  ],
+  upstream: [
   ],
   server: [
     'health/metrics.ts',
