@@ -18,7 +18,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   live: ['base', 'catalog', 'store', 'query', 'access'],
   operation: ['base', 'catalog', 'access', 'store', 'query', 'live'],
   graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'operation'],
-  upstream: [],
   server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'graphql', 'live'],
   upstream: ['base', 'catalog', 'kube', 'access'],
   sim: ['base'],
