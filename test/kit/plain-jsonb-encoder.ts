@@ -14,9 +14,11 @@ const code = (character: string): number => character.charCodeAt(0);
 const [quote, backslash, minus, plus, dot] = [code('"'), code('\\'), code('-'), code('+'), code('.')];
 const [comma, colon, zero, nine] = [code(','), code(':'), code('0'), code('9')];
 const [openBracket, closeBracket, openBrace, closeBrace] = [code('['), code(']'), code('{'), code('}')];
-const whitespace = [...' \n\r\t'].map(code);
+const [space, lineFeed, carriageReturn, tab] = [code(' '), code('\n'), code('\r'), code('\t')];
 const shortEscapes = [...'"\\/bfnrt'].map(code);
 const lastControl = 0x1f;
+/** The upper four bits of a header's first byte, by how many bytes follow with the size. */
+const marks: Readonly<Record<number, number>> = { 1: 0xc0, 2: 0xd0, 4: 0xe0 };
 const words = [
   { bytes: Buffer.from('null'), type: elementTypes.null },
   { bytes: Buffer.from('true'), type: elementTypes.true },
@@ -80,10 +82,10 @@ class PlainEncoder {
   #endContainer(start: number, type: number): void {
     const reserved = start + reservedBytes;
     const size = this.#size - reserved;
-    const header = headerOf(type, size);
-    this.#jsonb.copyWithin(start + header.length, reserved, this.#size);
-    this.#jsonb.set(header, start);
-    this.#size = start + header.length + size;
+    this.#jsonb.copyWithin(start + headerBytes(size), reserved, this.#size);
+    this.#size = start;
+    this.#header(type, size);
+    this.#size += size;
   }
 
   #name(): boolean {
@@ -157,15 +159,28 @@ class PlainEncoder {
 
   /** Writes the element whose payload stands in the text from `from` to where it is read. */
   #element(type: number, from: number): void {
-    const payload = this.#text.subarray(from, this.#at);
-    const header = headerOf(type, payload.length);
-    this.#jsonb.set(header, this.#size);
-    this.#jsonb.set(payload, this.#size + header.length);
-    this.#size += header.length + payload.length;
+    this.#header(type, this.#at - from);
+    for (let at = from; at < this.#at; at += 1) this.#put(this.#text[at] ?? 0);
+  }
+
+  /** The shortest header that holds the size, as SQLite writes it. */
+  #header(type: number, size: number): void {
+    const more = headerBytes(size) - 1;
+    this.#put(more === 0 ? (size << 4) | type : (marks[more] ?? 0) | type);
+    for (let shift = 8 * (more - 1); shift >= 0; shift -= 8) this.#put((size >>> shift) & 0xff);
+  }
+
+  #put(byte: number): void {
+    this.#jsonb[this.#size] = byte;
+    this.#size += 1;
   }
 
   #skipWhitespace(): void {
-    while (whitespace.includes(this.#text[this.#at] ?? 0)) this.#at += 1;
+    for (;;) {
+      const byte = this.#text[this.#at];
+      if (byte !== space && byte !== lineFeed && byte !== carriageReturn && byte !== tab) return;
+      this.#at += 1;
+    }
   }
 
   #take(byte: number): boolean {
@@ -183,10 +198,8 @@ function isHexDigit(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9A-Fa-f]/.test(String.fromCharCode(byte));
 }
 
-/** The shortest header that holds the size, as SQLite writes it. */
-function headerOf(type: number, size: number): readonly number[] {
-  if (size <= 11) return [(size << 4) | type];
-  if (size <= 0xff) return [0xc0 | type, size];
-  if (size <= 0xffff) return [0xd0 | type, size >> 8, size & 0xff];
-  return [0xe0 | type, size >>> 24, (size >> 16) & 0xff, (size >> 8) & 0xff, size & 0xff];
+function headerBytes(size: number): number {
+  if (size <= 11) return 1;
+  if (size <= 0xff) return 2;
+  return size <= 0xffff ? 3 : 5;
 }
