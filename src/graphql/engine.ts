@@ -99,6 +99,9 @@ export function createEngine({
     source,
     refreshCatalog: () => schema.refresh(),
     wake: (committed) => feed.wake(committed),
-    close: () => feed.close(),
+    close() {
+      schema.close();
+      feed.close();
+    },
   };
 }

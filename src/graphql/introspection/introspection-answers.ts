@@ -32,7 +32,8 @@ export class IntrospectionAnswers {
   readonly #thread: Asked;
   readonly #known = new BoundedCache<Answer>(bounds);
   readonly #running = new Map<string, Promise<Answer | null>>();
-  #generation: Generation | null = null;
+  /** Id of the generation that the known answers are about. */
+  #generation = '';
 
   constructor(thread: Asked = new IntrospectionThread()) {
     this.#thread = thread;
@@ -43,9 +44,9 @@ export class IntrospectionAnswers {
    * Throws what IntrospectionThread.ask throws.
    */
   async answer(generation: Generation, query: IntrospectionQuery): Promise<Answer | null> {
-    if (generation !== this.#generation) {
+    if (generation.id !== this.#generation) {
       this.#known.clear();
-      this.#generation = generation;
+      this.#generation = generation.id;
     }
     const { operationName, variables, encoding } = query;
     const extensions = JSON.stringify(query.extensions);
@@ -71,7 +72,9 @@ export class IntrospectionAnswers {
   ): Promise<Answer | null> {
     try {
       const answer = await this.#thread.ask(generation, question);
-      if (answer !== null && generation === this.#generation) this.#known.set(form, answer, answer.byteLength);
+      if (answer !== null && generation.id === this.#generation) {
+        this.#known.set(form, answer, form.length + answer.byteLength);
+      }
       return answer;
     } finally {
       this.#running.delete(form);

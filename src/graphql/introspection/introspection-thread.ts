@@ -104,7 +104,8 @@ class RunningThread {
   readonly #pending = new Map<number, Pending>();
   /** The kinds that the thread has. */
   #kinds: ReadonlyMap<string, CatalogKind> = new Map();
-  #generation: Generation | null = null;
+  /** Id of the generation that it has. */
+  #generation = '';
   #calls = 0;
   #error: PortolanError | null = null;
 
@@ -131,13 +132,13 @@ class RunningThread {
 
   /** Sends a generation, unless the thread has it. */
   async load(generation: Generation): Promise<void> {
-    if (generation === this.#generation) return;
+    if (generation.id === this.#generation) return;
     const { kinds } = generation.catalog;
     const lacking = kinds.filter((kind) => this.#kinds.get(kind.key) !== kind);
     await runSliced(this.#sendKinds(lacking));
     this.#post({ op: 'generation', keys: kinds.map(({ key }) => key) });
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
-    this.#generation = generation;
+    this.#generation = generation.id;
   }
 
   ask(question: Question): Promise<Uint8Array<ArrayBuffer> | null> {

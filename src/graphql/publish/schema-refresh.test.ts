@@ -126,3 +126,15 @@ test('only descriptions that changed are read, and kinds that did not change sta
   expect(statements).toHaveLength(1);
   expect(engine.source.generation()).toBe(after);
 });
+
+test('closing ends a build', async () => {
+  const { declare, state, published, errors, declareSilently, engine } = stepping();
+  await declare(crd('First'));
+  state.between = () => engine.close();
+  declareSilently('Second');
+  await engine.refreshCatalog();
+  expect(published).toEqual([1]);
+  expect(errors).toEqual([]);
+  await engine.refreshCatalog();
+  expect(published).toEqual([1]);
+});

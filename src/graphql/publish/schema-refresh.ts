@@ -37,9 +37,12 @@ export class SchemaRefresh {
   #current: Generation | null = null;
   #running: Promise<void> | null = null;
   #again = false;
-  /** Cancels the current build; null while no build may be cancelled. */
-  #outdated: AbortController | null = null;
+  /** Ends the build that is under way. */
+  #building: AbortController | null = null;
+  /** May a change of the catalog end it? */
+  #mayEnd = false;
   #wasEnded = false;
+  #closed = false;
 
   constructor(options: SchemaRefreshOptions) {
     this.#options = options;
@@ -57,19 +60,30 @@ export class SchemaRefresh {
    */
   async refresh(): Promise<void> {
     this.#again = true;
-    this.#outdated?.abort(new Error('the catalog has changed'));
+    if (this.#mayEnd) this.#building?.abort(new Error('the catalog has changed'));
     this.#running ??= this.#run();
     await this.#running;
   }
 
+  /** Ends a build that is under way; no generation is published any more. */
+  close(): void {
+    this.#closed = true;
+    this.#building?.abort(new Error('the gateway ends'));
+  }
+
   async #run(): Promise<void> {
     try {
-      while (this.#again) {
+      while (this.#again && !this.#closed) {
         this.#again = false;
         await this.#publish();
       }
     } catch (error) {
-      this.#options.log.error({ error: messageOf(error) }, 'the next schema could not be built; the current one stays');
+      if (!this.#closed) {
+        this.#options.log.error(
+          { error: messageOf(error) },
+          'the next schema could not be built; the current one stays',
+        );
+      }
       if (this.#current === null) throw error;
     } finally {
       // In the same turn as the last look at `#again`, so that no call falls between the two.
@@ -79,7 +93,8 @@ export class SchemaRefresh {
 
   async #publish(): Promise<void> {
     const stop = new AbortController();
-    this.#outdated = this.#current === null || this.#wasEnded ? null : stop;
+    this.#building = stop;
+    this.#mayEnd = this.#current !== null && !this.#wasEnded;
     this.#wasEnded = false;
     try {
       await this.#build({ clock: this.#options.clock, signal: stop.signal });
@@ -87,7 +102,7 @@ export class SchemaRefresh {
       if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
       this.#wasEnded = true;
     } finally {
-      this.#outdated = null;
+      this.#building = null;
     }
   }
 

@@ -14,13 +14,13 @@ export interface DescriptionRow {
   readonly cluster: string;
   /** The resourceKey. */
   readonly key: string;
-  /** Characters of the text. */
+  /** Bytes of the text. */
   readonly length: number;
   /** Of the text. */
   readonly digest: string;
 }
 
-/** A message with texts has at most so many characters, or one text. */
+/** A message with texts has at most so many bytes, or one text. */
 const messageLength = 256 * 1024;
 
 /** Moves with every change of a description. */
@@ -37,7 +37,7 @@ export async function readDescriptionRows(
   const only =
     wanted === undefined ? '' : 'AND (d.cluster, k.key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))';
   const rows = await lease.all({
-    sql: `SELECT d.rowid, d.cluster, k.key, length(d.json), text_digest(d.json)
+    sql: `SELECT d.rowid, d.cluster, k.key, octet_length(d.json), digest(CAST(d.json AS BLOB))
       FROM description d JOIN kind k ON k.id = d.kind WHERE tick() = 0 ${only} ORDER BY d.cluster, k.key`,
     params: wanted === undefined ? [] : [JSON.stringify(wanted.map(({ cluster, key }) => [cluster, key]))],
   });

@@ -281,7 +281,7 @@ test('descriptions of more than a message have their texts all the same', async 
     const texts = await readDescriptionTexts(lease, rows);
     for (const { id, key, length } of rows) {
       expect(JSON.parse(texts.get(id) ?? '').resource.plural).toBe(key);
-      expect(texts.get(id)?.length).toBe(length);
+      expect(Buffer.byteLength(texts.get(id) ?? '')).toBe(length);
     }
     expect(await readDescriptionTexts(lease, [])).toEqual(new Map());
   });
