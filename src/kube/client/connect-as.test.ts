@@ -266,7 +266,7 @@ describe('a caller with a token', () => {
     const server = await serve();
     const connection = await open(server);
     const caller = connection.connectAs(withToken(secret));
-    const answer = await caller.request({ ...get, path: '/stream' });
+    const answer = await caller.request({ ...get, path: '/stream', bodyTimeoutMs: 0 });
     const failed = once(answer.body, 'error');
     answer.body.resume();
     await connection.close();
