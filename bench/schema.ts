@@ -1,13 +1,13 @@
 /**
- * What a schema of many kinds costs, and for how long it blocks the thread that answers requests.
+ * Cost of a schema of many kinds, and the time for which it blocks the thread that answers requests.
  *
  * The kinds are real: those of the simulated cluster, and the CustomResourceDefinitions of a folder. A process with an engine and the
  * real server (schema.child.ts) reads the store that this one writes:
  *
  *   empty -> all kinds at once: a swap -> introspection over HTTP -> one kind changes, several times -> heap
  *
- * A block is the longest turn of the event loop. Beside its elapsed time stands its processor time, which other processes on the machine
- * do not lengthen. Every figure is the median of the runs; the least is printed beside it.
+ * A block is the longest time between two looks of a timer. Its processor time is measured too, because other processes on the machine
+ * do not lengthen that. Every figure is the median of the runs; the least is printed beside it.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ interface Options {
   readonly changes: number;
 }
 
-/** What one process measured. */
+/** The measurements of one process. */
 interface Run {
   readonly swap: Refreshed & LongestTurn;
   readonly introspection: LongestTurn & { readonly bytes: number; readonly answeredMs: number };
@@ -131,7 +131,7 @@ async function measure(described: readonly DescribedResource[], { changes }: Opt
 
 const published = (gateway: Gateway): Promise<Refreshed> => gateway.order<Refreshed>('refresh');
 
-/** What `work` gives, with the longest turns meanwhile. */
+/** The result of `work`, with the longest turns meanwhile. */
 async function watched<T extends object>(gateway: Gateway, work: () => Promise<T>): Promise<T & LongestTurn> {
   await gateway.order('watch');
   const done = await work();

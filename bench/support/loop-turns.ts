@@ -1,27 +1,32 @@
 /**
- * How long the event loop's turns last, and what processor time they take in this thread. A turn that is long blocks all others. Time
- * that the system gives to other processes counts as elapsed, and not as processor time.
+ * For how long the event loop is blocked, and what processor time this thread takes meanwhile. Time that the system gives to other
+ * processes counts as elapsed, and not as processor time.
+ *
+ * A timer of a millisecond looks at the clock. It does not keep the processor busy, since a thread that does waits longer for its next
+ * turn on a busy machine.
  */
 export interface LongestTurn {
+  /** Milliseconds between two looks, without the millisecond of the timer. */
   readonly elapsedMs: number;
   readonly cpuMs: number;
 }
 
-/** Watches every turn from now on, until the returned function is called; gives the greatest of each. */
+const timerMs = 1;
+
+/** Looks from now on, until the returned function is called; it gives the greatest of each. */
 export function watchTurns(): () => LongestTurn {
-  let [elapsedMs, cpuMs, over] = [0, 0, false];
+  let [elapsedMs, cpuMs] = [0, 0];
   let [at, cpu] = [performance.now(), threadCpuMs()];
-  const turn = (): void => {
+  const look = (): void => {
     const [now, spent] = [performance.now(), threadCpuMs()];
-    elapsedMs = Math.max(elapsedMs, now - at);
+    elapsedMs = Math.max(elapsedMs, now - at - timerMs);
     cpuMs = Math.max(cpuMs, spent - cpu);
     [at, cpu] = [now, spent];
-    if (!over) setImmediate(turn);
   };
-  setImmediate(turn);
+  const timer = setInterval(look, timerMs);
   return () => {
-    turn();
-    over = true;
+    look();
+    clearInterval(timer);
     return { elapsedMs, cpuMs };
   };
 }

@@ -34,18 +34,9 @@ export class NameClaims {
 
   /** Claims all names of a kind, or none. On failure the message names the conflict and its owner. */
   claim(kind: NamedKind): string | null {
-    const { key, names, tree } = kind;
-    const own = [names.type, names.connection, names.edge, names.filter, names.changes, names.change];
-    const types = new Map(own.map((name) => [name.toLowerCase(), key]));
-    if (types.size < own.length) return `two of its own type names are alike (${own.join(', ')})`;
-    for (const [shapeKey, name] of nameShapes(names.type, tree)) {
-      if (shapeKey === tree.root) continue;
-      const folded = name.toLowerCase();
-      const definition = tree.shapes[shapeKey]?.definition;
-      if (types.has(folded)) return `its type name ${name} is taken by itself`;
-      // A definition is one type in all kinds, so it belongs to none of them.
-      types.set(folded, definition === undefined ? key : `the definition ${definition}`);
-    }
+    const { key, names } = kind;
+    const types = knownTypes(kind);
+    if (typeof types === 'string') return types;
     for (const [name, owner] of types) {
       const holder = this.#types.get(name);
       if (holder === undefined || (holder === owner && owner !== key)) continue;
@@ -65,6 +56,37 @@ export class NameClaims {
     this.#subscriptions.set(names.subscription.toLowerCase(), key);
     return null;
   }
+}
+
+/** The folded type names of a kind, each with its owner: the kind or a definition. A message if two of them are alike. */
+type TypeNames = ReadonlyMap<string, string> | string;
+
+/** By tree: most kinds of a catalog are those of the one before. */
+const known = new WeakMap<FieldTree, { readonly of: string; readonly types: TypeNames }>();
+
+function knownTypes(kind: NamedKind): TypeNames {
+  const { key, names, tree } = kind;
+  const own = [names.type, names.connection, names.edge, names.filter, names.changes, names.change];
+  const of = [key, ...own].join();
+  const found = known.get(tree);
+  if (found?.of === of) return found.types;
+  const types = typesOf(kind, own);
+  known.set(tree, { of, types });
+  return types;
+}
+
+function typesOf({ key, names, tree }: NamedKind, own: readonly string[]): TypeNames {
+  const types = new Map(own.map((name) => [name.toLowerCase(), key]));
+  if (types.size < own.length) return `two of its own type names are alike (${own.join(', ')})`;
+  for (const [shapeKey, name] of nameShapes(names.type, tree)) {
+    if (shapeKey === tree.root) continue;
+    const folded = name.toLowerCase();
+    const definition = tree.shapes[shapeKey]?.definition;
+    if (types.has(folded)) return `its type name ${name} is taken by itself`;
+    // A definition is one type in all kinds, so it belongs to none of them.
+    types.set(folded, definition === undefined ? key : `the definition ${definition}`);
+  }
+  return types;
 }
 
 /** Name conflicts in a catalog, as diagnostics of the losing kinds. Empty for a catalog from assembleCatalog. */

@@ -7,6 +7,7 @@
  * Invariant: each question is answered once: by the thread, or with the error that ended it. The thread is started for questions only
  * and ends after a while without any, because it holds a schema of its own.
  */
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
@@ -135,6 +136,8 @@ class RunningThread {
     if (generation.id === this.#generation) return;
     const { kinds } = generation.catalog;
     const lacking = kinds.filter((kind) => this.#kinds.get(kind.key) !== kind);
+    // The turn of the request, in which the thread may have been started, ends first.
+    await setImmediate();
     await runSliced(this.#sendKinds(lacking));
     this.#post({ op: 'generation', keys: kinds.map(({ key }) => key) });
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));

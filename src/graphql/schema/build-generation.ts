@@ -58,6 +58,7 @@ export class GenerationBuilder {
     const { roots, types } = this.#static;
     const queries = new Set([...Object.keys(roots.before), ...Object.keys(roots.behind)]);
     const subscriptions = new Set<string>();
+    /** Types by name; null for the roots, which are made later. */
     const known = new Map(['Query', 'Subscription'].map((name): [string, GraphQLNamedType | null] => [name, null]));
     for (const type of Object.values(types).flat()) known.set(type.name, type);
     const clashes = new Map<string, string>();
@@ -67,14 +68,13 @@ export class GenerationBuilder {
       const root =
         Object.keys(part.roots.query).find((name) => queries.has(name)) ??
         Object.keys(part.roots.subscription).find((name) => subscriptions.has(name));
-      const own = Object.values(part.types).flat();
-      const type = own.find((each) => (known.get(each.name) ?? (known.has(each.name) ? null : each)) !== each);
+      const type = otherTypeOf(part, known);
       if (root !== undefined) clashes.set(key, `Another kind has the root field ${root}; ${key} is left out.`);
       else if (type !== undefined) clashes.set(key, `Another kind has the type ${type.name}; ${key} is left out.`);
       else {
         for (const name of Object.keys(part.roots.query)) queries.add(name);
         for (const name of Object.keys(part.roots.subscription)) subscriptions.add(name);
-        for (const each of own) known.set(each.name, each);
+        for (const some of Object.values(part.types)) for (const each of some) known.set(each.name, each);
       }
     }
     return clashes;
@@ -121,6 +121,20 @@ export class GenerationBuilder {
       schema: new CollectedSchema({ query, subscription, types: collection }),
     };
   }
+}
+
+/** A type of the part whose name another type has. */
+function otherTypeOf(
+  { types }: KindPart,
+  known: ReadonlyMap<string, GraphQLNamedType | null>,
+): GraphQLNamedType | undefined {
+  for (const some of Object.values(types)) {
+    for (const type of some) {
+      const other = known.get(type.name);
+      if (other !== undefined && other !== type) return type;
+    }
+  }
+  return undefined;
 }
 
 function rootType(name: string, fields: RootFields): GraphQLObjectType {
