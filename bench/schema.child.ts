@@ -22,8 +22,8 @@ import { openReader } from '../src/store/read/reader.ts';
 import { type LongestTurn, threadCpuMs, watchTurns } from './support/loop-turns.ts';
 
 /**
- * `refresh`: publishes the store's catalog. `watch` and `unwatch`: the turns between them. `build`: builds all descriptions from nothing, in
- * one piece. `heap`: what is in use with the last two generations, and with two that share nothing.
+ * `refresh`: publishes the store's catalog. `watch` and `unwatch`: the turns between them. `build`: builds all descriptions from nothing,
+ * in one piece. `heap`: the heap in use with the last two generations, and with two that share nothing.
  */
 export type SchemaOrder = 'refresh' | 'watch' | 'unwatch' | 'build' | 'heap';
 
