@@ -20,6 +20,7 @@ import { PreparedQueries, type QueryParameters } from '../graphql/prepared/prepa
 import type { Admission } from '../operation/admission.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { credentialsOf } from './credentials.ts';
+import { acceptedJsonType } from './negotiation/accepted-type.ts';
 import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
@@ -146,32 +147,8 @@ function answerType({ method, url, headers }: IncomingMessage): string | null {
   if (headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
   const length = Number(headers['content-length']);
   if (!(length > 0 && length <= mostBytes)) return null;
-  const accepted = acceptedType(headers.accept ?? '*/*');
+  const accepted = acceptedJsonType(headers.accept ?? null);
   return accepted === null ? null : `${accepted}; charset=utf-8`;
-}
-
-/** The media type that Yoga would choose: the first accepted type that it supports. Null when the choice is not certain. */
-function acceptedType(accept: string): string | null {
-  for (const each of accept.toLowerCase().replace(/\s/g, '').split(',')) {
-    const [type, ...parameters] = each.split(';');
-    if (parameters.some((parameter) => parameter.startsWith('charset='))) return null;
-    switch (type) {
-      case 'application/graphql-response+json':
-      case 'application/json':
-        return type;
-      case '*/*':
-      case 'application/*':
-        return 'application/json';
-      case 'text/event-stream':
-      case 'multipart/mixed':
-      case 'application/graphql+json':
-      case 'text/html':
-        continue;
-      default:
-        return null;
-    }
-  }
-  return null;
 }
 
 /** The query parameters of a body. Null for a malformed body and for one with further members such as `extensions`. */
