@@ -173,7 +173,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     };
   }
 
-  /** The resourceKeys of the kinds that the reads so far depend on. */
+  /** The resourceKeys of the kinds that the reads so far depend on; `*` when they may find rows of any kind. */
   get dependencies(): ReadonlySet<string> {
     return this.#dependencies;
   }

@@ -123,6 +123,7 @@ export async function ownerObjects(
   view: View,
   objectIds: readonly number[],
 ): Promise<readonly RelatedObjects[]> {
+  view.dependOnAnyKind();
   const rows = await lease.all(
     sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
       FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)} GROUP BY k.key`,
@@ -141,6 +142,7 @@ export async function ownersOf(
   objectIds: readonly number[],
   projection: Projection,
 ): Promise<OwnedPage[]> {
+  view.dependOnAnyKind();
   const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
     FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)}`;
@@ -162,7 +164,10 @@ function ownersFrom(objectIds: readonly number[]): Fragment {
 }
 
 function ofKinds(view: View, keys: readonly string[] | null): Fragment {
-  if (keys === null) return raw('1');
+  if (keys === null) {
+    view.dependOnAnyKind();
+    return raw('1');
+  }
   const ids = keys.flatMap((key) => view.get(key)?.kindId ?? []);
   return isIn(raw('e.kind'), ids.map(BigInt));
 }

@@ -26,10 +26,8 @@ export function countsOfAny(view: View): Fragment {
     `EXISTS (SELECT 1 FROM resource AS r
     WHERE r.cluster = o.cluster AND r.kind = o.kind AND r.rowset = o.rowset AND r.synced = 1)`,
   );
-  const kinds = view.all();
-  if (kinds.every(({ isWhole }) => isWhole)) return published;
-  const visible = kinds.filter(({ isWhole }) => isWhole).map(({ kindId }) => BigInt(kindId));
-  return all([isIn(raw('+o.kind'), visible), published]);
+  if (view.isWhole) return published;
+  return all([isIn(raw('+o.kind'), view.wholeKindIds().map(BigInt)), published]);
 }
 
 /**

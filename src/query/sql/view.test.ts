@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { noRows } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
+import type { Lease } from '../../store/types/lease.ts';
 import { all } from '../../store/types/sql.ts';
+import { countOwned, ownedObjects, ownerObjects, ownersOf } from '../read/relations.ts';
 import { countsOfAny, keptCount } from './counts.ts';
 import { KindTables } from './kind-tables.ts';
 import { filterSql } from './sql-filter.ts';
@@ -32,6 +34,28 @@ test('a view records the kinds that were asked for, also those that the store do
   view.get('pods');
   expect(view.get('nodes')).toBeUndefined();
   expect([...dependencies]).toEqual(['pods', 'nodes']);
+});
+
+test('a condition over rows of any kind records no kind; a read that may find any kind records `*`', async () => {
+  const dependencies = new Set<string>();
+  const view = new View(layouts, withoutSecrets, dependencies);
+  countsOfAny(view);
+  expect([...dependencies]).toEqual([]);
+
+  const lease = { all: async () => [] } as unknown as Lease;
+  const owner = [{ cluster: 'east', uid: 'u' }];
+  expect(await countOwned(lease, view, owner, { keys: ['pods'], limit: null })).toEqual([0]);
+  expect([...dependencies]).toEqual(['pods']);
+  for (const read of [
+    () => countOwned(lease, view, owner, { keys: null, limit: null }),
+    () => ownedObjects(lease, view, owner, null),
+    () => ownerObjects(lease, view, [1]),
+    () => ownersOf(lease, view, [1], 'whole'),
+  ]) {
+    dependencies.clear();
+    await read();
+    expect([...dependencies]).toEqual(['*']);
+  }
 });
 
 test('only a view makes a KindView', () => {

@@ -4,8 +4,8 @@
  *   lease -> readView(lease, scopes) -> view.get('pods') -> KindView -> KindTables -> SQL with `counts()`
  *
  * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's
- * scope does not compile. `dependencies` records the kinds that the operation requested: its answer changes only when one of
- * them does.
+ * scope does not compile. `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of
+ * any kind: the answer changes only when one of them does.
  */
 import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
@@ -41,13 +41,16 @@ export class KindView implements KindLayout {
   }
 }
 
+/** The dependency of a read that may find rows of any kind. */
+export const anyKind = '*';
+
 export class View {
   readonly #layouts: Layouts;
   readonly #scopes: Scopes;
   readonly #kinds = new Map<string, KindView>();
   readonly #dependencies: Set<string>;
 
-  /** @param dependencies collects the resourceKeys of the requested kinds. */
+  /** @param dependencies collects the resourceKeys of the requested kinds, and `anyKind`. */
   constructor(layouts: Layouts, scopes: Scopes = unrestricted, dependencies: Set<string> = new Set()) {
     this.#layouts = layouts;
     this.#scopes = scopes;
@@ -66,9 +69,19 @@ export class View {
     return kind;
   }
 
-  /** All kinds of the store, for reads that return rows of any kind. */
-  all(): readonly KindView[] {
-    return [...this.#layouts.keys()].flatMap((key) => this.get(key) ?? []);
+  /** Records that rows of any kind may be found: the dependencies get `*`. */
+  dependOnAnyKind(): void {
+    this.#dependencies.add(anyKind);
+  }
+
+  /** Does the caller see every row of every kind? */
+  get isWhole(): boolean {
+    return this.#scopes === unrestricted;
+  }
+
+  /** The ids of the kinds whose every row is visible, for conditions over several kinds. Records no dependency. */
+  wholeKindIds(): readonly number[] {
+    return [...this.#layouts].flatMap(([key, { kindId }]) => (this.#scopes.of(key).rows === 'all' ? [kindId] : []));
   }
 }
 
