@@ -1,9 +1,9 @@
 /** `portolan demo`: a simulated cluster in a thread of its own, and the gateway over it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/create-logger.ts';
+import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { startGateway } from './gateway.ts';
@@ -13,19 +13,19 @@ import { runUntilSignal } from './run-until-signal.ts';
 export async function demo(config: Config): Promise<number> {
   refuseUnlessLoopback(config.host);
   const log = createLogger(config.logLevel);
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-demo-'));
+  const folder = temporaryFolder('portolan-demo-');
   let closeCluster = async (): Promise<void> => {};
   return runUntilSignal(
     async () => {
       const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still });
       closeCluster = () => cluster.close();
-      const kubeconfig = join(folder, 'kubeconfig.yaml');
+      const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
       return startGateway(config, [{ name: 'demo', kubeconfig }], log);
     },
     async () => {
       await closeCluster();
-      rmSync(folder, { recursive: true, force: true });
+      folder.remove();
     },
   );
 }

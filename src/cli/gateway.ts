@@ -5,11 +5,10 @@
  *                   serves -> a catalog: remembered, or from the clusters -> first generation -> listening
  *   close        -> server and ingest together, then engine, readers and a temporary store
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
+import { temporaryFolder } from '../base/temporary-folder.ts';
 import { parsePath } from '../catalog/tree/path.ts';
 import type { Config } from '../config/options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
@@ -85,9 +84,9 @@ export async function startGateway(
 /** The file of `--data`, or one in a folder that is removed at the end. */
 function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
   if (data !== undefined) return data;
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
-  shutdown.add(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'portolan.db');
+  const folder = temporaryFolder('portolan-');
+  shutdown.add(() => folder.remove());
+  return join(folder.path, 'portolan.db');
 }
 
 /** Resolves when the ingest thread has opened the store. */

@@ -1,9 +1,9 @@
 /** `portolan schema`: the SDL of a cluster, or of some of its kinds. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { printSchema as printSdl } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
+import { temporaryFolder } from '../base/temporary-folder.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
 import type { Config } from '../config/options.ts';
@@ -59,13 +59,13 @@ async function* describeAll(clusters: readonly ClusterOptions[]): AsyncGenerator
 
 async function* describeDemo(): AsyncGenerator<readonly DescribedResource[]> {
   const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-schema-'));
+  const folder = temporaryFolder('portolan-schema-');
   try {
-    const kubeconfig = join(folder, 'kubeconfig.yaml');
+    const kubeconfig = join(folder.path, 'kubeconfig.yaml');
     writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
     yield* describeAll([{ name: 'demo', kubeconfig }]);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
     await cluster.close();
   }
 }

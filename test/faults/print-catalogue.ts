@@ -30,8 +30,8 @@ a seed gives the same run each time. After each commit it checks:
 - The change log has each event of the server once and in order.
 - Requests stay within their budget.
 
-After the faults end, all tables must be in step within bounded time and without another list. No connection, timer or row may be left over.
-Some runs include audits. An audit must find an event that no watch received, and must find nothing where the tables are right.
+After the faults end, all tables must be in step within bounded time and without another list. No connection, timer or row may be left
+over. Some runs include audits. An audit must find an event that no watch received, and must find nothing where the tables are right.
 
 The list below names \`test/model\` where the model plays the fault, both among others and alone.
 \`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays 500 seeds instead of 10,000. \`PORTOLAN_SEED=17\` plays one seed again.
