@@ -49,7 +49,7 @@ interface Step {
 type Quantifier = 'some' | 'none' | 'every';
 
 /** What the filters leave out: what is the same in all objects of a kind, and what may never be stored. */
-const withheld = /^(apiVersion$|kind$|metadata\.managedFields|data|stringData)\b/;
+const redacted = /^(apiVersion$|kind$|metadata\.managedFields|data|stringData)\b/;
 /** Steps that are written in GraphQL as they are in JSON. */
 const plainPath = /^(?!.*\bid\b)[A-Za-z][A-Za-z0-9]*(\[\])?(\.[A-Za-z][A-Za-z0-9]*(\[\])?)*$/;
 
@@ -149,7 +149,7 @@ function identity({ metadata: { namespace, name } }: KubeObject): string {
 
 function questionsAbout(kind: Kind, inputs: ReadonlySet<string>, objects: readonly KubeObject[]): readonly Question[] {
   const questions = kind.fields
-    .filter(({ path }) => plainPath.test(path) && !withheld.test(path))
+    .filter(({ path }) => plainPath.test(path) && !redacted.test(path))
     .flatMap(({ path, type }) => questionsAt(stepsOf(path), type, objects))
     .map(({ filter, ...rest }) => ({ filter: written(filter, inputs), ...rest }));
   const first = must(objects[0], 'a kind with objects');

@@ -94,7 +94,7 @@ export function podDescription(cluster: string): DescribedResource {
       { path: 'status.startTime', type: 'DateTime' },
       { path: 'spec.serviceAccountName', type: 'String' },
     ],
-    withheld: [],
+    redacted: [],
     diagnostics: [],
   };
 }

@@ -112,7 +112,7 @@ export class CatalogAssembler {
       tree,
       ...(first.description === undefined ? {} : { description: first.description }),
       printerColumns: first.printerColumns,
-      withheld: [...new Set(all.flatMap(({ withheld }) => withheld))].sort(),
+      redacted: [...new Set(all.flatMap(({ redacted }) => redacted))].sort(),
       clusters: all.map(({ cluster }) => cluster),
     };
     const hash = hashText(JSON.stringify(parts));

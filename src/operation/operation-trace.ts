@@ -2,7 +2,7 @@
  * The trace of an operation: its plans, and every statement if the caller requested an explanation. Statements are opaque to this
  * file.
  *
- *   follow(lease, place, work) -> work plans a list -> the plan is recorded, and the index advisor is notified
+ *   follow(lease, path, work) -> work plans a list -> the plan is recorded, and the index advisor is notified
  *                              -> work times out    -> the error gets a hint about the missing index
  */
 import { PortolanError } from '../base/errors.ts';
@@ -13,10 +13,10 @@ import type { Lease } from '../store/types/lease.ts';
 import { type IndexAdvisor, missingPaths } from './index-advisor.ts';
 
 /** The response path of a field: response keys and list indexes. Empty for a statement that serves several fields. */
-export type Place = readonly (string | number)[];
+export type ResponsePath = readonly (string | number)[];
 
 interface Planned {
-  readonly place: Place;
+  readonly path: ResponsePath;
   readonly note: PlanNote;
 }
 
@@ -53,15 +53,15 @@ export class OperationTrace {
   }
 
   /**
-   * Runs `work` for the field at `place`, with a lease that records plans and, for an explanation, statements.
+   * Runs `work` for the field at `path`, with a lease that records plans and, for an explanation, statements.
    * @throws PortolanError TIMEOUT with a hint about the missing index, and whatever else `work` throws.
    */
-  async follow<T>(lease: Lease, place: Place, work: (lease: Lease) => Promise<T>): Promise<T> {
+  async follow<T>(lease: Lease, path: ResponsePath, work: (lease: Lease) => Promise<T>): Promise<T> {
     const plans: PlanNote[] = [];
-    const traced = this.#explains ? { ...lease, ...this.#explaining(lease, place) } : { ...lease };
+    const traced = this.#explains ? { ...lease, ...this.#explaining(lease, path) } : { ...lease };
     observePlans(traced, (note) => {
       plans.push(note);
-      if (this.#planned.length < mostPlans) this.#planned.push({ place, note });
+      if (this.#planned.length < mostPlans) this.#planned.push({ path, note });
       this.#indexAdvisor.planned(note);
     });
     try {
@@ -76,8 +76,8 @@ export class OperationTrace {
   /** The distinct plans, in the order of planning. */
   plans(): readonly PlanShape[] {
     const shapes = new Map<string, PlanShape>();
-    for (const { place, note } of this.#planned) {
-      const shape = planShape(textOf(place), note);
+    for (const { path, note } of this.#planned) {
+      const shape = planShape(textOf(path), note);
       shapes.set(JSON.stringify(shape), shape);
     }
     return [...shapes.values()];
@@ -88,8 +88,8 @@ export class OperationTrace {
     return this.#explains ? { plans: this.plans(), statements: this.#statements } : null;
   }
 
-  #explaining(lease: Lease, place: Place): Pick<Lease, 'all' | 'fill'> {
-    return explaining(lease, this.#now, (statement) => this.#statements.push({ field: textOf(place), ...statement }));
+  #explaining(lease: Lease, path: ResponsePath): Pick<Lease, 'all' | 'fill'> {
+    return explaining(lease, this.#now, (statement) => this.#statements.push({ field: textOf(path), ...statement }));
   }
 }
 
@@ -107,8 +107,8 @@ export function planShape(field: string, note: PlanNote): PlanShape {
   };
 }
 
-function textOf(place: Place): string {
-  return place.join('.');
+function textOf(path: ResponsePath): string {
+  return path.join('.');
 }
 
 /** The error with a hint about the index that would make the read faster. */

@@ -18,7 +18,7 @@ import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import { OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
-import { OperationTrace, type Place } from './operation-trace.ts';
+import { OperationTrace, type ResponsePath } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
 /** A resource that is missing from an answer, because it is not synced yet. */
@@ -77,21 +77,21 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 
   /**
-   * Runs `work` for the field at `place` in the operation's snapshot. A detached operation uses a new snapshot for each call.
+   * Runs `work` for the field at `path` in the operation's snapshot. A detached operation uses a new snapshot for each call.
    * @throws PortolanError TIMEOUT after the end of the operation, and whatever else `work` throws.
    */
-  async read<T>(work: (lease: Lease, view: View) => Promise<T>, place: Place = []): Promise<T> {
+  async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath = []): Promise<T> {
     const options = this.signal === undefined ? {} : { signal: this.signal };
     if (this.#detached) {
       return this.source.reader.lease(async (lease) => {
         const view = await this.#view(lease);
-        return this.trace.follow(spreadable(lease), place, (traced) => work(traced, view));
+        return this.trace.follow(spreadable(lease), path, (traced) => work(traced, view));
       }, options);
     }
     if (this.#ended) throw endedError();
     this.#opening ??= this.#open(options);
     const { lease, view } = await this.#opening;
-    return this.trace.follow(lease, place, (traced) => work(traced, view));
+    return this.trace.follow(lease, path, (traced) => work(traced, view));
   }
 
   async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View }> {

@@ -9,8 +9,8 @@ import type { Dice } from './dice.ts';
 
 /** @param crds how many real CRDs to take at most. */
 export async function fuzzedKinds(dice: Dice, crds: number): Promise<readonly DescribedResource[]> {
-  // What is withheld never reaches the store, so the evaluator would see more than it has.
-  const builtIn = (await describeSimulatedKinds()).filter(({ withheld }) => withheld.length === 0);
+  // What is redacted never reaches the store, so the evaluator would see more than it has.
+  const builtIn = (await describeSimulatedKinds()).filter(({ redacted }) => redacted.length === 0);
   const custom = dice.sample(loadCrds(), crds).flatMap(({ crd }) => {
     const resource = resourceOfCrd(crd);
     return resource === null ? [] : [describeResource({ cluster: 'demo', resource, crd })];

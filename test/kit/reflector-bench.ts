@@ -113,7 +113,7 @@ export function describedPods(verbs: readonly string[] = ['list', 'watch']): Des
     shapeHash: 'shape',
     printerColumns: [],
     promoted: [],
-    withheld: [],
+    redacted: [],
     diagnostics: [],
   };
 }

@@ -17,7 +17,7 @@ export interface Described {
   readonly cluster?: string;
   readonly shapeHash?: string;
   readonly promoted?: readonly PromotedPath[];
-  readonly withheld?: readonly string[];
+  readonly redacted?: readonly string[];
 }
 
 export function describedResource(given: Described = {}): DescribedResource {
@@ -39,7 +39,7 @@ export function describedResource(given: Described = {}): DescribedResource {
     shapeHash: given.shapeHash ?? 'shape-1',
     printerColumns: [],
     promoted: given.promoted ?? [{ path: 'status.phase', type: 'String' }],
-    withheld: given.withheld ?? [],
+    redacted: given.redacted ?? [],
     diagnostics: [],
   };
 }

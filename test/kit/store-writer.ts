@@ -27,7 +27,7 @@ const described: DescribedResource = {
   shapeHash: 'shape',
   printerColumns: [],
   promoted: [{ path: 'status.phase', type: 'String' }],
-  withheld: [],
+  redacted: [],
   diagnostics: [],
 };
 

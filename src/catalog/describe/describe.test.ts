@@ -121,7 +121,7 @@ describe('describeResource from a CRD', () => {
 
   test('is plain data', () => {
     expect(JSON.parse(JSON.stringify(described))).toEqual(described);
-    expect(described).toMatchObject({ cluster: 'one', description: 'A Foo.', withheld: [], resource: foo });
+    expect(described).toMatchObject({ cluster: 'one', description: 'A Foo.', redacted: [], resource: foo });
   });
 
   test('has a shape hash that descriptions and columns do not change', () => {
@@ -213,9 +213,9 @@ describe('describeResource from OpenAPI', () => {
     expect(one.printerColumns.map(({ name }) => name)).toEqual(['Name', 'Age']);
   });
 
-  test('withholds the data of Secrets', () => {
+  test('redacts the data of Secrets', () => {
     const described = describeResource({ cluster: 'one', resource: resourceOf('', 'Secret', 'secrets'), schemas });
-    expect(described.withheld).toEqual(['data', 'stringData']);
+    expect(described.redacted).toEqual(['data', 'stringData']);
     expect(described.promoted).toContainEqual({ path: 'type', type: 'String', selectable: true });
   });
 

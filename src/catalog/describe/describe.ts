@@ -53,7 +53,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
     ...(source.description === undefined ? {} : { description: source.description }),
     printerColumns,
     promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
-    withheld: key === 'secrets' ? ['data', 'stringData'] : [],
+    redacted: key === 'secrets' ? ['data', 'stringData'] : [],
     diagnostics,
   };
 }

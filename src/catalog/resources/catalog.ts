@@ -53,7 +53,7 @@ export interface DescribedResource {
   /** Printer columns and selectable fields that are scalar, at most 12. */
   readonly promoted: readonly PromotedPath[];
   /** Paths whose values never reach the disk (`data` of Secrets). */
-  readonly withheld: readonly string[];
+  readonly redacted: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -83,7 +83,7 @@ export interface CatalogKind {
   readonly tree: FieldTree;
   readonly description?: string;
   readonly printerColumns: readonly PrinterColumn[];
-  readonly withheld: readonly string[];
+  readonly redacted: readonly string[];
   /** Names of the clusters that serve it, sorted. */
   readonly clusters: readonly string[];
   /** Changes exactly when the GraphQL types or answers of this kind may change. */

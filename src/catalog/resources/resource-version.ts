@@ -4,7 +4,7 @@
  */
 const comparable = /^[1-9][0-9]*$/;
 
-/** Negative, 0 or positive; null when the two can only be told apart. */
+/** Negative, 0 or positive; null when the two can only be compared for equality. */
 export function compareResourceVersions(a: string, b: string): number | null {
   if (a === b) return 0;
   if (!comparable.test(a) || !comparable.test(b)) return null;
@@ -12,7 +12,7 @@ export function compareResourceVersions(a: string, b: string): number | null {
   return a < b ? -1 : 1;
 }
 
-/** The newer of two where that can be told, otherwise the one that came last. */
+/** The newer of two where their order is known, otherwise the later received one. */
 export function laterResourceVersion(current: string | null, next: string): string {
   if (current === null) return next;
   return (compareResourceVersions(next, current) ?? 0) < 0 ? current : next;

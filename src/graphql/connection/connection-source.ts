@@ -10,7 +10,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
 import { missingFrom } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
-import type { Place } from '../../operation/operation-trace.ts';
+import type { ResponsePath } from '../../operation/operation-trace.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { countMatches } from '../../query/read/count.ts';
@@ -61,8 +61,8 @@ export function pageOf(
 export interface ListSettings {
   /** Values that the selection reads from each object. */
   readonly objectCost: number;
-  /** The field's place in the answer. */
-  readonly place?: Place;
+  /** The response path of the field. */
+  readonly path?: ResponsePath;
   /** Keys of kinds that may be missing as long as one of them is there. Default: no kind may be missing. */
   readonly optional?: ReadonlySet<string>;
 }
@@ -74,7 +74,7 @@ export class ListConnection implements ConnectionSource {
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
   readonly #optional: ReadonlySet<string>;
   readonly #objectCost: number;
-  readonly #place: Place;
+  readonly #path: ResponsePath;
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
   #aggregated: Aggregated | null = null;
@@ -83,11 +83,11 @@ export class ListConnection implements ConnectionSource {
     operation: Operation,
     plan: ListPlan,
     kinds: readonly CatalogKind[],
-    { objectCost, optional = new Set(), place = [] }: ListSettings,
+    { objectCost, optional = new Set(), path = [] }: ListSettings,
   ) {
     this.#operation = operation;
     this.#optional = optional;
-    this.#place = place;
+    this.#path = path;
     this.#objectCost = objectCost;
     this.#plan = plan;
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
@@ -98,7 +98,7 @@ export class ListConnection implements ConnectionSource {
    * @throws PortolanError CACHE_NOT_READY when a required kind has not been synced in any requested cluster, or no optional kind has.
    */
   async ready(): Promise<this> {
-    this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#place);
+    this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#path);
     await this.#ready;
     return this;
   }
@@ -142,7 +142,7 @@ export class ListConnection implements ConnectionSource {
 
   async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
     await this.ready();
-    return this.#operation.read(work, this.#place);
+    return this.#operation.read(work, this.#path);
   }
 
   async #checkReady(lease: Lease, view: View): Promise<void> {

@@ -262,13 +262,13 @@ class Planner {
     return this.#object({ kind, rows, path: [], level: 'object' }, type, sets);
   }
 
-  /** The parts that write the selected fields of the object at `place.path`. */
-  #object(place: Place, type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly RowPart[] {
+  /** The parts that write the selected fields of the object at `context.path`. */
+  #object(context: ObjectContext, type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly RowPart[] {
     const parts: RowPart[] = [];
     writeRow(this.#fields(type, sets), parts, (name, nodes) => {
       if (name === '__typename') return [constant(type.name)];
       const { plain, type: below } = this.#field(type, nodes[0]);
-      const { kind, rows, path } = place;
+      const { kind, rows, path } = context;
       if (plain.is === 'member') {
         if (plain.type.kind !== 'object' || !isObjectType(below)) {
           return [rows.value([...path, plain.name], this.#shape(plain.type, below, setsOf(nodes)))];
@@ -278,7 +278,7 @@ class Planner {
       }
       if (plain.is === 'flag') return [rows.value([...path, plain.name], { is: 'flag' })];
       // Only objects of kinds and their metadata have the fields below.
-      if (place.level === 'shape') throw new NotPlain();
+      if (context.level === 'shape') throw new NotPlain();
       switch (plain.is) {
         case 'identity':
           return identityParts(kind, plain.of, rows);
@@ -288,8 +288,8 @@ class Planner {
           const otherwise = JSON.stringify(apiVersionOf(kind.resource));
           return [rows.value(['apiVersion'], { is: 'leaf', type: 'String', otherwise })];
         }
-        case 'withheld':
-          return [constant(kind.withheld)];
+        case 'redacted':
+          return [constant(kind.redacted)];
         case 'metadata':
           if (!isObjectType(below)) throw new NotPlain();
           return this.#object({ kind, rows, path: ['metadata'], level: 'metadata' }, below, setsOf(nodes));
@@ -384,7 +384,7 @@ class Planner {
   }
 }
 
-interface Place {
+interface ObjectContext {
   readonly kind: CatalogKind;
   readonly rows: RowTemplate;
   readonly path: Names;

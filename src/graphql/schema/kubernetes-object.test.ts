@@ -136,9 +136,9 @@ test('columns as kubectl shows them', async () => {
   expect(bare.node.columns.map(({ value }: { value: unknown }) => value)).toEqual(['a', null, null, null]);
 });
 
-test('what is withheld is named and never there', async () => {
+test('what is redacted is named and never there', async () => {
   const { declare, sync, query } = engineFixture();
-  await declare({ ...widget(), withheld: ['spec.name'] });
+  await declare({ ...widget(), redacted: ['spec.name'] });
   await sync(widgets, [made({ name: 'a', spec: { name: 'secret', replicas: 1 } })]);
   const { data } = await query(
     '{ exampleComWidgets { nodes { redacted spec { name replicas } raw yaml value(path: "spec.name") } } }',

@@ -249,8 +249,8 @@ export function addKubernetesObject(builder: Builder): void {
         type: ['Path'],
         description: 'Paths whose values Portolan withholds and never stores.',
         nullable: { list: true, items: false },
-        extensions: facts({ plain: { is: 'withheld' } }),
-        resolve: ({ kind }) => [...kind.withheld],
+        extensions: facts({ plain: { is: 'redacted' } }),
+        resolve: ({ kind }) => [...kind.redacted],
       }),
       owners: t.field({
         type: 'KubernetesObjectConnection',

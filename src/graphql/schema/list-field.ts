@@ -15,7 +15,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
-import type { Place } from '../../operation/operation-trace.ts';
+import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { checkPage, defaultPageSize } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
@@ -97,7 +97,7 @@ export function list(
 ): Promise<ListConnection> {
   const { maxPageSize } = operation.source.limits;
   const plan = { ...listPlan(kinds, filter, args, maxPageSize), projection: projectionOfNodes(info) };
-  const settings = { objectCost: costOfNodes(info, maxPageSize), optional, place: placeOf(info) };
+  const settings = { objectCost: costOfNodes(info, maxPageSize), optional, path: pathOf(info) };
   return new ListConnection(operation, plan, kinds, settings).ready();
 }
 
@@ -147,7 +147,7 @@ function orderTerm(
 }
 
 /** The response keys down to a field. */
-function placeOf({ path }: GraphQLResolveInfo): Place {
+function pathOf({ path }: GraphQLResolveInfo): ResponsePath {
   const keys: (string | number)[] = [];
   for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.unshift(at.key);
   return keys;

@@ -35,7 +35,7 @@ export type PlainField =
       readonly is: 'identity';
       readonly of: 'id' | 'cluster' | 'namespace' | 'name' | 'uid' | 'resourceVersion';
     }
-  | { readonly is: 'apiVersion' | 'kind' | 'withheld' | 'metadata' | 'condition' }
+  | { readonly is: 'apiVersion' | 'kind' | 'redacted' | 'metadata' | 'condition' }
   /** The value of the map's entry under the argument `key`. */
   | { readonly is: 'entry'; readonly of: 'labels' | 'annotations' }
   /** A kind's list. */

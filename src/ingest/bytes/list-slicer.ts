@@ -60,12 +60,12 @@ const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byt
  * The scanner's state: before the list, between its members, in a member's value, between items, in an item, or after the
  * list.
  */
-type Place = 'start' | 'members' | 'value' | 'items' | 'item' | 'done';
+type SlicerState = 'start' | 'members' | 'value' | 'items' | 'item' | 'done';
 
 export class ListSlicer {
   readonly #maxBytes: number;
   readonly #members = new Map<string, string>();
-  #place: Place = 'start';
+  #state: SlicerState = 'start';
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -89,14 +89,14 @@ export class ListSlicer {
     const chunk = bytes.subarray();
     if (this.#collecting()) this.#from = 0;
     for (let at = 0; at < chunk.length; at += 1) {
-      if (this.#place === 'item') {
+      if (this.#state === 'item') {
         load(chunk);
         at = scan(at, chunk.length, 0, this.#scanned);
         if (at === -1) break;
-        this.#place = 'items';
+        this.#state = 'items';
         yield this.#takeItem(chunk, at + 1);
       } else if (this.#inString) at = this.#throughString(chunk, at);
-      else if (this.#place === 'items') this.#betweenItems(at, chunk[at] as number);
+      else if (this.#state === 'items') this.#betweenItems(at, chunk[at] as number);
       else this.#outside(chunk, at, chunk[at] as number);
     }
     if (this.#from === -1) return;
@@ -112,7 +112,7 @@ export class ListSlicer {
 
   /** The list's head. Throws a ProtocolError if the body ended early or was no list. */
   end(): ListHead {
-    if (this.#place !== 'done') {
+    if (this.#state !== 'done') {
       throw new ProtocolError('truncated', 'The list from the API server ended in the middle: ask again.');
     }
     const kind = textOf(parse(this.#members.get('kind')));
@@ -133,7 +133,7 @@ export class ListSlicer {
   }
 
   #collecting(): boolean {
-    return this.#place === 'item' || this.#place === 'value' || (this.#place === 'members' && this.#inString);
+    return this.#state === 'item' || this.#state === 'value' || (this.#state === 'members' && this.#inString);
   }
 
   /** Scans to the end of a string or of the chunk; returns the index of the last byte read. */
@@ -149,7 +149,7 @@ export class ListSlicer {
       if (byte === backslash) this.#escaped = true;
       else if (byte === quote) {
         this.#inString = false;
-        if (this.#place === 'members') this.#name = textOf(parse(this.#take(chunk, at + 1).toString('utf8')));
+        if (this.#state === 'members') this.#name = textOf(parse(this.#take(chunk, at + 1).toString('utf8')));
         return at;
       }
       at += 1;
@@ -160,25 +160,25 @@ export class ListSlicer {
   #betweenItems(at: number, byte: number): void {
     if (byte === comma || isSpace(byte)) return;
     if (byte === closeBracket) {
-      this.#place = 'members';
+      this.#state = 'members';
       this.#name = null;
       return;
     }
     if (byte !== openBrace) throw notJson();
-    this.#place = 'item';
+    this.#state = 'item';
     this.#scanned = openObject(1);
     this.#from = at;
   }
 
   #outside(chunk: Buffer, at: number, byte: number): void {
-    if (this.#place === 'value') {
+    if (this.#state === 'value') {
       this.#inValue(chunk, at, byte);
     } else if (isSpace(byte)) {
       return;
-    } else if (this.#place === 'start') {
+    } else if (this.#state === 'start') {
       if (byte !== openBrace) throw notJson();
-      this.#place = 'members';
-    } else if (this.#place === 'done') {
+      this.#state = 'members';
+    } else if (this.#state === 'done') {
       throw notJson();
     } else if (this.#awaitsValue) {
       this.#awaitsValue = false;
@@ -190,7 +190,7 @@ export class ListSlicer {
     } else if (byte === colon && this.#name !== null) {
       this.#awaitsValue = true;
     } else if (byte === closeBrace) {
-      this.#place = 'done';
+      this.#state = 'done';
     } else if (byte !== comma) {
       throw notJson();
     }
@@ -199,10 +199,10 @@ export class ListSlicer {
   #beginValue(at: number, byte: number): void {
     if (this.#name === 'items' && byte === openBracket) {
       this.#sawItems = true;
-      this.#place = 'items';
+      this.#state = 'items';
       return;
     }
-    this.#place = 'value';
+    this.#state = 'value';
     this.#from = at;
     this.#depth = byte === openBrace || byte === openBracket ? 1 : 0;
     this.#inString = byte === quote;
@@ -217,7 +217,7 @@ export class ListSlicer {
     } else if (byte === comma || byte === closeBrace) {
       const text = this.#take(chunk, at).toString('utf8').trim();
       this.#endValue(text);
-      if (byte === closeBrace) this.#place = 'done';
+      if (byte === closeBrace) this.#state = 'done';
     }
   }
 
@@ -229,7 +229,7 @@ export class ListSlicer {
     }
     this.#members.set(name, text);
     this.#name = null;
-    this.#place = 'members';
+    this.#state = 'members';
   }
 
   #keep(part: Buffer): void {

@@ -4,23 +4,23 @@ import { WakeTimer } from './wake-timer.ts';
 
 test('can be brought forward while somebody waits, and put off only by set', async () => {
   const clock = new ManualClock();
-  const alarm = new WakeTimer(clock);
+  const timer = new WakeTimer(clock);
   const stop = new AbortController();
-  await alarm.wait(stop.signal);
-  alarm.set(60_000);
+  await timer.wait(stop.signal);
+  timer.set(60_000);
   let rung = 0;
-  void alarm.wait(stop.signal).then(() => {
+  void timer.wait(stop.signal).then(() => {
     rung += 1;
   });
   await clock.advance(1000);
-  alarm.sooner(2000);
-  alarm.sooner(5000);
+  timer.sooner(2000);
+  timer.sooner(5000);
   await clock.advance(1999);
   expect(rung).toBe(0);
   await clock.advance(1);
   expect(rung).toBe(1);
-  alarm.set(1000);
-  const waiting = alarm.wait(stop.signal);
+  timer.set(1000);
+  const waiting = timer.wait(stop.signal);
   stop.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
   await settle();

@@ -7,7 +7,7 @@ import { silentLogger } from '../../base/log.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { ParseThread, ParseThreadLost } from './parse-thread.ts';
 
-const recipe = { names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] };
+const recipe = { names: { apiVersion: 'v1', kind: 'Pod' }, redacted: [], slots: [] };
 const never = new AbortController().signal;
 const dying = new URL(
   'data:text/javascript,import{parentPort}from"node:worker_threads";parentPort.postMessage({type:"ready"});parentPort.on("message",()=>process.exit(7))',

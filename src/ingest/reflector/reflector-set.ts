@@ -263,9 +263,9 @@ function failureOf(resource: string, failed: readonly Collection[]): Omit<Failin
 }
 
 /** The parts of a declaration that bodies and their requests depend on. */
-function meaningOf({ resource, shapeHash, withheld }: DescribedResource): string {
+function meaningOf({ resource, shapeHash, redacted }: DescribedResource): string {
   const { version, kind, namespaced, verbs } = resource;
-  return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...withheld].sort()]);
+  return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...redacted].sort()]);
 }
 
 /** The state of a resource's reflector. */

@@ -50,7 +50,7 @@ export class IngestHost {
   #catalogVersion = -1;
   #catalogMoved = false;
   #progressPlanned = false;
-  #told = '';
+  #sentProgress = '';
   #catalogTold = false;
   #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
@@ -177,7 +177,7 @@ export class IngestHost {
       .sleep(this.#catalogTold ? progressMs : 0, this.#stop.signal)
       .then(tell, () => {})
       .catch((error: unknown) => {
-        this.#context.log.error({ error: messageOf(error) }, 'progress could not be told');
+        this.#context.log.error({ error: messageOf(error) }, 'progress could not be sent');
       });
   }
 
@@ -185,8 +185,8 @@ export class IngestHost {
     const progress = this.progress();
     this.#catalogTold ||= progress.catalogKnown;
     const text = JSON.stringify(progress);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#sentProgress) return;
+    this.#sentProgress = text;
     const { log } = this.#context;
     if (progress.ready && !this.#wasReady) {
       const { resourcesTotal, objects } = progress;

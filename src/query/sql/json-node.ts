@@ -18,7 +18,7 @@ import { orderKey, parseExact } from '../../catalog/values/values.ts';
 import { any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 
 /** SQL expressions for one value of a document. `type`, `json` and `value` are null for an absent value. */
-export interface Place {
+export interface JsonValue {
   /** The JSON type in SQLite's terms: text, integer, real, true, false, null, object, array. */
   readonly type: Fragment;
   /** The value as JSON text. Integers of any size are exact. */
@@ -33,7 +33,7 @@ export interface Place {
 export interface JsonNode {
   /** JSON or null. */
   readonly document: Fragment;
-  readonly self: Place;
+  readonly self: JsonValue;
 }
 
 /** Makes table aliases that are distinct within one statement. */
@@ -46,10 +46,10 @@ export function countedAliases(prefix = 'e'): Aliases {
 
 /** A whole document. */
 export function documentNode(document: Fragment): JsonNode {
-  return { document, self: placeAt(document, '$') };
+  return { document, self: valueAtPath(document, '$') };
 }
 
-function placeAt(document: Fragment, path: string): Place {
+function valueAtPath(document: Fragment, path: string): JsonValue {
   return {
     type: sql`json_type(${document}, ${path})`,
     json: sql`(${document} -> ${path})`,
@@ -62,11 +62,11 @@ function placeAt(document: Fragment, path: string): Place {
  * The expression that `use` makes of the value at `steps`. A `where` step becomes a scalar subquery around the remaining steps.
  * It selects the first matching element of the list.
  */
-export function withPlace(
+export function withValue(
   node: JsonNode,
   steps: readonly PathStep[],
   aliases: Aliases,
-  use: (place: Place) => Fragment,
+  use: (value: JsonValue) => Fragment,
 ): Fragment {
   if (steps.length === 0) return use(node.self);
   let path = '$';
@@ -84,50 +84,50 @@ export function withPlace(
       case 'where': {
         const element = aliases();
         const object = sql`CASE ${element}.type WHEN 'object' THEN ${element}.value END`;
-        const found = withPlace(documentNode(sql`${element}.value`), steps.slice(index + 1), aliases, use);
+        const found = withValue(documentNode(sql`${element}.value`), steps.slice(index + 1), aliases, use);
         return sql`(SELECT ${found} FROM jsonb_each(${node.document}, ${path}) AS ${element} WHERE ${isElement(element)}
-          AND ${hasText(placeAt(object, `$.${JSON.stringify(step.field)}`), step.value)} LIMIT 1)`;
+          AND ${hasText(valueAtPath(object, `$.${JSON.stringify(step.field)}`), step.value)} LIMIT 1)`;
       }
       case 'each':
         throw new Error('invariant broken: a path of a filter or an order has no step over every element');
     }
   }
-  return use(placeAt(node.document, path));
+  return use(valueAtPath(node.document, path));
 }
 
-/** Like withPlace, through `each` steps: the least or greatest of the expressions that `use` makes; null without values. */
+/** Like withValue, through `each` steps: the least or greatest of the expressions that `use` makes; null without values. */
 export function withExtreme(
   node: JsonNode,
   steps: readonly PathStep[],
   aliases: Aliases,
   extreme: 'min' | 'max',
-  use: (place: Place) => Fragment,
+  use: (value: JsonValue) => Fragment,
 ): Fragment {
   const each = steps.findIndex((step) => step.kind === 'each');
-  if (each < 0) return withPlace(node, steps, aliases, use);
-  return withPlace(node, steps.slice(0, each), aliases, (list) => {
+  if (each < 0) return withValue(node, steps, aliases, use);
+  return withValue(node, steps.slice(0, each), aliases, (list) => {
     const alias = aliases();
     const inner = withExtreme(elementNode(list, alias), steps.slice(each + 1), aliases, extreme, use);
     return sql`(SELECT ${raw(extreme)}(${inner}) FROM ${list.members} AS ${alias} WHERE ${isElement(alias)})`;
   });
 }
 
-/** The condition that some element of the list at `place` satisfies `condition`. */
-export function someElement(place: Place, aliases: Aliases, condition: (element: JsonNode) => Fragment): Fragment {
+/** The condition that some element of the list at `value` satisfies `condition`. */
+export function someElement(value: JsonValue, aliases: Aliases, condition: (element: JsonNode) => Fragment): Fragment {
   const alias = aliases();
-  const holds = condition(elementNode(place, alias));
-  return sql`EXISTS (SELECT 1 FROM ${place.members} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
+  const holds = condition(elementNode(value, alias));
+  return sql`EXISTS (SELECT 1 FROM ${value.members} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
 }
 
-/** The current row of `alias`, as an element of the list at `place`. */
-function elementNode(place: Place, alias: Fragment): JsonNode {
+/** The current row of `alias`, as an element of the list at `value`. */
+function elementNode(value: JsonValue, alias: Fragment): JsonNode {
   const container = sql`CASE WHEN ${alias}.type IN ('object', 'array') THEN ${alias}.value END`;
   return {
     document: container,
     self: {
       type: sql`${alias}.type`,
       // `jsonb_each` has no JSON text for a scalar, and its value loses the digits that SQLite's numbers cannot hold.
-      json: sql`(${place.json} -> ('$[' || ${alias}.key || ']'))`,
+      json: sql`(${value.json} -> ('$[' || ${alias}.key || ']'))`,
       value: sql`${alias}.value`,
       members: sql`jsonb_each(${container})`,
     },
@@ -140,18 +140,18 @@ function isElement(alias: Fragment): Fragment {
 }
 
 /** The condition that there is a value, and it is not null. */
-export function isThere(place: Place): Fragment {
-  return sql`coalesce(${place.type} <> 'null', 0)`;
+export function isThere(value: JsonValue): Fragment {
+  return sql`coalesce(${value.type} <> 'null', 0)`;
 }
 
 /** The condition that scalarText (src/catalog/paths/value-at.ts) of the value is `text`. It may be null instead of false. */
-function hasText(place: Place, text: string): Fragment {
-  const alternatives = [sql`CASE ${place.type} WHEN 'text' THEN ${place.value} END = ${text}`];
-  if (text === 'true' || text === 'false') alternatives.push(sql`${place.type} = ${text}`);
+function hasText(value: JsonValue, text: string): Fragment {
+  const alternatives = [sql`CASE ${value.type} WHEN 'text' THEN ${value.value} END = ${text}`];
+  if (text === 'true' || text === 'false') alternatives.push(sql`${value.type} = ${text}`);
   const key = numberKeyOf(text);
   if (key !== null) {
     alternatives.push(
-      sql`CASE WHEN ${place.type} IN ('integer', 'real') THEN order_key('JSON', ${place.json}) END = ${key}`,
+      sql`CASE WHEN ${value.type} IN ('integer', 'real') THEN order_key('JSON', ${value.json}) END = ${key}`,
     );
   }
   return any(alternatives);

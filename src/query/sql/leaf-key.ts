@@ -6,49 +6,49 @@
  *   - real numbers, because SQLite's parsing of decimals may differ in the last bit
  *   - texts with \u escapes, because a lone surrogate counts as U+FFFD
  *
- *   keyOf(place, 'Boolean')   CASE json_type(b.body, '$."spec"."n"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END
+ *   keyOf(value, 'Boolean')   CASE json_type(b.body, '$."spec"."n"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import { type Fragment, sql } from '../../store/types/sql.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
-import type { Place } from './json-node.ts';
+import type { JsonValue } from './json-node.ts';
 
-/** The key of the value at this place; null where the value has no key of this type. */
-export function keyOf(place: Place, type: LeafType): Fragment {
-  const slow = sql`order_key(${type}, ${place.json})`;
-  const whole = sql`CASE typeof(${place.value}) WHEN 'integer' THEN ${place.value} END`;
+/** The key of the value at a path; null where the value has no key of this type. */
+export function keyOf(value: JsonValue, type: LeafType): Fragment {
+  const slow = sql`order_key(${type}, ${value.json})`;
+  const whole = sql`CASE typeof(${value.value}) WHEN 'integer' THEN ${value.value} END`;
   switch (type) {
     case 'String':
-      return sql`CASE ${place.type} WHEN 'text' THEN
-        CASE WHEN instr(${place.json}, '\\u') = 0 THEN ${place.value} ELSE ${slow} END END`;
+      return sql`CASE ${value.type} WHEN 'text' THEN
+        CASE WHEN instr(${value.json}, '\\u') = 0 THEN ${value.value} ELSE ${slow} END END`;
     case 'Boolean':
-      return sql`CASE ${place.type} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`;
+      return sql`CASE ${value.type} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`;
     case 'Int':
-      return sql`CASE ${place.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} END`;
+      return sql`CASE ${value.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} END`;
     case 'Int64':
-      return sql`CASE ${place.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} WHEN 'text' THEN ${slow} END`;
+      return sql`CASE ${value.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} WHEN 'text' THEN ${slow} END`;
     case 'Float':
-      return sql`CASE WHEN ${place.type} IN ('integer', 'real') THEN ${slow} END`;
+      return sql`CASE WHEN ${value.type} IN ('integer', 'real') THEN ${slow} END`;
     case 'DateTime':
     case 'Duration':
     case 'IP':
-      return sql`CASE ${place.type} WHEN 'text' THEN ${slow} END`;
+      return sql`CASE ${value.type} WHEN 'text' THEN ${slow} END`;
     case 'Quantity':
     case 'IntOrString':
-      return sql`CASE WHEN ${place.type} IN ('text', 'integer', 'real') THEN ${slow} END`;
+      return sql`CASE WHEN ${value.type} IN ('text', 'integer', 'real') THEN ${slow} END`;
     case 'JSON':
-      return sql`CASE WHEN ${place.type} IN ('text', 'integer', 'real', 'true', 'false') THEN ${slow} END`;
+      return sql`CASE WHEN ${value.type} IN ('text', 'integer', 'real', 'true', 'false') THEN ${slow} END`;
   }
 }
 
 /**
- * The text at this place, for comparison with `needles`; null for a value that is not a string. Lone surrogates may appear in
+ * The text at a path, for comparison with `needles`; null for a value that is not a string. Lone surrogates may appear in
  * SQLite's encoding, which equals no needle. Only a needle with U+FFFD could match one, so then the text goes through keyOf.
  */
-export function textOf(place: Place, needles: readonly string[]): Fragment {
-  if (needles.some((needle) => needle.includes('\ufffd'))) return keyOf(place, 'String');
-  return sql`CASE ${place.type} WHEN 'text' THEN ${place.value} END`;
+export function textOf(value: JsonValue, needles: readonly string[]): Fragment {
+  if (needles.some((needle) => needle.includes('\ufffd'))) return keyOf(value, 'String');
+  return sql`CASE ${value.type} WHEN 'text' THEN ${value.value} END`;
 }
 
 /** A key as a parameter. Whole numbers are bound as integers, because columns store them as integers. */

@@ -24,7 +24,7 @@ import type { AggregatePlan, GroupResult, Leaf, Measured } from '../plan/aggrega
 import type { Filter } from '../plan/filter.ts';
 import { rowCost } from '../plan/scan-budget.ts';
 import type { AccessPath } from './access-path.ts';
-import { documentNode, withPlace } from './json-node.ts';
+import { documentNode, withValue } from './json-node.ts';
 import { KindTables } from './kind-tables.ts';
 import { keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
@@ -198,14 +198,14 @@ function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | n
   const [next] = below;
   if (next === undefined || below.some(({ kind }) => kind === 'each' || kind === 'where')) {
     return {
-      json: withPlace(tables.body(), toList, tables.aliases, (place) => place.json),
+      json: withValue(tables.body(), toList, tables.aliases, (value) => value.json),
       below: pathOf(steps.slice(first)).text,
     };
   }
   // Each element has one value. SQLite extracts these values, which avoids passing whole elements as JSON.
   const element = tables.aliases();
-  const json = withPlace(tables.body(), toList, tables.aliases, (list) => {
-    const value = withPlace(documentNode(sql`${element}.value`), below, tables.aliases, (place) => place.json);
+  const json = withValue(tables.body(), toList, tables.aliases, (list) => {
+    const value = withValue(documentNode(sql`${element}.value`), below, tables.aliases, (value) => value.json);
     const isContainer = next.kind === 'index' ? sql`${element}.type = 'array'` : sql`${element}.type = 'object'`;
     return sql`(SELECT json_group_array(${value}) FROM ${list.members} AS ${element} WHERE typeof(${element}.key) = 'integer' AND ${isContainer})`;
   });
@@ -227,7 +227,7 @@ function singleKey(tables: KindTables, { path, type }: Leaf): Fragment {
   if (isLabel && type === 'String') {
     return sql`(SELECT ${labelOf(label.key)} FROM object AS l WHERE l.id = ${tables.column('id')})`;
   }
-  return withPlace(tables.body(), path.steps, tables.aliases, (place) => sql`(${keyOf(place, type)})`);
+  return withValue(tables.body(), path.steps, tables.aliases, (value) => sql`(${keyOf(value, type)})`);
 }
 
 /** Are the keys 64-bit integers, which are summed in two halves? */

@@ -21,7 +21,7 @@ import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.t
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { foldable } from '../evaluate/matches.ts';
 import { type CompareOperator, type Filter, isTextOperator, type LabelRequirement } from '../plan/filter.ts';
-import { isThere, type JsonNode, someElement, withPlace } from './json-node.ts';
+import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
@@ -45,10 +45,10 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
     case 'compare':
       return comparison(tables, filter, element);
     case 'exists':
-      return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, isThere);
+      return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, isThere);
     case 'some':
-      return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, (place) =>
-        someElement(place, tables.aliases, (inner) => condition(tables, filter.of, inner)),
+      return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
+        someElement(value, tables.aliases, (inner) => condition(tables, filter.of, inner)),
       );
     case 'labels':
       return all(filter.requirements.map((requirement) => labelCondition(tables, requirement)));
@@ -85,10 +85,10 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
   const column = element === null ? tables.keyColumn(filter.path, type) : null;
   if (column !== null) return compare(sql`+${column}`, true);
   const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
-  return withPlace(element ?? tables.body(), filter.path.steps, tables.aliases, (place) =>
+  return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
     type === 'String' && !ranged
-      ? compare(textOf(place, keys.map(String)), false)
-      : compare(sql`(${keyOf(place, type)})`, true),
+      ? compare(textOf(value, keys.map(String)), false)
+      : compare(sql`(${keyOf(value, type)})`, true),
   );
 }
 
@@ -97,8 +97,8 @@ function pattern(tables: KindTables, { path, values, ignoreCase }: Comparison, e
     sql`matches_pattern(${String(values[0])}, ${ignoreCase ? 1n : 0n}, ${text})`;
   const column = element === null ? tables.keyColumn(path, 'String') : null;
   if (column !== null) return found(column);
-  return withPlace(element ?? tables.body(), path.steps, tables.aliases, (place) =>
-    found(sql`(${keyOf(place, 'String')})`),
+  return withValue(element ?? tables.body(), path.steps, tables.aliases, (value) =>
+    found(sql`(${keyOf(value, 'String')})`),
   );
 }
 

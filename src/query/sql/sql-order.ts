@@ -44,8 +44,8 @@ export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], b
       expression:
         (rank === undefined ? null : rankSql(tables, rank)) ??
         (natural === true ? null : tables.keyColumn(path, type)) ??
-        withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (place) => {
-          const key = sql`(${keyOf(place, type)})`;
+        withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (value) => {
+          const key = sql`(${keyOf(value, type)})`;
           return natural === true ? sql`natural_key(${key})` : key;
         }),
       type,

@@ -14,23 +14,23 @@ import type { Redaction } from './redaction.ts';
 export interface ReceivedObject extends IndexedMetadata {
   /** The object as JSON, with apiVersion and kind. */
   readonly text: string;
-  /** Without what is withheld. */
+  /** The parsed object without its redacted paths. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Places to remove from the text, beside those that the redaction's SQL removes. */
-  readonly withheldPlaces: readonly string[];
+  /** SQLite paths to remove from the text, besides those that the redaction's SQL removes. */
+  readonly redactedPaths: readonly string[];
 }
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
 export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
-  // The caller's own value is not to be changed, so where something is withheld the text is parsed once more.
-  const parsed = incoming.value === undefined || redaction.withholds ? parse(incoming.text) : incoming.value;
-  const withheldPlaces = redaction.withholds ? redaction.redact(parsed) : [];
+  // The caller's value must not be changed. So where something is redacted, the text is parsed again.
+  const parsed = incoming.value === undefined || redaction.redacts ? parse(incoming.text) : incoming.value;
+  const redactedPaths = redaction.redacts ? redaction.redact(parsed) : [];
   const value = asRecord(parsed);
   if (value === null) throw invalid('has no metadata');
   return {
     text: withKind(incoming.text, value, names),
     value,
-    withheldPlaces,
+    redactedPaths,
     ...readMetadata(value['metadata'], incoming),
   };
 }

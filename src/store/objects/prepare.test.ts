@@ -25,10 +25,10 @@ const tables = ['object', 'object_by_uid', 'body', 'object_by_label', 'edge', 'p
 type Way = 'beside' | 'here' | 'plain';
 
 /** All rows that a first sync of these texts leaves, as SQL literals. */
-async function stored(texts: readonly string[], withheld: readonly string[], way: Way): Promise<unknown> {
+async function stored(texts: readonly string[], redacted: readonly string[], way: Way): Promise<unknown> {
   const file = storeFile();
   const writer = openWriter(file, { checkpoints: 'inline' });
-  const replace = writer.replace(writer.declare(describedResource({ promoted, withheld })));
+  const replace = writer.replace(writer.declare(describedResource({ promoted, redacted })));
   if (way === 'beside') {
     const recipe = JSON.parse(JSON.stringify(replace.recipe)) as NonNullable<typeof replace.recipe>;
     const preparer = new Preparer(recipe);
@@ -83,15 +83,15 @@ test.each([
   ['nothing', []],
   ['fixed paths', ['data', 'spec.n']],
   ['paths through lists', ['data', 'list[].token']],
-])('with %s withheld, what another thread made ready is stored as the texts are', async (_, withheld) => {
+])('with %s redacted, what another thread made ready is stored as the texts are', async (_, redacted) => {
   const texts = [
     ...odd,
     ...Array.from({ length: 40 }, (__, index) => pod({ name: `p${index % 37}`, rv: index + 1 }).text),
   ];
-  const plain = await stored(texts, withheld, 'plain');
-  expect(await stored(texts, withheld, 'beside')).toEqual(plain);
-  expect(await stored(texts, withheld, 'here')).toEqual(plain);
-  if (withheld.length > 0) expect(JSON.stringify(plain)).not.toContain('hidden');
+  const plain = await stored(texts, redacted, 'plain');
+  expect(await stored(texts, redacted, 'beside')).toEqual(plain);
+  expect(await stored(texts, redacted, 'here')).toEqual(plain);
+  if (redacted.length > 0) expect(JSON.stringify(plain)).not.toContain('hidden');
 });
 
 test('any objects: the same rows', async () => {
@@ -102,10 +102,10 @@ test('any objects: the same rows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(object, { minLength: 1, maxLength: 12 }), async (objects) => {
       const texts = objects.map(({ name, rv, rest }) => pod({ name, rv, rest }).text);
-      for (const withheld of [[], ['data']]) {
-        const plain = await stored(texts, withheld, 'plain');
-        expect(await stored(texts, withheld, 'beside')).toEqual(plain);
-        expect(await stored(texts, withheld, 'here')).toEqual(plain);
+      for (const redacted of [[], ['data']]) {
+        const plain = await stored(texts, redacted, 'plain');
+        expect(await stored(texts, redacted, 'beside')).toEqual(plain);
+        expect(await stored(texts, redacted, 'here')).toEqual(plain);
       }
     }),
     { numRuns: 10 },
@@ -113,7 +113,7 @@ test('any objects: the same rows', async () => {
 });
 
 test('bytes that are no UTF-8 are stored as the text that is made of them', () => {
-  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] });
+  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, redacted: [], slots: [] });
   const json = (byte: string): Buffer =>
     Buffer.from(`{"metadata":{"name":"n","uid":"u","resourceVersion":"1","labels":{"a":"${byte}"}}}`, 'latin1');
   const [prepared] = preparer.prepare([{ text: json('\xff').toString(), bytes: json('\xff') }]);
@@ -131,7 +131,7 @@ test.each([
   '{}',
   '{"metadata":{"name":1,"uid":"u","resourceVersion":"1"}}',
 ])('%s is refused', (text) => {
-  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, withheld: [], slots: [] });
+  const preparer = new Preparer({ names: { apiVersion: 'v1', kind: 'Pod' }, redacted: [], slots: [] });
   expect(() => preparer.prepare([{ text }])).toThrow(/The API server sent an object that/);
 });
 

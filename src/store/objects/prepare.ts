@@ -71,7 +71,7 @@ export class Preparer {
   constructor(recipe: Recipe, database: Database = new Database(':memory:')) {
     this.recipe = recipe;
     this.#database = database;
-    this.#redaction = createRedaction(recipe.withheld);
+    this.#redaction = createRedaction(recipe.redacted);
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
     const paths: (readonly string[])[] = [...always];
@@ -96,13 +96,13 @@ export class Preparer {
     return objects.map((object) => this.#find(object) ?? readIncoming(object, names, this.#redaction));
   }
 
-  /** Null where the writer must see the text itself: SQLite refuses it, or what is withheld depends on the object. Throws INVALID. */
+  /** Null where the writer needs the text itself: SQLite refuses it, or the redacted paths depend on the object. Throws INVALID. */
   prepare(objects: readonly IncomingObject[]): readonly (PreparedObject | null)[] {
     return this.read(objects).map((object) => {
       if ('body' in object) return object;
-      const body = object.withheldPlaces.length > 0 ? null : this.#toJsonb(this.#bodySql, object.text);
+      const body = object.redactedPaths.length > 0 ? null : this.#toJsonb(this.#bodySql, object.text);
       if (body === null) return null;
-      const { text: _, value: __, withheldPlaces: ___, ...indexed } = object;
+      const { text: _, value: __, redactedPaths: ___, ...indexed } = object;
       return { ...indexed, keys: keysAt(this.#slots, object), body };
     });
   }
@@ -110,7 +110,7 @@ export class Preparer {
   /** The object with what is found in its bytes; null when it needs more care. */
   #find(object: IncomingObject): PreparedObject | null {
     const { value, uid, resourceVersion } = object;
-    if (this.#redaction.withholds || value !== undefined || uid !== undefined || resourceVersion !== undefined)
+    if (this.#redaction.redacts || value !== undefined || uid !== undefined || resourceVersion !== undefined)
       return null;
     const encoded = encodeJsonb(object.bytes ?? Buffer.from(object.text));
     if (encoded === null) return null;

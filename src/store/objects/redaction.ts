@@ -20,16 +20,16 @@ export const droppedPaths: readonly (readonly string[])[] = [
 export interface Redaction {
   /** An SQL expression of JSONB over one parameter, the text. */
   readonly sql: string;
-  /** The paths that are withheld beyond what is always dropped. */
-  readonly withheld: readonly string[];
+  /** The redacted paths of the kind, without those that are dropped from every kind. */
+  readonly redacted: readonly string[];
   /** Are there any? */
-  readonly withholds: boolean;
+  readonly redacts: boolean;
   /**
-   * Removes the withheld paths from a parsed object, so that nothing is indexed of them. Returns those places, as SQLite writes
-   * them, which `sql` cannot name because they depend on the object.
+   * Removes the redacted paths from a parsed object, so that nothing is indexed of them. Returns the SQLite paths that `sql` does
+   * not contain, because they depend on the object: those through lists.
    */
   redact(value: unknown): readonly string[];
-  /** The text without what is withheld, for texts that SQLite refuses; null when that cannot be done. */
+  /** The text without what is redacted, for texts that SQLite refuses; null when that cannot be done. */
   inJavaScript(text: string): string | null;
 }
 
@@ -45,30 +45,30 @@ function sqlitePath(path: Path): string | null {
   return text;
 }
 
-export function createRedaction(withheld: readonly string[]): Redaction {
-  const paths = withheld.map((text) => parsePath(text));
+export function createRedaction(redacted: readonly string[]): Redaction {
+  const paths = redacted.map((text) => parsePath(text));
   const fixed = paths.map(sqlitePath).filter((path) => path !== null);
   const varying = paths.filter((path) => sqlitePath(path) === null);
   const sql = `jsonb_remove(?, ${[...always, ...fixed].map((path) => `'${path.replaceAll("'", "''")}'`).join(', ')})`;
   return {
     sql,
-    withheld,
-    withholds: paths.length > 0,
+    redacted,
+    redacts: paths.length > 0,
     redact(value) {
       // From the back, so that removing one element does not move another.
-      const places = varying.flatMap((path) => expand(path.steps, value)).reverse();
-      for (const place of places) removeAt(value, place);
-      for (const path of paths) for (const place of expand(path.steps, value)) removeAt(value, place);
-      return places.map(placeToSqlite);
+      const found = varying.flatMap((path) => expand(path.steps, value)).reverse();
+      for (const each of found) removeAt(value, each);
+      for (const path of paths) for (const each of expand(path.steps, value)) removeAt(value, each);
+      return found.map(toSqlitePath);
     },
     inJavaScript(text) {
       try {
         const value = parseKeepingDigits(text);
-        for (const place of droppedPaths) removeAt(value, place);
-        for (const path of paths) for (const place of expand(path.steps, value).reverse()) removeAt(value, place);
+        for (const path of droppedPaths) removeAt(value, path);
+        for (const path of paths) for (const each of expand(path.steps, value).reverse()) removeAt(value, each);
         return JSON.stringify(value);
       } catch (error) {
-        // Too deep for a recursive walk. Nothing is withheld from most kinds, so their text may stay as it came.
+        // Too deep for a recursive walk. Nothing is redacted from most kinds, so their text may stay as it came.
         if (error instanceof RangeError) return paths.length === 0 ? text : null;
         throw error;
       }
@@ -76,30 +76,31 @@ export function createRedaction(withheld: readonly string[]): Redaction {
   };
 }
 
-type Place = readonly (string | number)[];
+/** A path to one value: member names and list indexes. */
+type ConcretePath = readonly (string | number)[];
 
-/** The places in `value` that the steps lead to. */
-function expand(steps: readonly PathStep[], value: unknown, place: Place = []): Place[] {
+/** The concrete paths of the values in `value` that the steps lead to. */
+function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath = []): ConcretePath[] {
   const [step, ...rest] = steps;
-  if (step === undefined) return [place];
+  if (step === undefined) return [path];
   if (step.kind === 'each' || step.kind === 'where') {
     if (!Array.isArray(value)) return [];
     return value.flatMap((item: unknown, index) => {
       if (step.kind === 'where' && property(item, step.field) !== step.value) return [];
-      return expand(rest, item, [...place, index]);
+      return expand(rest, item, [...path, index]);
     });
   }
   if (step.kind === 'index') {
     const item: unknown = Array.isArray(value) ? value[step.index] : undefined;
-    return item === undefined ? [] : expand(rest, item, [...place, step.index]);
+    return item === undefined ? [] : expand(rest, item, [...path, step.index]);
   }
   const name = step.kind === 'field' ? step.name : step.key;
   const next = property(value, name);
-  return next === undefined ? [] : expand(rest, next, [...place, name]);
+  return next === undefined ? [] : expand(rest, next, [...path, name]);
 }
 
-function placeToSqlite(place: Place): string {
-  return `$${place.map((part) => (typeof part === 'number' ? `[${part}]` : `.${quoted(part)}`)).join('')}`;
+function toSqlitePath(path: ConcretePath): string {
+  return `$${path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${quoted(part)}`)).join('')}`;
 }
 
 function quoted(name: string): string {
@@ -111,10 +112,10 @@ function property(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-function removeAt(value: unknown, place: Place): void {
+function removeAt(value: unknown, path: ConcretePath): void {
   let holder = value;
-  for (const part of place.slice(0, -1)) holder = property(holder, String(part));
-  const last = place.at(-1);
+  for (const part of path.slice(0, -1)) holder = property(holder, String(part));
+  const last = path.at(-1);
   if (last === undefined || typeof holder !== 'object' || holder === null) return;
   if (Array.isArray(holder) && typeof last === 'number') holder.splice(last, 1);
   else delete (holder as Record<string, unknown>)[String(last)];

@@ -67,7 +67,7 @@ export class FirstSync implements Replace {
   get recipe(): Recipe {
     const { names, redaction, kind } = this.#context.resources.of(this.#handle);
     const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
-    return { names, withheld: redaction.withheld, slots };
+    return { names, redacted: redaction.redacted, slots };
   }
 
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void {

@@ -64,9 +64,9 @@ test('a description is kept once, and goes with the last collection', async () =
   writer.close();
 });
 
-test('what is withheld from now on goes from every namespace', async () => {
+test('what is redacted from now on goes from every namespace', async () => {
   const { writer } = await twoNamespaces();
-  writer.declare(describedResource({ withheld: ['status'] }), 'a');
+  writer.declare(describedResource({ redacted: ['status'] }), 'a');
   expect(writer.states().map(({ synced }) => synced)).toEqual([false, false]);
   writer.close();
 });

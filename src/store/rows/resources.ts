@@ -83,16 +83,16 @@ export class Resources {
 
   /**
    * Makes or updates a collection, and what is described of all collections of its resource, in one transaction of its own.
-   * `withheldMore` is called inside it for each of them when paths are withheld now that were not before, so that what is stored
-   * must go.
+   * `redactStored` is called inside it for each of them when a path is redacted now that was not before: the stored bodies must
+   * then be removed.
    */
   declare(
     described: DescribedResource,
     namespace: string,
-    withheldMore: (resource: StoredResource) => void,
+    redactStored: (resource: StoredResource) => void,
   ): StoredResource {
     try {
-      return this.#session.run(() => this.#declare(described, namespace, withheldMore));
+      return this.#session.run(() => this.#declare(described, namespace, redactStored));
     } catch (error) {
       this.reload();
       throw error;
@@ -163,7 +163,7 @@ export class Resources {
   #declare(
     described: DescribedResource,
     namespace: string,
-    withheldMore: (resource: StoredResource) => void,
+    redactStored: (resource: StoredResource) => void,
   ): StoredResource {
     const { database, counters } = this.#session;
     const { cluster, resource: served } = described;
@@ -191,9 +191,9 @@ export class Resources {
     const resource =
       known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
     if (this.#assignSlots(kind)) counters.layoutVersion += 1;
-    const withheldBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).withheld : null;
-    if (withheldBefore !== null && described.withheld.some((path) => !withheldBefore.includes(path))) {
-      for (const each of known) withheldMore(each);
+    const redactedBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).redacted : null;
+    if (redactedBefore !== null && described.redacted.some((path) => !redactedBefore.includes(path))) {
+      for (const each of known) redactStored(each);
     }
     return resource;
   }

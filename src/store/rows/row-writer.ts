@@ -183,7 +183,7 @@ export class RowWriter {
 
   /** Does the stored body differ from what the received one would be stored as? */
   bodyDiffers(target: RowTarget, id: number, received: ReceivedObject): boolean {
-    const { text, withheldPlaces: paths } = received;
+    const { text, redactedPaths: paths } = received;
     if (paths.length > pathsAtOnce) return true;
     try {
       const row = this.#database
@@ -196,9 +196,9 @@ export class RowWriter {
     }
   }
 
-  /** The text that may reach the disk: without what is dropped and withheld. */
+  /** The text that may reach the disk: without what is dropped and redacted. */
   redactedText(redaction: Redaction, received: ReceivedObject): string {
-    const { text, withheldPlaces: paths } = received;
+    const { text, redactedPaths: paths } = received;
     try {
       if (paths.length > pathsAtOnce) return redaction.inJavaScript(received.text) ?? stub(received, false);
       const row = this.#database.statement(`SELECT json(${expressionFor(redaction, paths)})`).get(text, ...paths);
@@ -215,7 +215,7 @@ export class RowWriter {
       return;
     }
     const { redaction } = target;
-    const { text, withheldPlaces: paths } = received;
+    const { text, redactedPaths: paths } = received;
     try {
       if (paths.length <= pathsAtOnce) {
         this.#database.statement(sql(expressionFor(redaction, paths))).run(text, ...paths, null, id);
@@ -255,7 +255,7 @@ export class RowWriter {
     const texts: SqlValue[] = [];
     for (const { received } of rows) {
       if ('body' in received) bodies.push(received.body);
-      else if (received.withheldPlaces.length === 0) texts.push(received.text);
+      else if (received.redactedPaths.length === 0) texts.push(received.text);
     }
     const isText = texts.length > 0;
     if (bodies.length + texts.length < rows.length || (isText && bodies.length > 0)) return false;

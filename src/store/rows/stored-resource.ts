@@ -37,12 +37,12 @@ export interface StoredResource {
 export function derivedFrom(described: DescribedResource): Pick<StoredResource, 'names' | 'redaction' | 'shape'> {
   return {
     names: { apiVersion: apiVersionOf(described.resource), kind: described.resource.kind },
-    redaction: createRedaction(described.withheld),
+    redaction: createRedaction(described.redacted),
     shape: shapeOf(described),
   };
 }
 
-/** A body may mean something else under another shape, another served version, or other withheld paths. */
+/** A body may mean something else under another shape, another served version, or other redacted paths. */
 function shapeOf(described: DescribedResource): string {
-  return [described.shapeHash, described.resource.version, ...[...described.withheld].sort()].join(' ');
+  return [described.shapeHash, described.resource.version, ...[...described.redacted].sort()].join(' ');
 }

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 6;
+export const formatVersion = 7;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file: `epoch` (the life of this file), `clean` (1 after a proper close).

@@ -31,7 +31,7 @@ export interface KindNamesOnWire {
 /** The inputs of an object's rows besides the object itself. Plain data: recipes with equal JSON are the same recipe. */
 export interface Recipe {
   readonly names: KindNamesOnWire;
-  readonly withheld: readonly string[];
+  readonly redacted: readonly string[];
   /** In the order of the promoted table's slots. */
   readonly slots: readonly { readonly path: string; readonly type: LeafType }[];
 }

@@ -39,7 +39,7 @@ export class Declarations {
     });
   }
 
-  /** See Writer.declare. Paths that are withheld from now on are removed from what is stored: bodies and old versions. */
+  /** See Writer.declare. Paths that are redacted from now on are removed from what is stored: bodies and old versions. */
   declare(described: DescribedResource, namespace: string): ResourceHandle {
     const { log, resources } = this.#context;
     const resource = resources.declare(described, namespace, (changed) => {

@@ -93,11 +93,11 @@ test('int64, escapes and unusual texts reach the store as they were sent', async
   expect(read(file, 'SELECT json(body) FROM body')).toEqual([[text]]);
 });
 
-test('managedFields, last-applied and withheld paths never reach the disk', async () => {
+test('managedFields, last-applied and redacted paths never reach the disk', async () => {
   const { writer, file } = open();
   const handle = writer.declare(
     describedResource({
-      withheld: ['data', 'metadata.labels["secret.io/x"]', 'spec.env[].value', 'spec.named[name=b].token'],
+      redacted: ['data', 'metadata.labels["secret.io/x"]', 'spec.env[].value', 'spec.named[name=b].token'],
     }),
   );
   const metadata = {
@@ -137,9 +137,9 @@ test('managedFields, last-applied and withheld paths never reach the disk', asyn
   expect(everything).not.toContain('visible-');
 });
 
-test('what SQLite refuses is kept as text, with its metadata, and without what is withheld', async () => {
+test('what SQLite refuses is kept as text, with its metadata, and without what is redacted', async () => {
   const { writer, file } = open();
-  const handle = writer.declare(describedResource({ withheld: ['spec.token'] }));
+  const handle = writer.declare(describedResource({ redacted: ['spec.token'] }));
   const deep = `${'['.repeat(1200)}9007199254740993${']'.repeat(1200)}`;
   const text = pod({ name: 'a', rv: 1, metadata: { managedFields: ['x'] } }).text.replace(
     '"status"',
@@ -310,11 +310,11 @@ test('a slot that comes later is filled from the bodies, and ready when all rows
   ]);
 });
 
-test('paths that are withheld from now on take the stored bodies away, from the log too', async () => {
+test('paths that are redacted from now on take the stored bodies away, from the log too', async () => {
   const { writer, file } = open();
   const handle = await synced(writer, [pod({ name: 'a', rv: 1, phase: 'confidential' })]);
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 11 })], '11');
-  writer.declare(describedResource({ withheld: ['status.phase'] }));
+  writer.declare(describedResource({ redacted: ['status.phase'] }));
   expect(writer.state(handle)).toMatchObject({ synced: false, lastResourceVersion: null, objects: 0 });
   while (writer.maintain());
   expect(read(file, 'SELECT count(*), count(before) FROM change')).toEqual([[3, 0]]);
