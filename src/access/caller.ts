@@ -16,8 +16,8 @@ export interface Credentials {
 }
 
 /**
- * Authenticates a request. An implementation returns synchronously if it can, so that a prepared answer does not wait.
- * @throws PortolanError for credentials that are refused.
+ * Authenticates a request. An implementation returns synchronously if it can, so that a prepared answer is not delayed.
+ * @throws PortolanError for rejected credentials.
  */
 export type Authenticate = (credentials: Credentials) => Caller | Promise<Caller>;
 

@@ -1,6 +1,6 @@
 /**
- * Restricts the gateway to this machine while access control is not implemented. The gateway only listens on loopback. It only
- * answers requests whose Host header names loopback. So a web page cannot reach it through a domain of its own (DNS rebinding).
+ * Restricts the gateway to this machine while access control is not implemented. The gateway listens only on loopback. It answers
+ * only requests whose Host header names loopback, so a web page cannot reach it through its own domain (DNS rebinding).
  */
 import { isIP } from 'node:net';
 import { PortolanError } from '../base/errors.ts';

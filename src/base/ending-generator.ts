@@ -1,9 +1,9 @@
 /**
- * An async generator whose `return` takes effect at once, even while a `next` is pending. The `return` of an `async function*` queues
- * behind the pending `next`, which may never settle in a stream of events.
+ * An async generator whose `return` takes effect at once, even while a `next` is pending. The `return` of an `async function*`
+ * queues behind the pending `next`, which may never settle in a stream of events.
  *
  * @param next yields the next step. `for await` calls it one at a time.
- * @param end makes a pending `next` settle. It runs at `return`, `throw` and disposal, and may run more than once.
+ * @param end settles a pending `next`. It runs at `return`, `throw` and disposal, and may run more than once.
  */
 export function endingGenerator<T>(
   next: () => Promise<IteratorResult<T, void>>,

@@ -1,31 +1,31 @@
 /**
- * The one catalogue of error codes, and the one error class that carries them.
+ * The catalogue of error codes, and the error class that carries them.
  *
  * Owns: every code that can reach a caller, in GraphQL (`extensions.code`), in HTTP and on the command line.
- * Never: a bare Error for a problem that a user can solve. A message is one sentence that says what to do.
+ * Never: a bare Error for a problem that a user can solve. A message is one sentence with instructions.
  */
 const errorCodes = {
-  BAD_USER_INPUT: 'The request is well formed but a value in it cannot be used.',
-  UNAUTHENTICATED: 'No credentials, or credentials that were refused.',
-  FORBIDDEN: 'The caller is known and may not do this.',
-  NOT_FOUND: 'There is no such thing.',
-  CONFLICT: 'Somebody else changed the object first.',
+  BAD_USER_INPUT: 'The request is well formed but contains an invalid value.',
+  UNAUTHENTICATED: 'No credentials, or rejected credentials.',
+  FORBIDDEN: 'The caller is authenticated but lacks the permission.',
+  NOT_FOUND: 'The requested item does not exist.',
+  CONFLICT: 'The object has been changed by another client.',
   ALREADY_EXISTS: 'An object of this name exists.',
-  INVALID: 'The API server found the object invalid.',
-  GONE: 'The version that was asked for is no longer kept.',
-  TOO_MANY_REQUESTS: 'The server asks to slow down.',
+  INVALID: 'The API server rejected the object as invalid.',
+  GONE: 'The requested version is no longer available.',
+  TOO_MANY_REQUESTS: 'The server limits the rate of requests.',
   QUERY_TOO_COSTLY: 'The query exceeds a limit.',
   CACHE_NOT_READY: 'The resource has not been synced yet.',
   UPSTREAM_UNAVAILABLE: 'The API server cannot be reached or does not answer properly.',
   SCHEMA_RELOAD: 'The schema changed and the operation no longer fits it.',
-  TIMEOUT: 'The time allowed for this was used up.',
+  TIMEOUT: 'The time limit was exceeded.',
   CONFIGURATION: 'An option, a file or the environment is wrong.',
   INTERNAL_SERVER_ERROR: 'A defect in Portolan.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An error with a code of {@link errorCodes}. `details` travels in GraphQL's `extensions` beside the code. */
+/** An error with a code of {@link errorCodes}. `details` become members of GraphQL's `extensions` besides the code. */
 export class PortolanError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;

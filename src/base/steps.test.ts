@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runSliced, runSteps, type Steps } from './steps.ts';
 
-/** Takes so many milliseconds of a hand-made clock for each step. */
+/** Advances a manual clock by this many milliseconds in each step. */
 function counted(time: { ms: number }, count: number, each: number, ends: string[] = []): Steps<number> {
   return (function* () {
     try {

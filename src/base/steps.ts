@@ -20,15 +20,15 @@ export type Steps<T> = Generator<undefined, T, undefined>;
 
 export interface SliceOptions {
   readonly clock?: Pick<Clock, 'monotonic'>;
-  /** A slice ends at the first yield after so many milliseconds; default 5. */
+  /** A slice ends at the first yield after this many milliseconds; default 5. */
   readonly sliceMs?: number;
-  /** Looked at between slices: when it aborts, the rest is dropped. */
+  /** Checked between slices. When it aborts, the remaining steps do not run. */
   readonly signal?: AbortSignal;
-  /** Resolves when the event loop has turned; default setImmediate. */
+  /** Called between slices. Resolves after other work of the event loop; default setImmediate. */
   readonly turn?: () => Promise<unknown>;
 }
 
-/** The result of all steps, in one piece. */
+/** Runs all steps without interruption and returns the result. */
 export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -36,7 +36,7 @@ export function runSteps<T>(steps: Steps<T>): T {
   }
 }
 
-/** The result of all steps. Rejects with what a step throws, or with the signal's reason. */
+/** Runs all steps in slices and returns the result. Rejects with the error of a step, or with the signal's reason. */
 export async function runSliced<T>(steps: Steps<T>, options: SliceOptions = {}): Promise<T> {
   const { clock = systemClock, sliceMs = 5, signal, turn = setImmediate } = options;
   try {

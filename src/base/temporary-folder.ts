@@ -10,12 +10,12 @@ export interface TemporaryFolder {
 }
 
 /**
- * Makes a folder whose name begins with `prefix`. It is removed by `remove`, and otherwise when the process exits: `process.exit`
- * runs no `finally` block, but it runs this. A process that is ended by a signal without a listener leaves the folder behind.
+ * Creates a folder whose name begins with `prefix`. `remove` deletes it; otherwise it is deleted when the process exits.
+ * `process.exit` runs no `finally` block, but it runs exit listeners. A signal without a listener leaves the folder behind.
  */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), prefix));
-  // A thread may still create a file in the folder: then the removal is tried again.
+  // Retries, because a thread may create a file in the folder during the removal.
   const removeNow = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   process.on('exit', removeNow);
   return {

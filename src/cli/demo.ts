@@ -1,4 +1,4 @@
-/** `portolan demo`: a simulated cluster in a thread of its own, and the gateway over it. */
+/** `portolan demo`: a simulated cluster in its own thread, and a gateway over it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuseUnlessLoopback } from '../access/loopback.ts';

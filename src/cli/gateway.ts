@@ -47,7 +47,7 @@ type GatewayConfig = ServingConfig &
     | 'leaseMs'
   > & { readonly logLevel: LogLevel };
 
-/** Starts a gateway over these clusters. Throws what makes it impossible; a cluster that is merely down is retried. */
+/** Starts a gateway over these clusters. Throws when the start is impossible; an unreachable cluster is retried instead. */
 export async function startGateway(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
@@ -70,7 +70,7 @@ export async function startGateway(
       progress: () => ingest.progress(),
       onProgress: (listener) => ingest.onProgress(listener),
       close() {
-        // The two that may need their time take it together; each closes but once.
+        // The server and ingest close in parallel, because both may be slow. Each closes only once.
         closing ??= Promise.allSettled([server.close(), ingest.close()]).then(() => shutdown.run());
         return closing;
       },
@@ -81,7 +81,7 @@ export async function startGateway(
   }
 }
 
-/** The file of `--data`, or one in a folder that is removed at the end. */
+/** The file of `--data`, or a file in a temporary folder that is removed at the end. */
 function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
   if (data !== undefined) return data;
   const folder = temporaryFolder('portolan-');
@@ -117,7 +117,7 @@ function openIngest(
   return opening;
 }
 
-/** The readers' threads; damage that they find in the store is reported to ingest, which makes the store anew. */
+/** The readers' threads. They report a corrupt store to ingest, which then recreates it. */
 function openReaders(
   { readers, leaseMs }: GatewayConfig,
   file: string,
@@ -134,12 +134,12 @@ function openReaders(
   return reader;
 }
 
-/** Does nothing where the ingest thread could not start: that failure is the caller's own. */
+/** Does nothing when the ingest thread could not start: the caller handles that failure. */
 function whenOpen(opening: Promise<IngestHandle>, work: (ingest: IngestHandle) => unknown): Promise<unknown> {
   return opening.then(work, () => {});
 }
 
-/** Throws CONFIGURATION naming the option and what is wrong with its path. */
+/** Throws CONFIGURATION that names the option and the problem with its path. */
 function checkPathOptions({ searchPaths, promote }: GatewayConfig): void {
   const check = (flag: string, path: string): void => {
     try {

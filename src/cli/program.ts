@@ -1,6 +1,6 @@
 /**
- * The commands and their help. Flags come from the options table. Each command has its own file, which is loaded when the command runs,
- * so that help and option errors appear without loading the gateway.
+ * The commands and their help. Flags come from the options table. Each command has its own file, which is loaded when the command
+ * runs. Help and option errors therefore do not load the gateway.
  */
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -15,7 +15,7 @@ import {
 } from '../config/options.ts';
 import { version } from './version.ts';
 
-/** Runs a command line to its end and returns the exit code. Errors are printed on standard error, never thrown. */
+/** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = new Command('portolan')
@@ -61,7 +61,7 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     (await import('./serve.ts')).serve(config),
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
-  add('status', 'tell how ingest stands in a running gateway', async (config) =>
+  add('status', 'print the state of ingest in a running gateway', async (config) =>
     (await import('./status.ts')).status(config),
   );
   program

@@ -6,7 +6,7 @@ interface Output {
   readonly isTTY?: boolean;
 }
 
-/** Milliseconds between lines, where a line cannot be rewritten. */
+/** Milliseconds between lines when the line cannot be rewritten. */
 const interval = 2000;
 
 export class ProgressLine {

@@ -1,5 +1,6 @@
 /**
- * The run of `demo` and `serve`: it prints the playground's URL and the progress of the first sync, and ends by Ctrl-C or SIGTERM.
+ * Runs the gateway of `demo` and `serve`: prints the playground's URL and the progress of the first sync, and ends at Ctrl-C or
+ * SIGTERM.
  *
  *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
@@ -7,7 +8,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
-/** The process exits at most so many milliseconds after a signal. */
+/** The process exits at the latest this many milliseconds after a signal. */
 const deadline = 1800;
 
 /** Returns the exit code: 0 after a signal, 1 when the gateway failed. `release` is called last in every case. */
@@ -24,11 +25,11 @@ export async function runUntilSignal(
   try {
     gateway = await Promise.race([starting, signalled.then(() => null)]);
     if (gateway === null) {
-      // The start has begun: wait for its gateway, so that it can be closed in order.
+      // The gateway is starting: wait for it, so that it can be closed in order.
       gateway = await starting.catch(() => null);
       return 0;
     }
-    // Before the progress, whose line stays the last one on a terminal and is rewritten.
+    // Before the progress, whose line must stay the last one on a terminal because it is rewritten.
     process.stdout.write(`Playground: ${gateway.url}\n`);
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));

@@ -1,6 +1,6 @@
 /**
- * The part of a gateway that answers: engine, metrics, HTTP server. A module of its own because loading it is most of a warm start:
- * gateway.ts imports it when the other threads have been started.
+ * The part of a gateway that answers requests: engine, metrics, HTTP server. It is a separate module because loading it takes
+ * most of a warm start. gateway.ts imports it after it has started the other threads.
  */
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -40,7 +40,7 @@ interface Started {
   readonly log: Logger;
 }
 
-/** Resolves when the server listens, which is when there is a catalog to serve. */
+/** Resolves when the server listens. Before that, it waits for a catalog. */
 export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
   const engine = startEngine(config, started);
   await firstGeneration(engine, started);
@@ -67,7 +67,7 @@ function startEngine(config: ServingConfig, { ingest, reader, shutdown, log }: S
   return engine;
 }
 
-/** The catalog is that of the store where it is remembered, otherwise the first one from the clusters. */
+/** Loads the catalog from the store, or else waits for the first one from the clusters. */
 async function firstGeneration(engine: Engine, { ingest }: Started): Promise<void> {
   await Promise.race([ingest.catalogKnown, ingest.failed]);
   await engine.refreshCatalog();

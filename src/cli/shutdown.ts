@@ -1,7 +1,4 @@
-/**
- * The parts of a gateway that were started, and how each is stopped: in the reverse of that order. A part that cannot be stopped is
- * logged and keeps no other part running.
- */
+/** Stops the started parts of a gateway in reverse order. A part that fails to stop is logged, and the others are still stopped. */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 
@@ -13,7 +10,7 @@ export class Shutdown {
     this.#log = log;
   }
 
-  /** Registers how a part is stopped; to be called when it is started. */
+  /** Registers the function that stops a part. Call it when the part is started. */
   add(stop: () => unknown): void {
     this.#steps.push(stop);
   }

@@ -1,6 +1,7 @@
 /**
- * Reads the state of ingest from a running gateway: failures from /readyz, and each resource from the query `resources`.
- * A resource that was never described is only in /readyz, because no catalog holds it. Before the first schema, all are.
+ * Reads the state of ingest from a running gateway: failures from /readyz, and each resource from the query `resources`. A
+ * resource without a description is only in /readyz, because the catalog does not contain it. Before the first schema, this is
+ * true of all resources.
  */
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -85,7 +86,7 @@ const query = `{ resources { key cluster phase synced objects lastEventAt staleS
 /**
  * The state of all resources.
  * @param url the GraphQL endpoint, or the gateway's root.
- * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that says what to do.
+ * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions.
  */
 export async function askStatus(url: string): Promise<StatusReport> {
   const endpoint = new URL(url);
@@ -138,10 +139,10 @@ async function fetched<T>(shown: string, target: URL, request: RequestInit, shap
   const found = shape.safeParse(parsed(text));
   if (found.success) return found.data;
   const refused = refusal.safeParse(parsed(text));
-  const says = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
+  const detail = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
   throw new PortolanError(
     'UPSTREAM_UNAVAILABLE',
-    `What is at ${shown} is not a gateway that can be asked${says}; name the endpoint with --url.`,
+    `The server at ${shown} cannot be queried as a Portolan gateway${detail}; name the endpoint with --url.`,
   );
 }
 

@@ -182,10 +182,10 @@ describe('what cannot be asked is one sentence that says what to do', () => {
     ['a page', '<html>', ''],
     ['other JSON', { ok: true }, ''],
     ['a refusal', { error: 'only loopback' }, ', it answers "only loopback"'],
-  ])('%s answers', async (_what, readyz, says) => {
+  ])('%s answers', async (_what, readyz, detail) => {
     const url = await answering(readyz);
     await expect(runStatus({ url })).rejects.toEqual(
-      sentence(`What is at ${url} is not a gateway that can be asked${says}; name the endpoint with --url.`),
+      sentence(`The server at ${url} cannot be queried as a Portolan gateway${detail}; name the endpoint with --url.`),
     );
   });
 

@@ -1,10 +1,12 @@
-/** `portolan status`: how ingest stands in a running gateway, as a table or as JSON. */
+/** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
 import type { Config } from '../config/options.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
 
 const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE', 'RESTARTS', 'ERROR'] as const;
 
-/** Prints to `output`. Exit code 0 when the gateway is ready and nothing fails, else 1. Throws when it cannot be asked. */
+/**
+ * Prints to `output`. Exit code 0 when the gateway is ready without failures, else 1. Throws when the gateway cannot be reached.
+ */
 export async function status(
   { url, failing, json }: Pick<Config, 'url' | 'failing' | 'json'>,
   output: { write(text: string): unknown } = process.stdout,
@@ -17,7 +19,7 @@ export async function status(
   return report.ready && !report.resources.some((row) => row.failing) ? 0 : 1;
 }
 
-/** The rows of `shown`, what is failing first, and one line about all. `now` in milliseconds since the epoch. */
+/** The rows of `shown`, failing ones first, and a summary line of all rows. `now` in milliseconds since the epoch. */
 export function statusTable(report: StatusReport, shown: readonly StatusRow[], now: number): string {
   const ordered = [...shown.filter(({ failing }) => failing), ...shown.filter(({ failing }) => !failing)];
   const table = ordered.length === 0 ? [] : [[...titles], ...ordered.map((row) => cellsOf(row, now))];
@@ -60,7 +62,7 @@ function summary({ ready, resources }: StatusReport): string {
   return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${state}.`;
 }
 
-/** In the largest unit that is whole: 59s, 3m, 7h, 12d. */
+/** The duration in its largest whole unit: 59s, 3m, 7h, 12d. */
 function ageOf(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -69,7 +71,7 @@ function ageOf(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** What a server wrote into an error must neither break a line nor steer a terminal. */
+/** Replaces line breaks and control characters, because error texts come from servers and are printed on a terminal. */
 function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

@@ -1,5 +1,6 @@
 /**
- * The table of all options. Each entry defines a flag, an environment variable, a key of portolan.yaml, a line of --help and a check.
+ * The table of all options. Each entry defines a flag, an environment variable and a key of portolan.yaml. It also defines the
+ * line of --help and the validation.
  *
  *   eventsMaxAge     --events-max-age 6h     PORTOLAN_EVENTS_MAX_AGE=6h     eventsMaxAge: 6h
  */
@@ -21,7 +22,7 @@ export interface OptionDefinition {
   readonly schema: z.ZodType;
 }
 
-/** Accepts a text of digits as a number, because flags and variables are texts. */
+/** Accepts a string of digits as a number, because flags and variables are strings. */
 const whole = (least: number, most: number) => {
   const wanted = `must be a whole number from ${least} to ${most}`;
   return z
@@ -199,7 +200,7 @@ export const optionTable = {
   maxCost: {
     key: 'maxCost',
     value: 'number',
-    help: 'The most values (fields, times the sizes of lists) that one operation may ask for.',
+    help: 'The most values (fields, times the sizes of lists) that one operation may request.',
     commands: running,
     schema: whole(100, 1_000_000_000).default(500_000),
   },
@@ -214,7 +215,7 @@ export const optionTable = {
     key: 'searchPaths',
     value: 'paths',
     list: true,
-    help: 'Paths that search looks at beside names, labels and images, such as spec.host or spec.rules[].host.',
+    help: 'Paths that search covers besides names, labels and images, such as spec.host or spec.rules[].host.',
     commands: running,
     schema: names.default([]),
   },
@@ -282,7 +283,7 @@ export const optionTable = {
   url: {
     key: 'url',
     value: 'address',
-    help: 'GraphQL endpoint of the gateway to ask.',
+    help: 'GraphQL endpoint of the gateway.',
     commands: ['status'],
     schema: address.default('http://127.0.0.1:4000/graphql'),
   },

@@ -51,7 +51,7 @@ test('a query in flight keeps the generation it began on, while the kind is remo
   const { declare, sync, query, writer, handle, engine, statements } = engineFixture();
   await declare(widget());
   await sync(widgets, [made({ name: 'a', spec: { replicas: 1 } })]);
-  // The kind goes as soon as the query has begun to read.
+  // The kind is removed as soon as the query has begun to read.
   let refreshed: Promise<void> | null = null;
   statements.push = (...asked) => {
     refreshed ??= writer()

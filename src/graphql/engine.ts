@@ -24,11 +24,11 @@ import { SchemaRefresh } from './publish/schema-refresh.ts';
 export interface Engine {
   readonly source: GraphQLSource;
   /**
-   * Reads the catalog from the store and, if it differs, builds and publishes the next generation. Resolves when what the store had at the
-   * time of the call is published; several calls during a run share the next one.
+   * Reads the catalog from the store and, if it differs, builds and publishes the next generation. Resolves when the catalog of the
+   * time of the call is published. Calls during a run share the next run.
    */
   refreshCatalog(): Promise<void>;
-  /** Something was committed: these changes, or without them any. */
+  /** Signals a commit of these changes. Without an argument, any kind may have changed. */
   wake(committed?: CommittedChanges): void;
   close(): void;
 }
@@ -39,15 +39,15 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** The most objects that one page may have. */
   readonly maxPageSize: number;
-  /** Values that one operation may ask for; default 500,000. */
+  /** Values that one operation may request; default 500,000. */
   readonly maxCost?: number;
   /** Bytes that one operation may read from the store; default 64 MiB. */
   readonly maxReadBytes?: number;
   /** Objects whose bodies the counts and aggregates of one operation may read; default 100,000. */
   readonly scanRows?: number;
-  /** Paths that `search` looks at beside names, labels and images: those of the writer. */
+  /** Paths that `search` covers besides names, labels and images. They must equal the writer's. */
   readonly searchPaths?: readonly string[];
-  /** Called with the paths that queries need or use; without it none is promoted for them. */
+  /** Called with the paths that queries need or use. Without it, queries cause no promotion. */
   readonly promote?: (use: PathUse) => void;
   readonly diagnosis?: Partial<Diagnosis>;
   /** Milliseconds beyond which an operation is logged; default 500. */
@@ -56,7 +56,7 @@ export interface EngineOptions {
   readonly scopesOf?: (caller: Caller) => Scopes;
 }
 
-/** An engine without a generation; the first `refreshCatalog` gives it one. */
+/** An engine without a generation. The first `refreshCatalog` publishes one. */
 export function createEngine({
   reader,
   log,

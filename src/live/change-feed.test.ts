@@ -27,7 +27,7 @@ interface Setup {
   running(): number;
   /** Makes every lease fail with this until it is null. */
   failWith(error: Error | null): void;
-  /** From now on leases and commits are of this life of the store file. */
+  /** From now on, leases and commits have this epoch of the store file. */
   beginEpoch(epoch: string): void;
   readonly thing: number;
   readonly other: number;
@@ -181,7 +181,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const begin = await setup.revision();
     const first = feed.next(thing, begin, 0, signal);
     await settled(setup);
-    // The second write is committed when the pull that the first one began has taken its snapshot.
+    // The second write is committed when the pull of the first write has taken its snapshot.
     setup.write(things, 'a');
     const batch = await first;
     setup.write(things, 'b');
@@ -197,7 +197,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const begin = await setup.revision();
     const quiet = Array.from({ length: 20 }, () => feed.next(other, begin, 0, signal));
     const busy = feed.next(thing, begin, 0, signal);
-    // Whoever still reads the log when it is cut falls off its floor, and rightly so.
+    // A subscriber that still reads the log when it is truncated would correctly get a gap. So all must wait first.
     await eventually(() => expect(feed.waiting).toBe(21));
     setup.write(things, 'a');
     await busy;
@@ -210,7 +210,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
       position = { ...position, sequence: batch.upTo };
       while (fixture.writer().maintain());
     }
-    // One lease for each write, none for those that wait.
+    // One or two leases for each write, and none for the waiting subscribers.
     expect(setup.leases() - leases).toBeLessThanOrEqual(62);
     const floor = await fixture.reader.lease((lease) => lease.all({ sql: 'SELECT log_floor FROM state', params: [] }));
     expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
@@ -503,7 +503,7 @@ describe('commit signals', () => {
     const second = follow();
     await settled(setup);
     write(things, 'lost');
-    // Names another kind, and does not connect to what was heard before.
+    // The signal names another kind, and does not connect to the signals before it.
     feed.wake(write(others, 'x'));
     await second;
     const third = follow();

@@ -1,21 +1,22 @@
 /**
- * The change feed: reads the committed changes of the kinds that have subscribers, each change once for all subscribers of its kind.
+ * The change feed: reads the committed changes of the kinds that have subscribers, each change once for all subscribers of its
+ * kind.
  *
- * Owns: for each kind that has subscribers a window of its newest changes in memory (change-windows.ts). Never: reads changes of
- * another kind, or keeps a queue for a subscriber. A subscriber is a position. One that falls out of the window reads the log itself.
- * One that falls off the log's floor gets a gap.
+ * Owns: a window in memory for each kind that has subscribers, with its newest changes (change-windows.ts). Never: reads changes of
+ * another kind, or keeps a queue for a subscriber. A subscriber is only a position. A subscriber behind the window reads the log. A
+ * subscriber below the log's floor gets a gap.
  *
- *   commit -> wake(which kinds changed) -> the window of a kind that did not change moves its end, without a read
- *                                       -> the window of a kind that did is due -> pull (one lease) -> subscribers of the kind
- *   slow subscriber -----------------------------------> read the log of the kind ----------------------^
+ *   commit -> wake(changed kinds) -> kind unchanged: its window moves its end, without a read
+ *                                 -> kind changed: its window is due -> pull (one lease) -> subscribers of the kind
+ *   slow subscriber --------------> read the log of the kind -------------------------------^
  *
  * Example: Foos have a subscriber, and both are read up to 10. Commits 11 to 500 are of Pods: the window's end becomes 500, and
  * nothing is read. Commit 501 is of Foos: one lease reads the changes of Foos after 500.
  *
  * Invariants:
- * A waiting subscriber has seen everything of its kind up to the window's end. It does not wake while other kinds change.
- * The entries that the log loses below a window's end were read, or are of other kinds.
- * A wake during a pull leads to another pull, unless it names other kinds only.
+ *   - A waiting subscriber has seen all changes of its kind up to the window's end. Changes of other kinds do not wake it.
+ *   - Log entries below a window's end were read, or belong to other kinds. So the log may drop them.
+ *   - A wake during a pull leads to another pull, unless it names only other kinds.
  */
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -29,24 +30,24 @@ import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
 import { Waiters } from './waiters.ts';
 
-/** Where a subscriber stands: the life of the store file, and the newest change of it that was seen. */
+/** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
 export interface FeedPosition {
   readonly epoch: string;
   readonly sequence: number;
 }
 
 export type FeedBatch =
-  /** Everything of the kind up to `upTo`. Without changes, the wait was ended by the signal, an interruption or the close. */
+  /** All changes of the kind up to `upTo`. Empty if the signal, an interruption or `close` ended the wait. */
   | { readonly kind: 'changes'; readonly changes: readonly FeedChange[]; readonly upTo: number }
   /** The log no longer reaches back to the position. */
   | { readonly kind: 'gap' };
 
 export interface FeedOptions {
-  /** Changes of one kind kept in memory; default 20,000. Of all kinds together twice as many. */
+  /** Changes of one kind kept in memory; default 20,000. The bound for all kinds together is twice as high. */
   readonly maxChanges?: number;
-  /** Characters of the bodies of one kind kept in memory; default 16 Mi. Of all kinds together twice as many. */
+  /** Characters of the bodies of one kind kept in memory; default 16 Mi. The bound for all kinds together is twice as high. */
   readonly maxCharacters?: number;
-  /** Changes read or handed out at a time; default 500. */
+  /** Changes read or returned at a time; default 500. */
   readonly batch?: number;
 }
 
@@ -59,14 +60,14 @@ export interface FeedReads {
   readonly bodies: number;
 }
 
-/** One subscriber, counted in for a kind. */
+/** The registration of one subscriber of a kind. */
 export interface Membership {
   readonly kindId: number;
-  /** Counts the subscriber out again. Idempotent. */
+  /** Removes the subscriber. Idempotent. */
   leave(): void;
 }
 
-/** The part of a pull that is for one window. */
+/** The result of a pull for one window. */
 interface ReadWindow {
   readonly window: ChangeWindow;
   /** The log was cut after the window's end, or is of another epoch. */
@@ -77,14 +78,14 @@ interface ReadWindow {
 }
 
 interface Pulled {
-  /** Of the snapshot that was read. */
+  /** The revision of the snapshot that was read. */
   readonly revision: number;
   readonly read: readonly ReadWindow[];
   /** Windows that the pull did not reach. */
   readonly left: readonly ChangeWindow[];
 }
 
-/** How often a read is tried that runs out of time. Leases are cut under heavy writes; that must not end a subscription. */
+/** Attempts of a read. Leases can time out under heavy writes; that must not end a subscription. */
 const attempts = 3;
 /** Bounds of all windows together, as a multiple of those of one window. */
 const windowsInAll = 2;
@@ -94,11 +95,11 @@ export class ChangeFeed {
   readonly #log: Logger;
   readonly #batch: number;
   readonly #committed = new CommittedKinds();
-  /** A kind has a window once a subscriber has read the log to its end, and no longer than it has subscribers. */
+  /** The window of a kind opens when a subscriber has read the log to its end. It closes with the last subscriber, or when a read fails. */
   readonly #windows: ChangeWindows;
   /** Windows that may lack changes, the longest waiting first. */
   readonly #due = new Set<ChangeWindow>();
-  /** Of each kind that has subscribers, how many. */
+  /** The number of subscribers, by id of the kind. */
   readonly #subscribers = new Map<number, number>();
   readonly #waiters = new Waiters();
   readonly #listening = new Set<() => void>();
@@ -123,22 +124,22 @@ export class ChangeFeed {
     return this.#closed;
   }
 
-  /** How often there was a wake; what `changed` waits to move. */
+  /** The number of wakes. `changed` waits until it changes. */
   get wakes(): number {
     return this.#wakes;
   }
 
-  /** How often there was an interruption; what ends `next`. */
+  /** The number of interruptions. `next` ends when it changes. */
   get interruptions(): number {
     return this.#interruptions;
   }
 
-  /** Changes that are held in memory. */
+  /** The number of changes in memory. */
   get held(): number {
     return this.#windows.size;
   }
 
-  /** Subscribers that have seen everything and wait for changes. */
+  /** The number of subscribers that have seen all changes and wait. */
   get waiting(): number {
     return this.#waiters.size;
   }
@@ -147,7 +148,7 @@ export class ChangeFeed {
     return this.#reads;
   }
 
-  /** These changes were committed; without them, changes of any kind may have been. Cheap and safe to call at any time. */
+  /** Signals a commit of these changes. Without an argument, any kind may have changed. Cheap, and safe to call at any time. */
   wake(committed?: CommittedChanges): void {
     if (this.#closed) return;
     this.#committed.note(committed);
@@ -156,14 +157,14 @@ export class ChangeFeed {
     this.#startPull();
   }
 
-  /** The schema's generation has changed, for instance: ends every wait so that subscribers look at it. */
+  /** Ends every wait, so that subscribers check their state. Called when the schema's generation has changed, for instance. */
   interrupt(): void {
     this.#interruptions += 1;
     for (const window of this.#windows) this.#waiters.resume(window.kindId, window.end);
     this.#notify();
   }
 
-  /** Counts one more subscriber of the kind in. */
+  /** Registers one more subscriber of the kind. */
   join(kindId: number): Membership {
     this.#subscribers.set(kindId, (this.#subscribers.get(kindId) ?? 0) + 1);
     let left = false;
@@ -195,7 +196,7 @@ export class ChangeFeed {
     });
   }
 
-  /** Runs `work` in a lease; once more when it ran out of time. Throws what the reader throws. */
+  /** Runs `work` in a lease; again when it times out, up to `attempts` times. @throws what the reader throws. */
   async lease<T>(work: (lease: Lease) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -208,8 +209,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes of one kind after `position`, for one who has joined it. Waits while there are none, until the signal aborts, the feed
-   * closes or `interruptions` is no longer `seen`. Throws what the reader throws.
+   * Changes of one kind after `position`. The subscriber must have joined the kind. Waits while there are none, until the signal
+   * aborts, the feed closes or `interruptions` is no longer `seen`.
+   * @throws what the reader throws.
    */
   async next(kindId: number, position: FeedPosition, seen: number, signal: AbortSignal): Promise<FeedBatch> {
     const { epoch } = position;
@@ -245,7 +247,7 @@ export class ChangeFeed {
     for (const resume of [...this.#listening]) resume();
   }
 
-  /** The log of the kind has been read to its end, which is here: from here on a window can follow. */
+  /** Opens a window that begins at `end`, up to which a subscriber has read the log of the kind. */
   #openWindow(kindId: number, epoch: string, end: number): void {
     if (this.#closed || !this.#subscribers.has(kindId)) return;
     const known = this.#windows.get(kindId);
@@ -255,14 +257,14 @@ export class ChangeFeed {
     this.#startPull();
   }
 
-  /** Moves the end of the window as far as its kind is known not to have changed; otherwise the window is due. */
+  /** Moves the window's end to the revision up to which its kind has not changed. If that is unknown, the window is due. */
   #moveEnd(window: ChangeWindow): void {
     const until = this.#committed.unchangedUntil(window.kindId, window.epoch, window.end);
     if (until === null) this.#due.add(window);
     else window.append([], until);
   }
 
-  /** Null when the wait is over, which is not the reader's failure. */
+  /** Reads the log in a lease. Null when the feed was closed or the signal aborted meanwhile. */
   async #readLog(kindId: number, position: FeedPosition, signal: AbortSignal): Promise<FeedBatch | null> {
     try {
       return await this.lease((lease) => this.#fromLog(lease, kindId, position), signal);
@@ -279,7 +281,7 @@ export class ChangeFeed {
     return { kind: 'changes', changes, upTo: end };
   }
 
-  /** Changes of a kind after a sequence number, and how far they reach. */
+  /** Changes of a kind after a sequence number. They are complete up to `end`. */
   async #readKind(
     lease: Lease,
     kindId: number,
@@ -306,7 +308,7 @@ export class ChangeFeed {
     if (!this.#pulling && this.#due.size > 0) void this.#pull();
   }
 
-  /** Reads into the windows that are due until none is. Never rejects. */
+  /** Reads changes into the windows that are due, until none is due. Never rejects. */
   async #pull(): Promise<void> {
     this.#pulling = true;
     let failures = 0;
@@ -332,7 +334,7 @@ export class ChangeFeed {
     this.#pulling = false;
   }
 
-  /** Reads the windows in their order, at most a batch of changes in all. */
+  /** Reads the changes of the windows in their order, at most one batch in all. */
   async #readDue(lease: Lease, due: readonly ChangeWindow[]): Promise<Pulled> {
     this.#count(1, []);
     const open = due.filter((window) => this.#isOpen(window));
@@ -342,14 +344,14 @@ export class ChangeFeed {
       new Map(positions.map(({ window, after }) => [window.kindId, after])),
     );
     const read: ReadWindow[] = [];
-    let room = this.#batch;
+    let remaining = this.#batch;
     for (const { window, after } of positions) {
       const lost = window.epoch !== lease.epoch || after < changed.floor;
       if (lost || !changed.kindIds.has(window.kindId)) {
         read.push({ window, lost, changes: [], end: lease.revision });
-      } else if (room > 0) {
-        const { changes, end } = await this.#readKind(lease, window.kindId, after, room);
-        room -= changes.length;
+      } else if (remaining > 0) {
+        const { changes, end } = await this.#readKind(lease, window.kindId, after, remaining);
+        remaining -= changes.length;
         read.push({ window, lost, changes, end });
       }
     }
@@ -361,7 +363,7 @@ export class ChangeFeed {
     for (const { window, lost, changes, end } of read) {
       if (!this.#isOpen(window)) continue;
       if (lost) {
-        // Subscribers read the log, and find the gap.
+        // Subscribers read the log and get the gap from it.
         this.#forget(window);
         continue;
       }
@@ -373,7 +375,7 @@ export class ChangeFeed {
     this.#putFirst(left);
   }
 
-  /** These windows are due before all others. */
+  /** Makes these windows due before all others. */
   #putFirst(windows: readonly ChangeWindow[]): void {
     const others = [...this.#due];
     this.#due.clear();

@@ -1,8 +1,8 @@
 /**
- * The newest changes of one kind in one store file, in memory: all of them after `floor` up to `end`.
+ * The newest changes of one kind in one store file, in memory: all changes after `floor` up to `end`.
  *
- * Bounded by number and by characters. The oldest changes are dropped first, and `floor` moves up to the last that was dropped. A
- * lookup is a binary search.
+ * Bounded by number and by characters. The oldest changes are dropped first, and `floor` becomes the sequence number of the
+ * last dropped change. A lookup is a binary search.
  */
 import type { FeedChange } from './feed-change.ts';
 
@@ -14,7 +14,7 @@ export interface WindowBounds {
 
 export class ChangeWindow {
   readonly kindId: number;
-  /** Life of the store file that the sequence numbers belong to. */
+  /** Epoch of the store file. Sequence numbers are valid within it. */
   readonly epoch: string;
   readonly #bounds: WindowBounds;
   #changes: FeedChange[] = [];
@@ -40,7 +40,7 @@ export class ChangeWindow {
     return this.#end;
   }
 
-  /** How many changes are held. */
+  /** The number of changes in the window. */
   get size(): number {
     return this.#changes.length - this.#head;
   }
@@ -49,7 +49,7 @@ export class ChangeWindow {
     return this.#characters;
   }
 
-  /** Takes in all changes of the kind that were committed after `end` up to the new `end`, in order. There may be none. */
+  /** Appends all changes of the kind that were committed after the window's end up to `end`, in order. There may be none. */
   append(changes: readonly FeedChange[], end: number): void {
     for (const change of changes) {
       this.#changes.push(change);
@@ -60,14 +60,14 @@ export class ChangeWindow {
     while ((this.size > maxChanges || this.#characters > maxCharacters) && this.dropOldest());
   }
 
-  /** False when there is nothing to drop. */
+  /** Drops the oldest change. False for an empty window. */
   dropOldest(): boolean {
     const oldest = this.#changes[this.#head];
     if (oldest === undefined) return false;
     this.#head += 1;
     this.#characters -= oldest.size;
     this.#floor = oldest.logged.seq;
-    // Moving the rest to the front only when half is gone keeps each drop cheap and frees dropped changes soon.
+    // The rest is copied only when half was dropped. So each drop is cheap, and dropped changes are freed soon.
     if (this.#head * 2 >= this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
       this.#head = 0;
@@ -75,7 +75,7 @@ export class ChangeWindow {
     return true;
   }
 
-  /** The first `limit` changes after `position`, which must not be below the floor, and how far that reaches. */
+  /** The first `limit` changes after `position`, complete up to `upTo`. The position must not be below the floor. */
   after(position: number, limit: number): { readonly changes: readonly FeedChange[]; readonly upTo: number } {
     const from = this.#firstAfter(position);
     const changes = this.#changes.slice(from, from + limit);

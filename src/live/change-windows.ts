@@ -1,8 +1,8 @@
 /**
- * The windows of all kinds that have subscribers, each bounded by itself and all of them together.
+ * The windows of all kinds that have subscribers. There are bounds for each window and for all windows together.
  *
- * When all together are over their bounds, the largest window is cut. So a busy kind pays for its own changes, and the window of a
- * quiet kind keeps reaching back.
+ * When all windows together are over their bounds, the largest window drops changes. So many changes of one kind do not shorten the
+ * window of a kind with few changes.
  */
 import { ChangeWindow, type WindowBounds } from './change-window.ts';
 import type { FeedChange } from './feed-change.ts';
@@ -19,7 +19,7 @@ export class ChangeWindows {
     this.#all = all;
   }
 
-  /** Changes held in all windows. */
+  /** The number of changes in all windows. */
   get size(): number {
     return this.#size;
   }
@@ -45,7 +45,7 @@ export class ChangeWindows {
     this.#characters -= window.characters;
   }
 
-  /** As `append` of the window, within the bounds of all windows. */
+  /** Appends changes to the window, and keeps the bounds of all windows together. */
   append(window: ChangeWindow, changes: readonly FeedChange[], end: number): void {
     this.#counted(window, () => window.append(changes, end));
     const { maxChanges, maxCharacters } = this.#all;
@@ -53,7 +53,7 @@ export class ChangeWindows {
     while (this.#characters > maxCharacters) this.#cutLargest(({ characters }) => characters, maxCharacters);
   }
 
-  /** Drops changes of the largest window until all are within the bound or it is empty. */
+  /** Drops changes of the largest window, until the sum over all windows is within the bound or the window is empty. */
   #cutLargest(sizeOf: (window: ChangeWindow) => number, bound: number): void {
     const total = [...this.#byKind.values()].reduce((sum, window) => sum + sizeOf(window), 0);
     const largest = [...this.#byKind.values()].reduce((a, b) => (sizeOf(b) > sizeOf(a) ? b : a));

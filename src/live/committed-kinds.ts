@@ -1,8 +1,8 @@
 /**
  * Which kinds changed, according to the writer's commit signals. A kind that did not change needs no read.
  *
- * The signals cover one stretch of the change log, from the beginning of the first signal to the newest revision. Within the stretch
- * a kind changed only where a signal names it. A signal that does not connect to the stretch begins a new one.
+ * The signals cover one stretch of the change log, from the beginning of the first signal to the newest revision. Within the
+ * stretch a kind changed only where a signal names it. A signal that does not connect to the stretch begins a new one.
  *
  * Example: the signals are (10, 12] with Pods and (12, 15] with Events.
  *   Nodes read up to 11   unchanged until 15
@@ -19,7 +19,7 @@ export class CommittedKinds {
   /** The revision of the newest signal that names the kind, by id of the kind. */
   readonly #newest = new Map<number, number>();
 
-  /** Takes in a commit signal. Without one, every kind may have changed. */
+  /** Records a commit signal. Without one, every kind may have changed. */
   note(committed: CommittedChanges | undefined): void {
     if (committed === undefined) {
       this.#stretch = null;

@@ -39,7 +39,7 @@ function change(name: string, before: string | null, after: string | null, clust
 }
 
 /** Each message as `TYPE name REASON` lines. */
-function told(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
+function linesOf(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
   return fold('pods', changes, sequence, { filter, scopes: unrestricted }).map(({ changes: folded }) =>
     folded.map(({ type, identity, reason }) => [type, identity.name, reason].filter((part) => part !== null).join(' ')),
   );
@@ -55,7 +55,7 @@ test.each<[string, string | null, string | null, string[][]]>([
   ['goes while it matches', 'Running', null, [['REMOVED a DELETED']]],
   ['goes while it does not', 'Failed', null, []],
 ])('an object that %s', (_what, before, after, messages) => {
-  expect(told([change('a', before, after)])).toEqual(messages);
+  expect(linesOf([change('a', before, after)])).toEqual(messages);
 });
 
 test('several changes of one object are one, from before the first to after the last', () => {
@@ -66,13 +66,13 @@ test('several changes of one object are one, from before the first to after the 
     scopes: unrestricted,
   });
   expect(message?.changes).toMatchObject([{ type: 'MODIFIED', first, last, reason: null }]);
-  expect(told([change('a', null, 'Running'), change('a', 'Running', null)])).toEqual([]);
-  expect(told([change('a', 'Pending', 'Running'), change('a', 'Running', null)])).toEqual([]);
+  expect(linesOf([change('a', null, 'Running'), change('a', 'Running', null)])).toEqual([]);
+  expect(linesOf([change('a', 'Pending', 'Running'), change('a', 'Running', null)])).toEqual([]);
 });
 
 test('an object made anew is REMOVED and then ADDED, in two messages', () => {
   const changes = [change('a', 'Running', null), change('b', null, 'Running'), change('a', null, 'Running')];
-  expect(told(changes)).toEqual([['REMOVED a DELETED', 'ADDED b'], ['ADDED a']]);
+  expect(linesOf(changes)).toEqual([['REMOVED a DELETED', 'ADDED b'], ['ADDED a']]);
 });
 
 test('an object made anew twice', () => {
@@ -82,16 +82,16 @@ test('an object made anew twice', () => {
     change('a', 'Running', null),
     change('a', null, 'Running'),
   ];
-  expect(told(changes)).toEqual([['REMOVED a DELETED'], ['ADDED a']]);
+  expect(linesOf(changes)).toEqual([['REMOVED a DELETED'], ['ADDED a']]);
 });
 
 test('an object made anew that matched only before, or only after', () => {
-  expect(told([change('a', 'Running', null), change('a', null, 'Failed')])).toEqual([['REMOVED a DELETED']]);
-  expect(told([change('a', 'Failed', null), change('a', null, 'Running')])).toEqual([['ADDED a']]);
+  expect(linesOf([change('a', 'Running', null), change('a', null, 'Failed')])).toEqual([['REMOVED a DELETED']]);
+  expect(linesOf([change('a', 'Failed', null), change('a', null, 'Running')])).toEqual([['ADDED a']]);
 });
 
 test('the same name in two clusters is two objects', () => {
-  expect(told([change('a', null, 'Running', 'east'), change('a', null, 'Running', 'west')])).toEqual([
+  expect(linesOf([change('a', null, 'Running', 'east'), change('a', null, 'Running', 'west')])).toEqual([
     ['ADDED a', 'ADDED a'],
   ]);
 });

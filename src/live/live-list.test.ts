@@ -153,7 +153,7 @@ test('a wholesale relist under a snapshot and after it', async () => {
   await until(messages, client, 'GAP');
   await until(messages, client, 'SYNCED');
   expect(client.held).toEqual((await truth(everything)).held);
-  // And once more, when the old rows are gone before the rest of the snapshot is read.
+  // The same again, with the old rows deleted before the rest of the snapshot is read.
   const late = new LiveClient();
   const slow = list(snapshot);
   late.take(await nextOf(slow));

@@ -7,7 +7,7 @@
  *   snapshot   the matches at revision R (snapshot.ts): SNAPSHOT … SYNCED(R) -> LIVE
  *   now        SYNCED(R) -> LIVE
  *   cursor     if the cursor is of this epoch and the log contains it: SYNCED(cursor) -> LIVE; otherwise GAP -> snapshot
- *   position      continues another live list: LIVE if the log contains the cursor; otherwise GAP -> snapshot
+ *   place      continues another live list: LIVE if the log contains the cursor; otherwise GAP -> snapshot
  *
  * Messages by state of the kind:
  *

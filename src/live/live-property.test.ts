@@ -1,7 +1,7 @@
 /**
  * The property of live lists of several kinds: after each message with a cursor, a client holds the objects that matched at that
- * cursor. It holds for random writes, commit signals and reading speeds, across GAPs, and for clients that resume by `since` with
- * another filter. Changes of a kind without subscribers are never read.
+ * cursor. It holds for random writes, commit signals and reading speeds. It also holds across GAPs, and for clients that resume by
+ * `since` with another filter. Changes of a kind without subscribers are never read.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -35,7 +35,7 @@ const small: Filter = {
 };
 const gears = 'gears.example.com';
 const parts = 'parts.example.com';
-/** Changes as the others do, and has no subscriber. */
+/** A kind that changes like the others, but has no subscriber. */
 const noise = 'noises.example.com';
 const kinds = [things, gears, parts, noise];
 
@@ -65,7 +65,7 @@ function describedKind(key: string, cluster: string) {
   return describedCrd({ cluster, kind: plural.slice(0, -1), plural, properties: { spec } });
 }
 
-/** The table at every revision that a write has ended at, kept by the test. */
+/** The contents of the table after each write, kept by the test. */
 class History {
   /** Bodies by `kind cluster namespace name`, by revision. */
   readonly tables = new Map<number, ReadonlyMap<string, string>>();
@@ -75,7 +75,7 @@ class History {
     this.#fixture = fixture;
   }
 
-  /** Notes the table as it is now. */
+  /** Records the current table. */
   async note(): Promise<void> {
     await this.#fixture.reader.lease(async (lease) => {
       const rows = await lease.all({
@@ -88,7 +88,7 @@ class History {
     });
   }
 
-  /** What matches of a kind at a revision; null for one in the middle of a transaction, which no table ever showed. */
+  /** The matches of a kind at a revision; null for a revision inside a transaction, which no snapshot shows. */
   at(revision: number, key: string, filter: Filter): ReadonlyMap<string, string> | null {
     const table = this.tables.get(revision);
     if (table === undefined) return null;
@@ -106,13 +106,13 @@ class History {
 
 type Open = (start: LiveStart, key: string, filter: Filter, signal: AbortSignal) => Messages;
 
-/** A client that reads when it is told to, and goes on elsewhere when it is told to. */
+/** A client that reads and resumes when the test calls it. */
 class Subscriber {
   client = new LiveClient();
   readonly key: string;
   filter: Filter;
   checked = 0;
-  /** What was held at which cursor, to be compared when the history has been noted. */
+  /** The objects that were held at each cursor, to be compared when the history has been recorded. */
   #unchecked: { readonly sequence: number; readonly filter: Filter; readonly held: ReadonlyMap<string, string> }[] = [];
   gaps = 0;
   readonly #open: Open;
@@ -130,8 +130,8 @@ class Subscriber {
     this.#messages = open({ at: 'snapshot' }, key, filter, this.#stop.signal);
   }
 
-  /** Asks for a message unless it waits for one. */
-  ask(): void {
+  /** Requests a message, unless one is pending. */
+  request(): void {
     this.#pending ??= this.#read().catch((error: unknown) => {
       this.#failure = { error };
     });
@@ -161,7 +161,7 @@ class Subscriber {
     }
   }
 
-  /** The connection breaks; the client goes on from its newest cursor, with another filter. */
+  /** Breaks the connection. The client resumes from its newest cursor, with another filter. */
   async resume(filter: Filter): Promise<void> {
     await this.leave();
     const { cursor, sequence } = this.client;
@@ -172,7 +172,7 @@ class Subscriber {
       this.client = new LiveClient();
       this.#messages = this.#open({ at: 'snapshot' }, this.key, filter, this.#stop.signal);
     } else {
-      // What a list with this filter would have shown at the cursor.
+      // The client begins with the result of a list with this filter at the cursor.
       this.client = new LiveClient({ held, cursor });
       this.#messages = this.#open(
         { at: 'cursor', cursor: decodeLiveCursor(cursor) },
@@ -189,14 +189,14 @@ class Subscriber {
     await this.#messages.return();
   }
 
-  /** Reads until nothing is left to tell. */
+  /** Reads until no message is left. */
   async drain(done: () => boolean): Promise<void> {
     const deadline = performance.now() + 30_000;
     for (;;) {
       this.check();
-      this.ask();
+      this.request();
       const quiet = await Promise.race([
-        must(this.#pending, 'it was asked').then(() => false),
+        must(this.#pending, 'it was requested').then(() => false),
         new Promise<true>((resolve) => setTimeout(() => resolve(true), 150)),
       ]);
       // On a busy machine a message may take longer than any short time.
@@ -206,7 +206,7 @@ class Subscriber {
   }
 }
 
-/** Wakes the feed by random: a signal for each commit, joined, repeated or lost signals, and wakes without a signal. */
+/** Wakes the feed at random. Signals are sent, joined, repeated or lost. Some wakes have no signal. */
 class Signals {
   readonly #feed: ChangeFeed;
   readonly #random: () => number;
@@ -218,7 +218,7 @@ class Signals {
     this.#random = random;
   }
 
-  /** Takes in a commit. It may wake the feed. */
+  /** Records a commit, and may wake the feed. */
   note(commit: CommittedChanges): void {
     this.#unsent = this.#unsent === null ? commit : joinCommits(this.#unsent, commit);
     const chance = this.#random();
@@ -237,7 +237,7 @@ class Signals {
   }
 }
 
-/** The reader, with a note of the kinds whose changes are read through it. */
+/** The reader, which also records the kinds whose changes it reads. */
 function notingKinds(reader: Reader, kindIds: Set<number>): Reader {
   return {
     ...reader,
@@ -313,7 +313,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
           cluster,
         );
       } else if (chance < 0.16) {
-        // A relist with few differences: everything as it is but one.
+        // A relist with few differences: only one object changes.
         const one = pick(names);
         const rows = [...(history.tables.get(fixture.writer().revision()) ?? [])].filter(([id]) =>
           id.startsWith(`${key} ${cluster} `),
@@ -342,7 +342,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       await write();
       for (const subscriber of subscribers) subscriber.check();
       for (const [index, subscriber] of subscribers.entries()) {
-        if (random() < must(speeds[index], 'a speed')) subscriber.ask();
+        if (random() < must(speeds[index], 'a speed')) subscriber.request();
         if (random() < 0.03) await subscriber.resume(pick(filtersOf(subscriber.key)));
       }
     }

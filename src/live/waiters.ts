@@ -1,6 +1,6 @@
 /** Subscribers that have seen every change of a kind and wait for the next. */
 
-/** Ends a wait; the argument is the sequence number up to which everything of the kind has been seen. */
+/** Ends a wait. All changes of the kind up to the sequence number `seen` have been seen. */
 type Resume = (seen: number) => void;
 
 export class Waiters {
@@ -11,8 +11,8 @@ export class Waiters {
   }
 
   /**
-   * Waits as one who has seen everything of the kind up to `sequence`. Resolves with what has been seen at the end of the wait. Never
-   * rejects.
+   * Waits for the next change of the kind, for a subscriber that has seen all changes up to `sequence`. Resolves with the sequence
+   * number up to which all changes were seen at the end of the wait. Never rejects.
    */
   wait(kindId: number, sequence: number, signal: AbortSignal): Promise<number> {
     return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 /**
  * The index advisor: observes which paths queries need, and reports them to the ingest side, which promotes paths.
  *
- *   plan needs a path without a slot -> third use in 10 minutes, or first read that was cut -> report: promote the path
- *   (the ingest side gives the path a slot and fills it)
- *   plan uses a path that was promoted for queries -> report: the path is in use, at most every 10 minutes
+ *   plan needs a path without a slot -> third use in 10 minutes, or first timeout -> report: promote the path
+ *   ingest side                      -> gives the path a slot and fills it
+ *   plan uses a path promoted for queries -> report, at most every 10 minutes: the path is in use
  *
  * Reports of use keep a path promoted: the slot of an unused path goes to another path.
  *

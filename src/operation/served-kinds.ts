@@ -20,8 +20,8 @@ export interface ServedKinds {
   /** The kind of a resourceKey. */
   kind(key: string): CatalogKind | undefined;
   /**
-   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, or a Kind that only one kind has.
-   * `*` in a word matches any text.
+   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey or an unambiguous Kind. `*` in a
+   * word matches any text.
    * @throws PortolanError BAD_USER_INPUT for a word without `*` that names no kind or several, or a pattern that matches no kind.
    */
   kinds(words: readonly string[]): readonly CatalogKind[];

@@ -1,4 +1,4 @@
-/** Every transport names the caller: HTTP through Yoga, prepared answers, WebSocket. */
+/** Every transport authenticates the caller: HTTP through Yoga, prepared answers, WebSocket. */
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -14,7 +14,7 @@ const nobody = { id: 'none', of: () => noRows };
 const plain = '{ exampleComWidgets { nodes { metadata { name } } } }';
 const counted = '{ exampleComWidgets { totalCount nodes { metadata { name } } } }';
 
-/** `alice` sees everything and other names see nothing; a request without a name has no caller. */
+/** `alice` sees everything and other names see nothing. A request without a name is rejected. */
 const byName = (name: string | undefined): Caller => {
   if (name === undefined) throw new PortolanError('FORBIDDEN', 'Say who you are.');
   return { name };

@@ -30,7 +30,7 @@ export interface ServerOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
-  /** Names the caller of a request. Default: every caller is the local user. */
+  /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** The metrics of /metrics; without them the path answers 404. */
@@ -38,13 +38,13 @@ export interface ServerOptions {
   readonly tabs: readonly PlaygroundTab[];
   /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
-  /** Who answers introspection of the whole schema; by default a thread of its own. */
+  /** Answers introspection of the whole schema. Default: a separate thread. */
   readonly introspection?: IntrospectionAnswers;
   readonly log: Logger;
 }
 
 export interface RunningServer {
-  /** Of the GraphQL endpoint: `http://127.0.0.1:4000/graphql`. */
+  /** The URL of the GraphQL endpoint: `http://127.0.0.1:4000/graphql`. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { pages } = options;
   const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
   const server = createServer((request, response) => {
-    // A request line may hold a full URL; Yoga expects a path.
+    // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
       answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response, {});
@@ -128,19 +128,22 @@ async function shutdown(
   clearTimeout(late);
 }
 
-/** The path as it was sent. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
+/** The undecoded path. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] || '/';
 }
 
-/** Browsers let a page of any site open a WebSocket to loopback, so the Origin is checked. Programs send no Origin. */
+/**
+ * Checks the Origin, because browsers let a page of any site open a WebSocket to loopback. Clients other than browsers send no
+ * Origin.
+ */
 function sameOrigin({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return true;
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** Answers every path but the GraphQL endpoint; null for the endpoint. */
+/** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,

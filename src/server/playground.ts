@@ -6,7 +6,7 @@ import type { PlaygroundTab } from './playground-tabs.ts';
 const tabsMarker = 'the tabs stand here';
 
 export interface Playground {
-  /** Makes the page; Yoga waits for it before it renders. */
+  /** Loads the page; Yoga awaits this before it renders. */
   graphiql(): Promise<true>;
   renderGraphiQL(): string;
 }
@@ -35,12 +35,12 @@ async function render(tabs: readonly PlaygroundTab[]): Promise<string> {
     subscriptionsProtocol: 'WS',
     ...(tabs.length === 0 ? {} : { defaultTabs: [{ query: tabsMarker }] }),
   });
-  // The renderer writes plain JSON into a script element. A `</script>` in an example would end that element.
+  // The renderer inserts plain JSON into a script element. A `</script>` in an example would end that element.
   const values = tabs.map(({ query }) => JSON.stringify({ query }).replaceAll('<', String.raw`\u003c`));
   return (
     html
       .replace(JSON.stringify({ query: tabsMarker }), () => values.join(','))
-      // GraphiQL leaves old transforms on its tabs, and a tab moves when it is clicked first.
+      // GraphiQL keeps outdated transforms on its tabs, so a tab moves at its first click.
       .replace('</style>', '.graphiql-tab { transform: none !important }</style>')
   );
 }

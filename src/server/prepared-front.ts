@@ -1,8 +1,8 @@
 /**
- * The HTTP front of prepared answers. It takes a POST of JSON whose document has a plan (src/graphql/prepared) and answers it with text
- * that the store's readers write. It passes every other request to Yoga untouched.
+ * The HTTP front of prepared answers. It handles a POST of JSON whose document has a plan (src/graphql/prepared). The store's
+ * readers write the text of the answer. Every other request passes to Yoga unchanged.
  *
- *   headers -> caller -> body in one chunk -> plan -> text at once, where the page is short
+ *   headers -> caller -> body in one chunk -> plan -> text at once, if the page is short
  *                                                  -> else text from a reader thread
  *                                                  -> else Yoga, with the body that was read
  *
@@ -29,7 +29,7 @@ export interface PreparedFrontOptions {
   readonly limits?: DocumentLimits;
 }
 
-/** Answers the request, if need be through Yoga. Null for a request that cannot have a plan; its body has not been read then. */
+/** Answers the request, through Yoga if necessary. Null for a request that cannot have a plan; its body is then still unread. */
 export type PreparedFront = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
 /** Larger bodies arrive in several chunks; a console's queries are smaller. */
@@ -69,7 +69,7 @@ export function preparedFront(
   ): Promise<void> => {
     const gone = new AbortController();
     response.once('close', () => {
-      // 'close' comes after every response, and an abort creates an error: abort only unfinished ones.
+      // 'close' follows every response, and an abort creates an error, so only unfinished responses are aborted.
       if (!response.writableFinished) gone.abort();
     });
     const began = admission.monotonic();
@@ -100,7 +100,7 @@ export function preparedFront(
     try {
       known = admission.callerOf(credentialsOf(request.headers));
     } catch {
-      // Yoga authenticates again and words the refusal.
+      // Yoga authenticates again and creates the error answer.
       return null;
     }
     return new Promise((resolve, reject) => {

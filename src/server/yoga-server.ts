@@ -30,14 +30,14 @@ export type Yoga = YogaServerInstance<DoorContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
-  /** Names the caller of a request. Default: every caller is the local user. */
+  /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly log: Logger;
   /** The playground's first tabs. Without tabs it shows GraphiQL's own welcome text. */
   readonly tabs: readonly PlaygroundTab[];
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
-  /** Answers introspection of the whole schema; null: the executor does. */
+  /** Answers introspection of the whole schema. If null, the executor does. */
   readonly introspection?: IntrospectionAnswers | null;
 }
 
@@ -55,7 +55,7 @@ export function createAdmission({
   return new Admission(source, authenticate, metrics?.operations ?? null);
 }
 
-/** The endpoint behind an existing admission. */
+/** The endpoint with an existing admission. */
 export function yogaOver(
   admission: Admission<Generation>,
   { log, tabs, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'tabs' | 'introspection'>,
@@ -83,7 +83,7 @@ export function yogaOver(
   });
 }
 
-/** Refuses bodies that a page of another site could send without a CORS preflight. */
+/** Rejects content types that a page of another site could send without a CORS preflight. */
 function useSameSite(): Plugin {
   const simple = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
   return {

@@ -1,9 +1,8 @@
 /**
- * A simulated cluster: the store, the API over it, the HTTP server in front, garbage collection and CRDs behind, and,
- * where asked for, a demo world with controllers that keep it moving.
+ * A simulated cluster: store, API, HTTP server, garbage collection and CRDs. It can also have a demo world with controllers.
  *
- * Life: everything is built and the objects are there before the server listens; `close` ends controllers, watches,
- * timers and sockets and may be called more than once. One process may run any number of clusters.
+ * Life: all objects exist before the server listens. `close` ends controllers, watches, timers and sockets, and is idempotent.
+ * One process may run any number of clusters.
  */
 import { stringify } from 'yaml';
 import { type Clock, type Random, systemClock } from '../base/clock.ts';
@@ -34,15 +33,15 @@ import { ResourceRegistry } from './resources/resource-registry.ts';
 import type { ServedResource } from './resources/served-resource.ts';
 
 export interface SimFeatures {
-  /** Discovery in one document; on unless false. */
+  /** Aggregated discovery; on unless false. */
   readonly aggregatedDiscovery?: boolean;
   /** OpenAPI v3; on unless false. */
   readonly openapiV3?: boolean;
   /** Streaming lists; on unless false. */
   readonly watchList?: boolean;
-  /** A bearer token that every request must carry; anybody is let in without. */
+  /** A bearer token that every request must carry; without it, all requests are accepted. */
   readonly token?: string;
-  /** Who is known by a token: RBAC decides what they may do. Without users, everybody who is let in may do everything. */
+  /** The users by token; RBAC authorizes their requests. Without users, every authenticated caller may do everything. */
   readonly users?: readonly SimUser[];
   /** Milliseconds between bookmarks; 5000 by default. */
   readonly bookmarkMs?: number;
@@ -55,44 +54,44 @@ export interface SimOptions {
   readonly port?: number;
   readonly host?: '127.0.0.1';
   readonly clock?: Clock;
-  /** The source of names, uids and of what happens in the demo world; the same every time by default. */
+  /** The source of names, uids and demo events; fixed seed by default. */
   readonly random?: Random;
   readonly objects?: 'empty' | 'demo';
-  /** Whether workloads get their Pods in a cluster without the demo world, which has its controllers anyway. */
+  /** Whether controllers create the Pods of workloads without a demo world. The demo world always has them. */
   readonly controllers?: boolean;
-  /** How many Pods the demo world has, about; 2000 by default. */
+  /** The approximate number of Pods in the demo world; 2000 by default. */
   readonly pods?: number;
-  /** How many Nodes the demo world has; 24 by default. */
+  /** The number of Nodes in the demo world; 24 by default. */
   readonly nodes?: number;
-  /** Whether things keep happening in the demo world. */
+  /** Whether objects in the demo world also change by themselves. */
   readonly churn?: boolean;
-  /** CustomResourceDefinitions to start with. */
+  /** CustomResourceDefinitions to create at the start. */
   readonly crds?: readonly unknown[];
   readonly features?: SimFeatures;
-  /** How many events each resource keeps; 10000 by default. */
+  /** The number of events kept for each resource; 10000 by default. */
   readonly historyEvents?: number;
   readonly log?: Logger;
 }
 
-/** An object, or the path of its collection such as `/api/v1/namespaces/default/pods`. */
+/** The path of an object or of a collection such as `/api/v1/namespaces/default/pods`. */
 export type ObjectPath = string;
 
 export interface SimCluster {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** How many watches are open. */
+  /** The number of open watches. */
   readonly openWatches: number;
-  /** What is to go wrong. */
+  /** The switches for injected faults. */
   readonly faults: Faults;
-  /** How many requests were received. */
+  /** The number of received requests. */
   readonly requests: number;
-  /** A kubeconfig in YAML that points here. */
+  /** A kubeconfig in YAML for this cluster. */
   kubeconfig(): string;
   /** Ends sockets, timers and controllers. Idempotent. */
   close(): Promise<void>;
-  /** Forgets all history: older watches, continue tokens and exact versions are answered with 410. */
+  /** Drops all history: older watches, continue tokens and exact versions are answered with 410. */
   compact(): void;
-  /** Creates an object; its place follows from apiVersion, kind and metadata.namespace. Throws StatusError. */
+  /** Creates an object in the collection given by apiVersion, kind and metadata.namespace. Throws StatusError. */
   create(object: JsonObject, options?: WriteOptions): JsonObject;
   /** Replaces an object. */
   update(object: JsonObject, options?: WriteOptions): JsonObject;
@@ -100,17 +99,20 @@ export interface SimCluster {
   patch(path: ObjectPath, patch: unknown, kind?: PatchKind, options?: WriteOptions & { force?: boolean }): JsonObject;
   /** Deletes the object at a path. */
   delete(path: ObjectPath, request?: DeleteRequest): DeleteResult;
-  /** The object at a path, or undefined. Shared with the store: never change it. */
+  /** The object at a path, or undefined. Shared with the store: do not change it. */
   get(path: ObjectPath): JsonObject | undefined;
-  /** The objects at the path of a collection, in order. Shared with the store: never change them. */
+  /** The objects in the collection at a path, in key order. Shared with the store: do not change them. */
   list(path: ObjectPath): JsonObject[];
   /** A backup of all objects with their revision. */
   save(): StoreBackup;
-  /** Goes back to a backup, as from a restored etcd: the revision falls, history is gone, watches are cut. Not where controllers run, and only while the definitions of custom resources are those of the backup. */
+  /**
+   * Restores a backup, as from a restored etcd: the revision falls, history is dropped, watches are cut. Not supported while
+   * controllers run. The custom resource definitions must be those of the backup.
+   */
   restore(backup: StoreBackup): void;
-  /** Cuts all open watches in the middle. */
+  /** Cuts the connections of all open watches. */
   dropWatches(): void;
-  /** While false, everything is answered with 503. */
+  /** While false, every request is answered with 503. */
   setAvailable(available: boolean): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * The simulated cluster in a worker thread, so that its work does not disturb the thread that serves.
+ * The simulated cluster in a worker thread, so that its work does not delay the main thread.
  *
- * Protocol: workerData holds the options -> `{ type: 'listening', url, kubeconfig }` or `{ type: 'failed', message }` is
- * posted once -> the parent posts 'close' -> the cluster closes and the thread ends by itself.
+ * Protocol: workerData holds the options -> the worker posts `{ type: 'listening', url, kubeconfig }` or `{ type: 'failed',
+ * message }` once -> the parent posts 'close' -> the cluster closes and the thread ends by itself.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createLogger } from '../base/create-logger.ts';

@@ -1,11 +1,11 @@
-/** Starts a simulated cluster in a thread of its own and hands back how to reach and end it. */
+/** Starts a simulated cluster in a worker thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { PortolanError } from '../base/errors.ts';
 import type { LogLevel } from '../base/log.ts';
 import type { SimOptions } from './sim-cluster.ts';
 
-/** The options of a cluster that can cross to another thread. */
+/** The options that can be cloned to another thread. */
 export interface SpawnedSimOptions extends Omit<SimOptions, 'clock' | 'random' | 'log'> {
   readonly logLevel?: LogLevel;
 }

@@ -18,7 +18,7 @@ interface Clusters {
   readonly west: LoopbackServer;
 }
 
-/** Two clusters, which know the token `jane-of-east` and the gateway's own. */
+/** Two clusters that accept the token `jane-of-east` and the gateway's own. */
 async function twoClusters(): Promise<Clusters> {
   const start = async (): Promise<LoopbackServer> => {
     const server = await startLoopbackServer((request, response) => {

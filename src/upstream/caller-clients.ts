@@ -1,10 +1,10 @@
 /**
  * The API servers of all clusters, for requests as a caller.
  *
- * Owns: the connections to the clusters, and the rule which credentials a cluster may get. Never: sends a request as the gateway, keeps
- * a caller's credentials, or sends a token to another cluster than its own.
+ * Owns: the connections to the clusters, and the check which cluster may receive which credentials. Never: sends a request as the
+ * gateway, keeps a caller's credentials, or sends a token to a cluster other than its own.
  *
- * A client is made for the requests of one caller, and is cheap: the connections behind it are shared (src/kube/client/connection.ts).
+ * A client serves the requests of one caller. It is cheap, because clients share the connections (src/kube/client/connection.ts).
  */
 import { PortolanError } from '../base/errors.ts';
 import type { Connection, RequestSender } from '../kube/client/connection.ts';
@@ -17,14 +17,15 @@ export type CallerClient = RestClient<RequestSender>;
 export class CallerClients {
   readonly #connections: ReadonlyMap<string, Connection>;
 
-  /** Takes the connections over: `close` ends them. */
+  /** Takes ownership of the connections: `close` ends them. */
   constructor(connections: readonly Connection[]) {
     this.#connections = new Map(connections.map((connection) => [connection.cluster, connection]));
   }
 
   /**
-   * A client of the cluster as the caller. Throws NOT_FOUND for an unknown cluster, FORBIDDEN for a token of another cluster, and what
-   * `connectAs` of the connection throws. The client's own requests fail with ApiError: a 401 is UNAUTHENTICATED, and is the caller's.
+   * A client of the cluster as the caller. Throws NOT_FOUND for an unknown cluster, FORBIDDEN for a token of another cluster, and
+   * the errors of `Connection.connectAs`. The client's requests fail with ApiError: a 401 is UNAUTHENTICATED and concerns the
+   * caller.
    */
   client(cluster: string, credentials: CallerCredentials): CallerClient {
     const connection = this.#connections.get(cluster);
@@ -41,7 +42,7 @@ export class CallerClients {
     return new RestClient(connection.connectAs(credentials));
   }
 
-  /** Ends all connections and what runs on them. */
+  /** Ends all connections and the requests on them. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
   }

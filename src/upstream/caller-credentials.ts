@@ -1,11 +1,12 @@
 /**
- * How requests to an API server prove that they are of a caller: by the caller's own token, or by the gateway's right to impersonate.
+ * The credentials of a caller's request to an API server: the caller's own token, or impersonation with the gateway's
+ * credentials.
  */
 import type { BearerToken } from '../kube/credentials/bearer-token.ts';
 import type { ImpersonatedUser } from '../kube/credentials/impersonation.ts';
 
 export type CallerCredentials =
-  /** `cluster` is the only cluster that may get the token: another cluster could use it in the caller's name. */
+  /** `cluster` is the only cluster that may receive the token: another cluster could use it in the caller's name. */
   | { readonly type: 'token'; readonly cluster: string; readonly token: BearerToken }
-  /** For clusters that have the same users as the caller's own, and whose gateway credentials may impersonate. */
+  /** For clusters with the same users as the caller's own. The gateway's credentials there must have the right to impersonate. */
   | { readonly type: 'impersonation'; readonly user: ImpersonatedUser };

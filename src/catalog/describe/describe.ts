@@ -30,8 +30,8 @@ interface DescribeInput {
 const mostPromoted = 12;
 
 /**
- * Describes a resource. With neither a CRD nor schemas its objects are free JSON below their metadata, with a diagnostic.
- * @throws PortolanError INVALID or NOT_FOUND when what is given does not describe the kind; the caller reports it and goes on.
+ * Describes a resource. With neither a CRD nor schemas, its objects are free JSON below their metadata, with a diagnostic.
+ * @throws PortolanError INVALID or NOT_FOUND when the input does not describe the kind; the caller reports it and continues.
  */
 export function describeResource(input: DescribeInput): DescribedResource {
   const { cluster, resource } = input;
@@ -39,7 +39,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
   const source = describeSource(input);
   const { tree } = source;
   const diagnostics: Diagnostic[] = source.messages.map((message) => ({ cluster, resource: key, message }));
-  // Portolan's own table has computed columns without a path, and paths that only some versions have: nothing to report.
+  // The built-in table has computed columns without a path, and paths that only some versions have. These are not reported.
   const report = (message: string): void => {
     if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
   };
@@ -100,8 +100,9 @@ function resolved(tree: FieldTree, path: string): ResolvedPath | null {
 }
 
 /**
- * Paths that deserve a typed column, the most useful first: declared selectable fields, then printer columns by priority. Name,
- * namespace and creation time are left out because they are always indexed. Free JSON has no type to index by.
+ * Paths to promote to a typed column, the most useful first: declared selectable fields, then printer columns by priority. Name,
+ * namespace and creation time are left out because they are always indexed. Free JSON is left out because it has no type to index
+ * by.
  */
 function promotedPaths(
   tree: FieldTree,

@@ -11,7 +11,7 @@ import { SchemaWalker } from '../tree/walk-schema.ts';
 import type { SchemaDescription } from './from-openapi.ts';
 
 interface CrdDescription extends SchemaDescription {
-  /** Without the name column. Null where the CRD declares none. Paths are not checked against the tree yet. */
+  /** Without the name column. Null when the CRD declares none. Paths are not checked against the tree yet. */
   readonly printerColumns: readonly PrinterColumn[] | null;
   /** Paths, not checked against the tree yet. */
   readonly selectable: readonly string[];
@@ -20,8 +20,8 @@ interface CrdDescription extends SchemaDescription {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Describes the version of the CRD that the resource names.
- * @throws PortolanError INVALID when the CRD has no such version or is none.
+ * Describes the resource's version of the CRD.
+ * @throws PortolanError INVALID when the CRD lacks this version, or the value is not a CRD.
  */
 export function describeFromCrd(crd: unknown, resource: Resource): CrdDescription {
   const spec = record(record(crd)['spec']);
@@ -48,7 +48,7 @@ export function describeFromCrd(crd: unknown, resource: Resource): CrdDescriptio
   };
 }
 
-/** A resource as discovery would announce it, for the version that a CRD stores or the one asked for. Null when it is no CRD. */
+/** The resource of a CRD as in discovery, in the given version or in the stored one. Null when the value is not a CRD. */
 export function resourceOfCrd(crd: unknown, version?: string): Resource | null {
   const spec = record(record(crd)['spec']);
   const names = record(spec['names']);

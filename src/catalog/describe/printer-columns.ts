@@ -7,7 +7,7 @@
  */
 import type { PrinterColumn } from '../resources/catalog.ts';
 
-/** `Name:type:path`, types as Kubernetes has them, `*` before a name that only `-o wide` shows, `-` for no path. */
+/** `Name:type:path`, with Kubernetes' types. `*` before a name: only in `-o wide`. `-` for no path. */
 const notes: Readonly<Record<string, string>> = {
   pods: `Ready:string:status.conditions[type=Ready].status Status:string:status.phase Restarts:integer:status.containerStatuses[0].restartCount Age
     *IP:string:status.podIP *Node:string:spec.nodeName *Nominated-Node:string:status.nominatedNodeName`,
@@ -99,7 +99,7 @@ const notes: Readonly<Record<string, string>> = {
     'Status:string:conditions[].status Message:string:conditions[].message Error:string:conditions[].error',
 };
 
-/** Paths that API servers select by (the field selectors of kubectl), and what consoles filter on; the most useful first. */
+/** Field selectors of API servers, and common filters of consoles; the most useful first. */
 const selected: Readonly<Record<string, readonly string[]>> = {
   pods: [
     'spec.nodeName',
@@ -134,7 +134,7 @@ const selected: Readonly<Record<string, readonly string[]>> = {
   'certificatesigningrequests.certificates.k8s.io': ['spec.signerName'],
 };
 
-/** When the object was created, as kubectl's AGE has it. */
+/** The creation time of the object, kubectl's AGE. */
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', priority: 0, path: 'metadata.creationTimestamp' };
 
 export const nameColumn: PrinterColumn = {
@@ -160,7 +160,7 @@ export function builtInColumns(key: string): readonly PrinterColumn[] | null {
   });
 }
 
-/** Further paths of a built-in kind that deserve an index. */
+/** Further paths of a built-in kind to index. */
 export function builtInSelected(key: string): readonly string[] {
   return (Object.hasOwn(selected, key) ? selected[key] : undefined) ?? [];
 }

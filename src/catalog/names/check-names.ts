@@ -61,7 +61,7 @@ export class NameClaims {
 /** The folded type names of a kind, each with its owner: the kind or a definition. A message if two of them are alike. */
 type TypeNames = ReadonlyMap<string, string> | string;
 
-/** By tree: most kinds of a catalog are those of the one before. */
+/** Cached by tree: most kinds of a catalog have the same tree as in the previous one. */
 const known = new WeakMap<FieldTree, { readonly of: string; readonly types: TypeNames }>();
 
 function knownTypes(kind: NamedKind): TypeNames {

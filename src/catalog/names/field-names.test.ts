@@ -5,7 +5,7 @@ import { injectedFields } from './reserved-names.ts';
 
 describe('fieldName', () => {
   test.each<[string, string]>([
-    // Unchanged where legal.
+    // Legal names are unchanged.
     ['replicas', 'replicas'],
     ['podIP', 'podIP'],
     ['snake_case', 'snake_case'],
@@ -18,7 +18,7 @@ describe('fieldName', () => {
     ['$ref', '_x24_ref'],
     ['grüß', 'gr_xFC__xDF_'],
     ['😀', '_x1F600_'],
-    // Runs: every character by its number.
+    // Runs: each character becomes its code point.
     ['a--b', 'a_x2D__x2D_b'],
     ['a-.b', 'a_x2D__x2E_b'],
     ['a__b', 'a_x5F__x5F_b'],
@@ -35,15 +35,15 @@ describe('fieldName', () => {
     // Digits.
     ['3scale', '_3scale'],
     ['_3scale', '_x5F_3scale'],
-    // What would be read back as something else.
+    // Names that would be decoded as another name.
     ['a_x2F_b', 'a_x5F_x2F_x5F_b'],
     ['a_x2F-b', 'a_x5F_x2F__b'],
-    // Identity belongs to the gateway, everywhere.
+    // `id` is reserved for the identity of cached objects, everywhere.
     ['id', 'id_'],
     ['_id', '_id_'],
     ['ID', 'ID'],
     ['id_', 'id_x5F_'],
-    // Injected names only at the root.
+    // Names of the gateway's fields are reserved only at the root.
     ['raw', 'raw'],
     ['cluster', 'cluster'],
   ])('of %j in a nested object is %j', (kubernetes, graphql) => {

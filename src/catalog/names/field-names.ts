@@ -21,9 +21,9 @@ const looksLikeHex = /_x[0-9A-F]+[^A-Za-z0-9]/;
 
 /**
  * The GraphQL name of a field.
- * @param position whether the field stands at the root of a kind or in a nested object.
- * @param reserved what the gateway adds to the object; at a kind's root this is {@link injectedFields}. `apiVersion`, `kind` and
- * `metadata` are the object's own and are never reserved.
+ * @param position whether the field is at the root of a kind or in a nested object.
+ * @param reserved the names that the gateway adds to the object; at a kind's root this is {@link injectedFields}.
+ * `apiVersion`, `kind` and `metadata` are the object's own and are never reserved.
  */
 export function fieldName(
   kubernetesName: string,
@@ -59,7 +59,7 @@ export function legalName(name: string): string {
   return mapped;
 }
 
-/** The Kubernetes name behind a field name that {@link fieldName} made. */
+/** The Kubernetes name of a GraphQL name from {@link fieldName}. */
 export function kubernetesNameOf(field: string): string {
   if (field === '_') return '';
   let text = field;

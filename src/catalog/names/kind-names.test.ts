@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { definitionName, namesOf } from './kind-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
-/** group, Kind, plural of what kube-apiserver serves as lists. */
+/** group, Kind and plural of the lists that kube-apiserver serves. */
 const builtIn: readonly (readonly [string, string, string])[] = [
   ...[
     'ComponentStatus componentstatuses',
@@ -88,7 +88,7 @@ describe('namesOf', () => {
     ['networking.k8s.io', 'ServiceCIDR', 'servicecidrs', 'ServiceCIDR', 'serviceCIDRs', 'serviceCIDR'],
     // Singular equals plural.
     ['', 'Endpoints', 'endpoints', 'Endpoints', 'endpoints', 'endpointsByName'],
-    // Everything else: the whole group.
+    // All other groups: the whole group is the prefix.
     [
       'cert-manager.io',
       'Certificate',
@@ -133,12 +133,12 @@ describe('namesOf', () => {
     ['a.io', 'FooChanges', 'foochanges', 'AIoFoo_Changes', 'aIoFooChanges', 'aIoFoo_ChangesByName'],
     ['a.io', 'FooPayload', 'foopayloads', 'AIoFoo_Payload', 'aIoFooPayloads', 'aIoFoo_Payload'],
     ['a.io', 'FooInput', 'fooinputs', 'AIoFoo_Input', 'aIoFooInputs', 'aIoFoo_Input'],
-    // What the API server allows beyond the usual.
+    // Unusual names that the API server accepts.
     ['a.io', 'Foo-Bar', 'foo-bars', 'AIoFoo__Bar', 'aIoFoo__Bars', 'aIoFoo__Bar'],
     // Names of the static schema.
     ['apps', 'Order', 'orders', 'Order_', 'orders', 'order_'],
     ['apps', 'Object', 'objects', 'Object', 'objects_', 'object_'],
-    // Names that are kept for later. A group of a CRD has a dot, so its kinds never have them.
+    // Names reserved for future use. A group of a CRD has a dot, so its kinds never have these names.
     ['apps', 'Graph', 'graphs', 'Graph_', 'graphs', 'graph_'],
     ['apps', 'Reference', 'references', 'Reference_', 'references', 'reference_'],
     ['apps', 'LiveHint', 'livehints', 'LiveHint_', 'liveHints', 'liveHint_'],

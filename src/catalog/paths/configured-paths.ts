@@ -1,6 +1,4 @@
-/**
- * Paths that the configuration wants promoted: `resource=path`, where the resource is its plural or plural.group.
- */
+/** Paths that the configuration promotes: `resource=path`, where the resource is its plural or plural.group. */
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { PromotedPath } from '../resources/catalog.ts';
 import { type Resource, resourceKey } from '../resources/resource.ts';
@@ -10,7 +8,7 @@ import { resolvePath } from './resolve-path.ts';
 
 interface ConfiguredPaths {
   readonly promoted: readonly PromotedPath[];
-  /** Why other paths of the same resource cannot be promoted, one sentence each. */
+  /** Reasons why other configured paths of the resource cannot be promoted, one sentence each. */
   readonly problems: readonly string[];
 }
 
@@ -44,7 +42,7 @@ export function configuredPaths(
   return { promoted: [...promoted.values()], problems };
 }
 
-/** The path of an entry that is about this resource. */
+/** The path of an entry for this resource; null for another resource. */
 function pathFor(entry: string, resource: Pick<Resource, 'group' | 'plural'>): string | null {
   const at = entry.indexOf('=');
   const named = entry.slice(0, at).trim();

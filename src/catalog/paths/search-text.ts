@@ -12,7 +12,7 @@ const containers = ['spec', 'spec.template.spec', 'spec.jobTemplate.spec.templat
   `${spec}.initContainers[].image`,
 ]);
 
-/** The paths that are searched beside names and labels. @param configured paths in their written form, already checked. */
+/** The searched paths besides names and labels. @param configured path texts, already checked. */
 export function searchPaths(configured: readonly string[]): readonly Path[] {
   return [...new Set([...containers, ...configured])].map((text) => parsePath(text));
 }
@@ -20,7 +20,7 @@ export function searchPaths(configured: readonly string[]): readonly Path[] {
 const name = parsePath('metadata.name');
 const labels = parsePath('metadata.labels');
 
-/** Searched paths as they are written down and compared: a JSON list. */
+/** Searched paths as they are stored and compared: a JSON list. */
 export function writtenPaths(paths: readonly Path[]): string {
   return JSON.stringify(paths.map(({ text }) => text));
 }

@@ -13,7 +13,7 @@ import type { Resource } from './resource.ts';
 /** A column that kubectl shows: from a CRD's additionalPrinterColumns, or from Portolan's own table for built-in kinds. */
 export interface PrinterColumn {
   readonly name: string;
-  /** As Kubernetes has it: string, integer, number, boolean, date. */
+  /** A type of Kubernetes: string, integer, number, boolean, date. */
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
@@ -26,7 +26,7 @@ export interface PrinterColumn {
 export interface PromotedPath {
   readonly path: string;
   readonly type: LeafType;
-  /** A selectable field of the kind, as kubectl's --field-selector takes it; otherwise a printer column's path. */
+  /** A selectable field of the kind (kubectl's --field-selector); otherwise a printer column's path. */
   readonly selectable?: true;
 }
 
@@ -41,7 +41,7 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-/** One resource of one cluster, as its schema describes it. */
+/** One resource of one cluster, described by its schema. */
 export interface DescribedResource {
   readonly cluster: string;
   readonly resource: Resource;
@@ -76,7 +76,7 @@ export interface KindNames {
 export interface CatalogKind {
   /** resourceKey. */
   readonly key: string;
-  /** Of the first cluster in name order; group, plural, kind and scope agree in all. */
+  /** From the first cluster in name order; group, plural, kind and scope are equal in all. */
   readonly resource: Resource;
   readonly names: KindNames;
   /** Union of the clusters' trees; a leaf of conflicting type is JSON, with a diagnostic. */

@@ -1,6 +1,6 @@
 /**
- * Comparing resourceVersions of one resource. Comparable ones are decimal numbers without a sign or leading zero (KEP-5504); all
- * others are opaque: equal or not, nothing else.
+ * Compares resourceVersions of one resource. Comparable ones are decimal numbers without a sign or leading zero (KEP-5504). All
+ * others are opaque: only equality is defined.
  */
 const comparable = /^[1-9][0-9]*$/;
 
@@ -12,7 +12,7 @@ export function compareResourceVersions(a: string, b: string): number | null {
   return a < b ? -1 : 1;
 }
 
-/** The newer of two where their order is known, otherwise the later received one. */
+/** The newer version if the order is known, otherwise the one received later. */
 export function laterResourceVersion(current: string | null, next: string): string {
   if (current === null) return next;
   return (compareResourceVersions(next, current) ?? 0) < 0 ? current : next;

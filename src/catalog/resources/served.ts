@@ -1,6 +1,4 @@
-/**
- * Which of the served resources are ingested, and in which version.
- */
+/** Selects which served resources are ingested, and in which version. */
 import { type Resource, resourceKey } from './resource.ts';
 
 /** A version of a resource as discovery announces it. */
@@ -11,7 +9,7 @@ export interface ServedLike extends Resource {
 
 interface SkippedResource {
   readonly resource: ServedLike;
-  /** Part of a sentence, for people. */
+  /** Part of a sentence, for users. */
   readonly reason: string;
 }
 
@@ -32,8 +30,8 @@ const sameObjects: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * One version of everything that can be listed: the preferred one, else the most stable and newest. A resource without the verb
- * `watch` is included, and is polled. Subresources and other versions are left out without a diagnostic.
+ * One version of every resource that can be listed: the preferred one, else the most stable and newest. A resource without the
+ * verb `watch` is included, and is polled. Subresources and other versions are left out without a diagnostic.
  */
 export function chooseResources(served: readonly ServedLike[]): {
   readonly chosen: readonly Resource[];

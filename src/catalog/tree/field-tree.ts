@@ -5,7 +5,10 @@
  * fields keep the names that Kubernetes writes.
  */
 
-/** How a leaf's values are compared and shown (docs/values.md). JSON is free-form: maps of objects, unknown fields, anything. */
+/**
+ * The comparison and display of a leaf's values (docs/values.md). JSON is free-form: maps of objects and unknown fields, for
+ * example.
+ */
 export type LeafType =
   | 'String'
   | 'Boolean'
@@ -21,9 +24,9 @@ export type LeafType =
 
 export type FieldType =
   | { readonly kind: 'leaf'; readonly type: LeafType }
-  /** A map of strings, as labels are. */
+  /** A map of strings, such as labels. */
   | { readonly kind: 'stringMap' }
-  /** A map with typed values (resource limits, for one); shown as JSON, addressed by key in paths. */
+  /** A map with typed values, such as resource limits. Displayed as JSON; paths address its values by key. */
   | { readonly kind: 'map'; readonly of: FieldType }
   | { readonly kind: 'list'; readonly of: FieldType }
   | { readonly kind: 'object'; readonly shape: string };
@@ -37,7 +40,7 @@ export interface Field {
 export interface Shape {
   /** Unique in its tree: a definition's full name, or `$` and the path of the shape's first location. */
   readonly key: string;
-  /** Short name of a core/v1 or meta/v1 style definition (`PodSpec`), where the shape came from one. */
+  /** Short name of the core/v1 or meta/v1 style definition (`PodSpec`) that the shape comes from, if any. */
   readonly definition?: string;
   /** The path from the kind's root to the shape's first location (breadth first, fields sorted). */
   readonly path: readonly string[];

@@ -14,7 +14,9 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
   const root = merge(a.root, b.root);
   return normalizeTree(root, drafts as Map<string, Draft>);
 
-  /** The merged draft of two shapes. Keys are those of each tree; a key is null where its tree has no shape. */
+  /**
+   * The merged draft of two shapes. The arguments are the shapes' keys in their trees; a key is null if its tree lacks the shape.
+   */
   function merge(left: string | null, right: string | null): string {
     const name = fixedName(left, right);
     const id = name ?? `${left ?? ''} | ${right ?? ''}`;

@@ -23,7 +23,7 @@ export interface Draft {
 
 type Drafts = ReadonlyMap<string, Draft>;
 
-/** The tree of all drafts that are reachable from `root`. No other reachable draft may be without fields. */
+/** The tree of all drafts that are reachable from `root`. Only `root` may have no fields. */
 export function normalizeTree(root: string, drafts: Drafts): FieldTree {
   const classes = classify(root, drafts);
   const keys = new Map<string, string>();
@@ -58,7 +58,7 @@ export function normalizeTree(root: string, drafts: Drafts): FieldTree {
     };
     return [key, shape];
   });
-  // fromEntries defines properties, so that a field called __proto__ is one like any other.
+  // fromEntries defines own properties, so a field named __proto__ is stored like any other.
   return { root: '$', shapes: Object.fromEntries(shapes) };
 }
 

@@ -13,7 +13,7 @@ import { sharedShapes } from './shared-shapes.ts';
 
 interface KindTree {
   readonly key: string;
-  /** Of a group of kube-apiserver itself. */
+  /** The kind's group is one of kube-apiserver itself. */
   readonly own: boolean;
   readonly tree: FieldTree;
 }

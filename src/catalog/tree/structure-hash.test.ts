@@ -51,7 +51,7 @@ describe('structureHash', () => {
       treeOf({ spec: { type: 'object', properties: { z: first, more: text } } }, definitions),
       treeOf({ a: { $ref: `#/definitions/${'x.B' in definitions ? 'x.B' : 'x.A'}` } }, definitions),
     ];
-    // Shapes that contain each other keep a name only where the walk came back to them, so they are compared by what they have.
+    // Only the recursive shapes among those that contain each other have a name, so shapes are compared by their fields.
     const hashes = trees.map((tree) => {
       const found = structureHashes(tree);
       return Object.values(tree.shapes)

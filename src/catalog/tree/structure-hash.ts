@@ -60,7 +60,7 @@ export function structureHash(tree: FieldTree): string {
   return must(structureHashes(tree).get(tree.root), 'a tree has its root');
 }
 
-/** Names of nested filter inputs by shape key: outside the contract, the same wherever the structure is. */
+/** Names of nested filter inputs by shape key. Equal structures have equal names; clients must not rely on them. */
 export function inputNames(tree: FieldTree): Map<string, string> {
   return new Map([...structureHashes(tree)].map(([key, hash]) => [key, `F_${hash.slice(0, 12)}`]));
 }

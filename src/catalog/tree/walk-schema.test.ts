@@ -252,7 +252,7 @@ describe('definitions', () => {
     });
     expect(shape(tree, '$.spec').definition).toBeUndefined();
     expect(shape(tree, '$.spec.other').fields.map(({ name }) => name)).toEqual(['a']);
-    // What a definition contains must not depend on the kind it stands in.
+    // The content of a definition must not depend on the kind that contains it.
     expect(shape(tree, core('PodSpec')).fields.map(({ type }) => type)).toEqual([
       leaf('JSON'),
       leaf('JSON'),

@@ -254,7 +254,7 @@ function asSchema(value: unknown): Schema {
   return isSchema(value) ? value : {};
 }
 
-/** The name in `$ref`. The reference may be wrapped into `allOf`, beside a default or a description. */
+/** The name in `$ref`. The reference may be wrapped into `allOf`, next to a default or a description. */
 function referenceOf(schema: Schema): string | null {
   const reference = schema['$ref'];
   if (typeof reference === 'string') return reference.slice(reference.lastIndexOf('/') + 1);

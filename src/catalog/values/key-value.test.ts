@@ -71,7 +71,7 @@ test.each(Object.keys(values) as LeafType[])('the value of a key of %s has that 
       if (key === null) return;
       const shown = valueOfKey(type, key);
       expect(orderKey(type, shown), JSON.stringify(shown)).toEqual(key);
-      // What travels as JSON is read as the same value again.
+      // A value survives being written as JSON and read again.
       expect(orderKey(type, parseExact(JSON.stringify(shown)))).toEqual(key);
     }),
     { numRuns: 500 },

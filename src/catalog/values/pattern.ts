@@ -9,13 +9,13 @@ import { PortolanError } from '../../base/errors.ts';
 /** Characters of a pattern. */
 const longestPattern = 500;
 
-/** Instructions of a compiled pattern: what a character of a text may cost. Counted repetitions multiply them. */
+/** The limit on a compiled pattern's instructions, which determine its cost per character. Counted repetitions multiply them. */
 const largestProgram = 250;
 
 /** Only this many leading characters of a text are searched, so that no pattern can block a reader for long. */
 const patternReach = 16_384;
 
-/** Patterns kept compiled. */
+/** The number of compiled patterns in the cache. */
 const keptPatterns = 100;
 const known = new BoundedCache<RE2JS>({ entries: keptPatterns, weight: keptPatterns });
 
@@ -27,7 +27,7 @@ export function patternMatches(pattern: string, ignoreCase: boolean, text: strin
   return compiled(pattern, ignoreCase).test(text.slice(0, patternReach).toWellFormed());
 }
 
-/** Why a text is not a valid pattern (part of a sentence), or null when it is valid. */
+/** The reason why a text is not a valid pattern (part of a sentence), or null when it is valid. */
 export function checkPattern(pattern: string): string | null {
   if (pattern.length > longestPattern) {
     return `has ${pattern.length} characters; a pattern has at most ${longestPattern}`;

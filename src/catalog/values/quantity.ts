@@ -32,7 +32,7 @@ export function parseQuantity(text: string): Decimal | null {
   return { coefficient: number.coefficient, exponent: number.exponent + (decimalSuffixes[suffix] ?? 0) };
 }
 
-/** From the largest. */
+/** Sorted by exponent, the largest first. */
 const suffixesByExponent = Object.entries({ ...decimalSuffixes, '': 0 }).sort(([, a], [, b]) => b - a);
 
 /**

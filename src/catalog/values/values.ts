@@ -135,7 +135,9 @@ const wanted: Readonly<Record<LeafType, string>> = {
   JSON: 'a string, a number or a boolean',
 };
 
-/** Why a caller's value is not comparable with a leaf of this type (part of a sentence), or null when it is. */
+/**
+ * The reason why a caller's value is not comparable with a leaf of this type (part of a sentence), or null when it is comparable.
+ */
 export function checkValue(type: LeafType, value: unknown): string | null {
   if (orderKey(type, value) !== null) return null;
   const shown = JSON.stringify(typeof value === 'bigint' ? value.toString() : value) ?? 'nothing';

@@ -176,7 +176,7 @@ describe.each([
     await cache.answer(listDocument, variables, { pods: page(['a'], variables) });
     await cache.answer(detailDocument, { name: 'a' }, detail('a'));
     const list = (await cache.read(listDocument, variables)) as { pods: { nodes: Record<string, unknown>[] } } | null;
-    // The detail brought a condition and a container of which the list's fields are not known: it may be incomplete, never mixed up.
+    // The detail query added a condition and a container without the list's fields. The list may be incomplete, but never mixed up.
     if (list !== null) expect(JSON.stringify(list)).toContain('node-a');
     await cache.answer(listDocument, variables, { pods: page(['a'], variables) });
     const again = (await cache.read(listDocument, variables)) as { pods: { nodes: Record<string, unknown>[] } };

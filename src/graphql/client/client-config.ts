@@ -1,7 +1,7 @@
 /**
- * The output of `portolan client-config`: one module of plain JavaScript for an application that uses this gateway. It holds the cache
- * policies of the application's GraphQL client and the helpers for live lists. Its parts are files in modules/, which can be linted and
- * read there. Printing joins them, so that the copied module imports nothing.
+ * The output of `portolan client-config`: one module of plain JavaScript for an application that uses this gateway. It holds the
+ * cache policies of the application's GraphQL client and the helpers for live lists. Its parts are files in modules/, where they
+ * can be linted and read. Printing joins them, so that the copied module has no imports.
  */
 import { readFileSync } from 'node:fs';
 
@@ -57,7 +57,7 @@ function printed(client: string, how: string, parts: readonly string[]): string 
   return [head, ...parts.map(part)].join('\n');
 }
 
-/** Its imports go, since everything is in one file; what only other parts use is not exported. */
+/** The source of a part without its imports. list-pages.js loses its exports too, because only the other parts use them. */
 function part(name: string): string {
   const source = readFileSync(new URL(name, folder), 'utf8')
     .replace(/^import .*;\n+/gm, '')

@@ -1,6 +1,6 @@
 /**
- * `groups(by:, orderBy:, first:, after:)`. Its arguments and its selection become one aggregate request; the groups that come back are
- * ordered and paged here.
+ * `groups(by:, orderBy:, first:, after:)`. Its arguments and its selection become one aggregate request. This file orders and
+ * pages the groups of its result.
  *
  *   groups(by: ["spec.nodeName"], orderBy: [{ by: SUM, path: "spec.size" }], first: 2) { keys aggregate { count } }
  *     request  by: [spec.nodeName], measured: [spec.size (sum)]      the measures of orderBy and of the selection, merged
@@ -37,7 +37,7 @@ export interface GroupSource {
   readonly aggregate: AggregateSource;
 }
 
-/** Groups on a page when the caller does not say. */
+/** Page size when the caller gives none. */
 export const defaultGroups = 100;
 
 /** With more paths, nearly every object would be a group of its own. */

@@ -1,4 +1,4 @@
-/** Path arguments of aggregates and facets: looked up in the connection's kinds, and checked against the measure that uses them. */
+/** Looks up the path arguments of aggregates and facets in the connection's kinds, and checks them against the measure. */
 
 import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
@@ -67,8 +67,8 @@ export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
 }
 
 /**
- * The measurements that the selection of a field needs, so that one statement reads them all. `steps` is the path of field names from
- * the field to its aggregates. Arguments with errors are skipped; the field reports the error when it is resolved.
+ * The measurements that the selection of a field needs, so that one statement reads them all. `steps` is the path of field names
+ * from the field to its aggregates. Arguments with errors are skipped; the field reports the error when it is resolved.
  */
 export function selectedMeasures(
   aggregated: Aggregated,

@@ -38,7 +38,7 @@ export class AggregateSource {
 
   /**
    * Null when no object has a value at `path`.
-   * @throws PortolanError BAD_USER_INPUT for a path whose values cannot be measured so.
+   * @throws PortolanError BAD_USER_INPUT for a path whose values do not support this measure.
    */
   async value(measure: Measure, path: string): Promise<unknown> {
     const wanted = measuredAt(this.aggregated, measure, path);
@@ -66,7 +66,7 @@ export class AggregateSource {
     const alone = await this.#readOnly([wanted]);
     if (alone instanceof OverBudget) return alone;
     const [tally] = alone.tallies;
-    if (tally === undefined) throw new Error('invariant broken: what is measured has a tally');
+    if (tally === undefined) throw new Error('invariant broken: a measured path has a tally');
     return tally;
   }
 
@@ -79,7 +79,7 @@ export class AggregateSource {
     const groups = await this.aggregated.groups({ by: [], measured });
     if (groups instanceof OverBudget) return groups;
     const [whole] = groups;
-    if (whole === undefined) throw new Error('invariant broken: without groups there is one of all');
+    if (whole === undefined) throw new Error('invariant broken: without `by` there is one group');
     return whole;
   }
 }

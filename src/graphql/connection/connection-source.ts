@@ -63,7 +63,7 @@ export interface ListSettings {
   readonly objectCost: number;
   /** The response path of the field. */
   readonly path?: ResponsePath;
-  /** Keys of kinds that may be missing as long as one of them is there. Default: no kind may be missing. */
+  /** Keys of kinds that may be missing if at least one of them is synced. Default: no kind may be missing. */
   readonly optional?: ReadonlySet<string>;
 }
 

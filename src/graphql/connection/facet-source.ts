@@ -19,10 +19,10 @@ export interface FacetSource {
   shown(key: FacetResult['values'][number]['key']): unknown;
 }
 
-/** Values of a facet when the caller does not say. */
+/** Values of a facet when the caller gives no number. */
 export const defaultFacetValues = 20;
 
-/** Each path is a statement of its own; filter menus need fewer. */
+/** Each path needs its own statement. Filter menus need fewer paths. */
 const mostPaths = 20;
 
 /** One lazy facet for each path. @throws PortolanError BAD_USER_INPUT */

@@ -18,7 +18,7 @@ export class ObjectSource {
     this.row = row;
   }
 
-  /** The body as an object; empty where the body is not one. */
+  /** The body; an empty object if the body is not an object. */
   get body(): Readonly<Record<string, unknown>> {
     return recordOf(this.row.body) ?? {};
   }

@@ -1,7 +1,7 @@
 /** Limits the depth of variables. Coercing variables and reading filters are recursive, so deep variables would overflow the stack. */
 import { PortolanError } from '../../base/errors.ts';
 
-/** Far deeper than any written filter, and than free JSON that a filter compares. */
+/** Far deeper than real filters, and than the free JSON that a filter compares. */
 export const deepestVariables = 100;
 
 /** @throws PortolanError QUERY_TOO_COSTLY for variables that nest deeper than {@link deepestVariables}. */

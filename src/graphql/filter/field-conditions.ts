@@ -42,7 +42,7 @@ function equalTo(path: Path, type: LeafType, written: string, place: string): Fi
   return zero ? { kind: 'or', of: [equal, negation(existence(path))] } : equal;
 }
 
-/** The value of a text in a leaf of this type: `"3"` is 3 in an Int leaf. A text that is no such value stays a text. */
+/** The value of a text in a leaf of this type: `"3"` is 3 in an Int leaf. A text that is not a value of the type stays a text. */
 function typedValue(type: LeafType, written: string): unknown {
   switch (type) {
     case 'Boolean':

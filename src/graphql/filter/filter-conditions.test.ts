@@ -194,7 +194,7 @@ describe('a filter', () => {
     [
       'text of a number',
       { path: [{ path: 'spec.replicas', contains: '1' }] },
-      /looks at text, and spec\.replicas is Int/,
+      /compares text, and spec\.replicas is Int/,
     ],
     ['a value that does not fit', { path: [{ path: 'spec.replicas', eq: 'many' }] }, /"many" is not an integer/],
     ['a pattern that is none', { spec: { name: { matches: '(a' } } }, /is no pattern in RE2 syntax/],

@@ -90,7 +90,7 @@ export class FilterTypes {
     return made;
   }
 
-  /** Forgets the nested inputs that are not used any more. Until then an input of the same content is the same object. */
+  /** Drops the nested inputs that are no longer used. Until then, equal content gives the same input object. */
   retain(isUsed: (input: GraphQLInputObjectType) => boolean): void {
     for (const inputs of [this.#nested, this.#lists, this.#maps]) {
       for (const [name, input] of inputs) if (!isUsed(input)) inputs.delete(name);
@@ -190,7 +190,7 @@ export class FilterTypes {
     return this.#remember(this.#leaves, type, () => leafFilter(type, this.#scalarOf(type)));
   }
 
-  /** Addresses are texts to a client. */
+  /** Clients see IP addresses as strings. */
   #scalarOf(type: LeafType): GraphQLInputType {
     return this.#scalar(type === 'IP' ? 'String' : type);
   }
@@ -222,11 +222,11 @@ function rootShape(tree: FieldTree): Shape {
   return shapeOf(tree, tree.root);
 }
 
-/** The names of a tree's nested inputs, and which of its shapes have anything to compare. */
+/** The input names of a tree's shapes, and the shapes that can be filtered. */
 class TreeInputs {
   readonly tree: FieldTree;
   readonly #names: ReadonlyMap<string, string>;
-  /** Shapes that have, themselves or below, anything to compare. */
+  /** Shapes with a leaf to compare, in the shape itself or below it. */
   readonly #filterable: ReadonlySet<string>;
 
   constructor(tree: FieldTree) {
@@ -244,22 +244,22 @@ class TreeInputs {
   }
 }
 
-/** Shapes may contain each other, so what is found goes up from the leaves until nothing more is. */
+/** Shapes may contain each other, so the search starts at shapes with leaves and follows their users. */
 function filterableShapes(tree: FieldTree): ReadonlySet<string> {
   const found = new Set<string>();
   const users = new Map<string, string[]>();
-  const waiting: string[] = [];
+  const pending: string[] = [];
   for (const { key, fields } of Object.values(tree.shapes)) {
     for (const { type } of fields) {
       const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type;
-      if (inner.kind === 'leaf' || type.kind === 'stringMap') waiting.push(key);
+      if (inner.kind === 'leaf' || type.kind === 'stringMap') pending.push(key);
       if (inner.kind === 'object') users.set(inner.shape, [...(users.get(inner.shape) ?? []), key]);
     }
   }
-  for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+  for (let key = pending.pop(); key !== undefined; key = pending.pop()) {
     if (found.has(key)) continue;
     found.add(key);
-    waiting.push(...(users.get(key) ?? []));
+    pending.push(...(users.get(key) ?? []));
   }
   return found;
 }

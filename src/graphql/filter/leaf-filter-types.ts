@@ -1,6 +1,4 @@
-/**
- * Filter inputs that all kinds share: for leaves, for lists and maps, for conditions, and for values by path.
- */
+/** Filter inputs that all kinds share: for leaves, lists, maps, conditions and values by path. */
 import {
   GraphQLBoolean,
   type GraphQLInputFieldConfig,

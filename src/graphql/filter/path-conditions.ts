@@ -23,7 +23,7 @@ export function pathConditions(value: unknown, place: string, trees: readonly Fi
   const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
   for (const [operator] of entries) {
     if (isTextOperator(operator) && !withText.has(type)) {
-      refuse(`${place}.${operator}`, `looks at text, and ${found.path.text} is ${type}`);
+      refuse(`${place}.${operator}`, `compares text, and ${found.path.text} is ${type}`);
     }
   }
   return leafConditions(type, operators, place, found.path);

@@ -1,5 +1,5 @@
 /**
- * Subscriptions that outlive their generation.
+ * Subscriptions that continue on the next generation.
  *
  *   events of generation 1 -> GenerationMoved(the client's position) -> the document is validated on the current generation
  *     valid:   subscribed again there, with the same variables, from that position; GAP and a snapshot if the kind changed
@@ -57,7 +57,7 @@ function following<A extends SubscribeArguments>(
     if (problem !== undefined) throw reload(problem);
     args = { ...args, schema, contextValue: { ...context, portolan } };
     const next = await subscribe(args);
-    // A valid document is not enough: its variables, or the resolvers' reading of them, may not fit the new schema.
+    // A valid document can still fail: its variables may not fit the new schema, or its resolvers may refuse them.
     if (!isEvents(next)) throw reload(next.errors?.[0]);
     inner = next[Symbol.asyncIterator]();
     if (over) await inner.return?.();
@@ -77,7 +77,7 @@ function following<A extends SubscribeArguments>(
   }, end);
 }
 
-/** Validation is slow and a parsed document is shared by all clients that send its text: validated once for each schema. */
+/** Validation errors, cached because validation is slow. Clients that send the same text share one parsed document. */
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
 
 function problemsOf(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {

@@ -1,8 +1,8 @@
 /**
  * Answers to introspection of whole schemas, made once for each generation and form.
  *
- * A form is a document with its operation name and variables, what the answer says of itself (`extensions`), and an encoding. Questions
- * of the same form that come together share one run. Answers are kept while their generation is current, up to a bound.
+ * A form is a document with its operation name and variables, the `extensions` of the answer, and an encoding. Simultaneous
+ * questions of the same form share one run. Answers are cached while their generation is current, up to a bound.
  */
 import { type DocumentNode, print } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -23,25 +23,25 @@ export interface IntrospectionQuery {
 /** JSON text in an encoding, as bytes. */
 export type Answer = Uint8Array<ArrayBuffer>;
 
-type Asked = Pick<IntrospectionThread, 'ask' | 'close'>;
+type Thread = Pick<IntrospectionThread, 'ask' | 'close'>;
 
 /** The text of a thousand kinds has 46 MB, and a fortieth of that with Brotli. */
 const bounds = { entries: 64, weight: 96 * 1024 * 1024 };
 
 export class IntrospectionAnswers {
-  readonly #thread: Asked;
+  readonly #thread: Thread;
   readonly #known = new BoundedCache<Answer>(bounds);
   readonly #running = new Map<string, Promise<Answer | null>>();
-  /** Id of the generation that the known answers are about. */
+  /** Id of the generation of the cached answers. */
   #generation = '';
 
-  constructor(thread: Asked = new IntrospectionThread()) {
+  constructor(thread: Thread = new IntrospectionThread()) {
     this.#thread = thread;
   }
 
   /**
    * The whole answer, byte for byte the JSON of the executor's result. Null if the execution has errors: the executor reports them.
-   * Throws what IntrospectionThread.ask throws.
+   * @throws what IntrospectionThread.ask throws.
    */
   async answer(generation: Generation, query: IntrospectionQuery): Promise<Answer | null> {
     if (generation.id !== this.#generation) {
@@ -84,7 +84,7 @@ export class IntrospectionAnswers {
 
 const texts = new WeakMap<DocumentNode, string>();
 
-/** The document without what does not count: spaces, comments, commas. */
+/** The document as text, without insignificant spaces, comments and commas. */
 function textOf(document: DocumentNode): string {
   const text = texts.get(document) ?? print(document);
   texts.set(document, text);

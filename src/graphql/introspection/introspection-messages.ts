@@ -3,7 +3,7 @@
 /** How the bytes of an answer are written: names of HTTP's content codings. */
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-/** An answer that is wanted, as text and plain data. */
+/** A request for an answer, as text and plain data. */
 export interface Question {
   /** Valid on the generation's schema. */
   readonly document: string;
@@ -17,7 +17,7 @@ export interface Question {
 export type IntrospectionRequest =
   /** Kinds that a later generation has, each a CatalogKind as JSON text. */
   | { readonly op: 'kinds'; readonly texts: readonly string[] }
-  /** The generation of these kinds, by their keys, in order. All of them have been sent; others are forgotten. */
+  /** The generation of these kinds, by their keys, in order. All of them have been sent. Other kinds are dropped. */
   | { readonly op: 'generation'; readonly keys: readonly string[] }
   /** A question about the generation that was sent last. */
   | { readonly op: 'question'; readonly call: number; readonly question: Question };

@@ -1,4 +1,4 @@
-/** Tells which operations are introspection of the whole schema, whatever their form. */
+/** Detects operations that are introspection of the whole schema, in any form. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { documentFragments } from '../selection/walk.ts';
 
-/** Fields of introspection that give as much as the schema has. Without them an answer is short. */
+/** Introspection fields whose answers grow with the schema. An answer without them is short. */
 const long = new Set(['types', 'fields', 'inputFields', 'possibleTypes']);
 
 /**

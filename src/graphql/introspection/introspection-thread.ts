@@ -1,11 +1,11 @@
 /**
- * The introspection thread as the serve thread sees it.
+ * Controls the introspection thread from the serve thread.
  *
  *   none -> (first question) started -> kinds sent, in slices -> questions … -> (idle) ended -> none
  *                                       `- again for a later generation: only kinds that it lacks -´
  *
- * Invariant: each question is answered once: by the thread, or with the error that ended it. The thread is started for questions only
- * and ends after a while without any, because it holds a schema of its own.
+ * Invariant: each question is settled once, by the thread's answer or by the error that ended the thread. A question starts the
+ * thread. It ends after a while without questions, because it holds a second copy of the schema.
  */
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -27,7 +27,7 @@ export interface ThreadOptions {
   readonly heapMb?: number;
 }
 
-/** Kinds are sent in messages of about so many characters. */
+/** Approximate size of a message with kinds, in characters. */
 const messageLength = 256 * 1024;
 
 export class IntrospectionThread {
@@ -35,7 +35,7 @@ export class IntrospectionThread {
   readonly #heapMb: number;
   #running: RunningThread | null = null;
   #idle: NodeJS.Timeout | null = null;
-  /** Questions and the generations before them are sent in turn. */
+  /** Settles when all earlier questions and their generations have been sent. Keeps the messages in order. */
   #sending: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -57,22 +57,22 @@ export class IntrospectionThread {
     this.#waiting += 1;
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
-      const asked = this.#sending.then(() => this.#send(generation, question));
-      this.#sending = asked.catch(() => {});
-      return await (await asked).answer;
+      const sent = this.#sending.then(() => this.#send(generation, question));
+      this.#sending = sent.catch(() => {});
+      return await (await sent).answer;
     } finally {
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#idle = setTimeout(() => void this.#end(), this.#idleMs).unref();
     }
   }
 
-  /** Ends the thread; questions that wait are rejected. */
+  /** Ends the thread. Pending questions are rejected. */
   async close(): Promise<void> {
     if (this.#idle !== null) clearTimeout(this.#idle);
     await this.#end();
   }
 
-  /** In an object, so that the next question is sent before this one is answered. */
+  /** The promise is wrapped in an object, so that the next question is sent before this one is answered. */
   async #send(
     generation: Generation,
     question: Question,
@@ -105,7 +105,7 @@ class RunningThread {
   readonly #pending = new Map<number, Pending>();
   /** The kinds that the thread has. */
   #kinds: ReadonlyMap<string, CatalogKind> = new Map();
-  /** Id of the generation that it has. */
+  /** Id of the generation that the thread has. */
   #generation = '';
   #calls = 0;
   #error: PortolanError | null = null;
@@ -136,7 +136,7 @@ class RunningThread {
     if (generation.id === this.#generation) return;
     const { kinds } = generation.catalog;
     const lacking = kinds.filter((kind) => this.#kinds.get(kind.key) !== kind);
-    // The turn of the request, in which the thread may have been started, ends first.
+    // Starts in a new turn of the event loop, because the request's turn may already have started the thread.
     await setImmediate();
     await runSliced(this.#sendKinds(lacking));
     this.#post({ op: 'generation', keys: kinds.map(({ key }) => key) });

@@ -3,9 +3,9 @@
  *
  *   kinds        are kept until a generation lacks them
  *   generation   its schema is built from the kinds, as on the serve thread
- *   question     its data as JSON text (kept for other encodings of the same document) and its extensions are encoded
+ *   question     is executed to JSON text (cached for other encodings of the same document), joined with its extensions and encoded
  *
- * Messages are worked off in order, so a question is about the generation that was sent before it.
+ * Messages are processed in order, so a question refers to the last generation that was sent before it.
  */
 import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -81,7 +81,7 @@ function whole(data: Buffer, extensions: string): Buffer {
   return Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(`,"extensions":${extensions}}`)]);
 }
 
-/** Qualities are chosen for tens of megabytes: the next ones take several times as long for a tenth less. */
+/** The qualities suit tens of megabytes. The next higher ones take several times as long and save a tenth. */
 function encode(encoding: Encoding, text: Buffer): Uint8Array<ArrayBuffer> {
   switch (encoding) {
     case 'br':
@@ -93,7 +93,7 @@ function encode(encoding: Encoding, text: Buffer): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** The same bytes in a buffer that has no others, so that it can be handed to another thread. */
+/** A copy in a buffer of its own, so that the buffer can be transferred to another thread. */
 function alone(bytes: Buffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

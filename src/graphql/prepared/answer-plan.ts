@@ -1,6 +1,6 @@
 /**
- * Compiles a query to a plan whose answer the store's readers write as text. The operation's selection is walked once for a document
- * and its variables. It becomes page templates (src/store/pages/page-template.ts) and the constant texts around them.
+ * Compiles a query to a plan whose answer the store's readers write as text. The operation's selection is walked once for a
+ * document and its variables. It becomes page templates (src/store/pages/page-template.ts) and the constant texts around them.
  *
  *   { pods(first: 2) { nodes { kind metadata { name labels } } } }
  *     data        ['{"pods":', list, '}']
@@ -8,9 +8,9 @@
  *     lists[0]    '{"kind":"Pod","metadata":{"name":', column name, ',"labels":', value 0 as record, '}}'
  *     projection  values: [["metadata", "labels"]], objects: [], versions: false
  *
- * A query has a plan if it selects only lists of kinds, their nodes, edges, pageInfo and changesCursor, and fields with a `plain` fact
- * (field-facts.ts). The executor answers all other queries. Arguments become a list plan by the executor's own functions (listPlan,
- * filterFrom), so both refuse the same arguments.
+ * A query has a plan if it selects only lists of kinds. Of a list, it may select nodes, edges, pageInfo and changesCursor. Of an
+ * object, it may select fields with a `plain` fact (field-facts.ts). The executor answers all other queries. Arguments become a
+ * list plan by the executor's own functions (listPlan, filterFrom), so both refuse the same arguments.
  */
 
 import {
@@ -168,7 +168,7 @@ class Planner {
       trees: [kind.tree],
       searchPaths: this.#options.searchPaths,
     });
-    // Whether the search index is complete needs another statement.
+    // A search needs another statement, which checks that the search index is complete.
     if (findSearch(filter) !== null) throw new NotPlain();
     const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate();
@@ -458,7 +458,7 @@ function writeObject(fields: Fields, pieces: AnswerPiece[], write: Write<AnswerP
   pieces.push(fields.size === 0 ? '{}' : '}');
 }
 
-/** The same as row parts, neighbouring constant texts joined. */
+/** Like writeObject, for row parts. Adjacent constant texts are joined. */
 function writeRow(fields: Fields, parts: RowPart[], write: Write<RowPart>): void {
   let before = '{';
   for (const [key, nodes] of fields) {

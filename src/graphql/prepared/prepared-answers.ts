@@ -2,15 +2,15 @@
  * Answers planned queries (answer-plan.ts): joins the plan's constant texts with page texts that the store writes.
  *
  * Owns: the cached route of each list, the store request of each plan, and how long both may be used.
- * Never: words an error. A query that cannot be answered here yields null, and the executor answers it or reports the error.
+ * Never: reports an error. A query that cannot be answered here yields null, and the executor answers it or reports the error.
  *
  *   plan -> routes and layout (cached, or read in a lease)
  *        -> pages, all in one snapshot
- *        -> are the cached facts still true there? no: again with new routes, at most 3 times
+ *        -> check of the cached facts in this snapshot; if they are outdated: again with new routes, at most 3 times
  *        -> text
  *
- * `answerNow` reads a page on this thread when its route is cached and the page is short. `answer` asks a reader thread for all other
- * pages, and for pages that proved long.
+ * `answerNow` reads a page on this thread when its route is cached and the page is short. `answer` reads all other pages on a
+ * reader thread, also pages that took long before.
  *
  *   { pods(first: 2) { nodes { kind } } }
  *     '{"data":' + '{"pods":' + '{"nodes":' + the page's list + '}' + '}' + ',"extensions":{"portolan":{…}}}'
@@ -68,7 +68,7 @@ interface KnownRoute {
   readonly askClusters: Statement;
   readonly kind: KindView;
   readonly route: Route;
-  /** The reasons for the route, for the index advisor; null when the route needed no planning. */
+  /** The reasons for the route, for the index advisor; null if the planner noted none. */
   readonly note: PlanNote | null;
   /** Expiry, on the monotonic clock. */
   readonly until: number;
@@ -130,9 +130,7 @@ export class PreparedAnswers {
     }
   }
 
-  /**
-   * The answer without waiting. Null when a route is not cached, a page is long or the read fails: call `answer` then.
-   */
+  /** The answer, read synchronously. Null when a route is not cached, a page is long or the read fails; call `answer` then. */
   answerNow(question: PreparedQuestion): PreparedAnswer | null {
     const { plan } = question;
     const { routes, statements, requests } = this.#cachedRequest(question);

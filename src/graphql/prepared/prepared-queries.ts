@@ -52,7 +52,7 @@ export class PreparedQueries {
       }
       return plan === null ? null : { plan, generation };
     } catch {
-      // The executor meets the same error and reports it.
+      // The executor gets the same error and reports it.
       return null;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The descriptions of all resources as objects, read from the store as far as they changed.
+ * The descriptions of all resources as objects. Only changed descriptions are read from the store.
  *
  * Invariant: a description whose text did not change is the same object as before, so that the catalog keeps its kind.
  */
@@ -14,11 +14,11 @@ import {
 } from '../../store/read/catalog-rows.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 
-/** Milliseconds that reading may take: the first time it is many megabytes. */
+/** Milliseconds that reading may take. The first read is many megabytes. */
 const leaseMs = 30_000;
 
 interface Texts {
-  /** Of the store's life and the catalog in it. */
+  /** The store's epoch and the version of its catalog. */
   readonly version: string;
   readonly rows: readonly DescriptionRow[];
   /** Unparsed texts by row id. */
@@ -59,7 +59,7 @@ export class DescriptionCache {
         yield;
         this.#known.set(digest, JSON.parse(text) as DescribedResource);
       }
-      described.push(must(this.#known.get(digest), 'a description is known or was read'));
+      described.push(must(this.#known.get(digest), 'a description is cached or was read'));
     }
     return described;
   }

@@ -21,7 +21,7 @@ function listening() {
     warn: (fields, message) => void said.push(`${(fields as { resource: string }).resource}: ${message}`),
   });
   return {
-    /** The warnings that these descriptions lead to now. */
+    /** The warnings that these descriptions cause now. */
     say(...described: readonly DescribedResource[]): readonly string[] {
       const catalog = assembleCatalog(described);
       diagnostics.say(catalog, catalog.diagnostics);

@@ -1,4 +1,4 @@
-/** Refreshes: several share a run, a change ends a build, unchanged descriptions are not read. */
+/** Refreshes: several share a run, a change aborts a build, unchanged descriptions are not read. */
 import { expect, test } from 'vitest';
 import { describedCrd, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../../../test/kit/graphql-world.ts';

@@ -1,12 +1,12 @@
 /**
- * Keeps the generation in step with the catalog in the store.
+ * Updates the generation when the catalog in the store changes.
  *
  *   request -> descriptions read -> catalog assembled -> generation built -> published
  *              `--- in slices, so that requests are answered meanwhile ---´
  *
  * One run at a time. Requests that come during a run lead to one more run. The first of them cancels the current build, because
- * its catalog is outdated. The following build is not cancelled, so that generations are published even while the catalog keeps
- * changing. The next build reuses the parts of a cancelled one. The first generation is never cancelled, since the gateway waits
+ * its catalog is outdated. The following build is not cancelled, so that generations are published even while the catalog changes
+ * often. The next build reuses the parts of a cancelled one. The first generation is never cancelled, since the gateway waits
  * for it.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -37,11 +37,11 @@ export class SchemaRefresh {
   #current: Generation | null = null;
   #running: Promise<void> | null = null;
   #again = false;
-  /** Ends the build that is under way. */
+  /** Aborts the running build. */
   #building: AbortController | null = null;
-  /** May a change of the catalog end it? */
-  #mayEnd = false;
-  #wasEnded = false;
+  /** May a change of the catalog abort it? */
+  #mayAbort = false;
+  #wasAborted = false;
   #closed = false;
 
   constructor(options: SchemaRefreshOptions) {
@@ -55,17 +55,17 @@ export class SchemaRefresh {
   }
 
   /**
-   * Publishes the generation of the catalog in the store, if it is another one. A failure is logged and the current generation stays;
-   * without one it is thrown.
+   * Builds and publishes the next generation, if the catalog in the store has changed. A failure is logged, and the current
+   * generation stays. Without a current generation, the error is also thrown.
    */
   async refresh(): Promise<void> {
     this.#again = true;
-    if (this.#mayEnd) this.#building?.abort(new Error('the catalog has changed'));
+    if (this.#mayAbort) this.#building?.abort(new Error('the catalog has changed'));
     this.#running ??= this.#run();
     await this.#running;
   }
 
-  /** Ends a build that is under way; no generation is published any more. */
+  /** Aborts the running build. No generation is published after it. */
   close(): void {
     this.#closed = true;
     this.#building?.abort(new Error('the gateway ends'));
@@ -86,7 +86,7 @@ export class SchemaRefresh {
       }
       if (this.#current === null) throw error;
     } finally {
-      // In the same turn as the last look at `#again`, so that no call falls between the two.
+      // In the same turn as the last check of `#again`, so that no call is lost between the two.
       this.#running = null;
     }
   }
@@ -94,13 +94,13 @@ export class SchemaRefresh {
   async #publish(): Promise<void> {
     const stop = new AbortController();
     this.#building = stop;
-    this.#mayEnd = this.#current !== null && !this.#wasEnded;
-    this.#wasEnded = false;
+    this.#mayAbort = this.#current !== null && !this.#wasAborted;
+    this.#wasAborted = false;
     try {
       await this.#build({ clock: this.#options.clock, signal: stop.signal });
     } catch (error) {
       if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
-      this.#wasEnded = true;
+      this.#wasAborted = true;
     } finally {
       this.#building = null;
     }

@@ -11,7 +11,7 @@ import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 
-/** In values: counting all objects of a list, and looking through all of them for a sum or an end. */
+/** Costs in values: of counting all objects of a list, and of scanning all of them for a sum or an extreme. */
 export const countCost = 50;
 const scanCost = 100;
 

@@ -4,7 +4,7 @@
  * The static part comes from Pothos, each kind's part from plain graphql-js, and one schema joins them. A build is a computation
  * in steps (src/base/steps.ts). It consists of attempts:
  *
- *   parts   of every kind, kept or made (kind-parts.ts)
+ *   parts   of every kind, reused or made (kind-parts.ts)
  *   join    root fields and types of all kinds are put together; a name that two kinds have belongs to the first
  *
  * A kind that fails is left out with a diagnostic, and the next attempt begins without it. Other kinds are unaffected. The parts
@@ -21,7 +21,7 @@ import { type KindPart, KindParts } from './kind-parts.ts';
 import type { RelationFields } from './kind-types.ts';
 import { type RootFields, StaticPart } from './static-part.ts';
 
-/** Builds the schema of a catalog, at once and from nothing. Never throws for a single kind. */
+/** Builds the schema of a catalog synchronously, without reuse. Never throws for a single kind. */
 export function buildGeneration(catalog: Catalog): Generation {
   return runSteps(new GenerationBuilder().build(catalog));
 }
@@ -31,7 +31,7 @@ export interface BuildOptions {
   readonly relations?: RelationFields;
 }
 
-/** Builds one generation after another and keeps what did not change. */
+/** Builds successive generations, and reuses the types that did not change. */
 export class GenerationBuilder {
   readonly #static: StaticPart;
   readonly #parts: KindParts;
@@ -41,19 +41,19 @@ export class GenerationBuilder {
     this.#parts = new KindParts(this.#static);
   }
 
-  /** Each step looks at a few types. Never throws for a single kind. */
+  /** Each step processes a few types. Never throws for a single kind. */
   *build(catalog: Catalog): Steps<Generation> {
     const failed = new Map<string, string>();
     for (;;) {
       const kinds = catalog.kinds.filter(({ key }) => !failed.has(key));
-      const looked = yield* this.#parts.lookAt(kinds);
-      const refused = looked.failed.size > 0 ? looked.failed : yield* this.#clashes(looked.parts);
-      if (refused.size === 0) return yield* this.#join(catalog, looked.parts, failed);
+      const made = yield* this.#parts.lookAt(kinds);
+      const refused = made.failed.size > 0 ? made.failed : yield* this.#clashes(made.parts);
+      if (refused.size === 0) return yield* this.#join(catalog, made.parts, failed);
       for (const [key, message] of refused) failed.set(key, message);
     }
   }
 
-  /** Kinds with a root field or a type that the static part or an earlier kind has; the message of each by its key. */
+  /** Error messages, by key, of kinds whose root fields or types have a name of the static part or of an earlier kind. */
   *#clashes(parts: readonly KindPart[]): Steps<ReadonlyMap<string, string>> {
     const { roots, types } = this.#static;
     const queries = new Set([...Object.keys(roots.before), ...Object.keys(roots.behind)]);
@@ -107,7 +107,7 @@ export class GenerationBuilder {
       for (const type of some) collection.add(type);
     }
     yield;
-    // Made here, or else the first operation would make them.
+    // Makes the root fields here. Otherwise the first operation would make them.
     query.getFields();
     subscription?.getFields();
     this.#parts.retain(parts);
@@ -123,7 +123,7 @@ export class GenerationBuilder {
   }
 }
 
-/** A type of the part whose name another type has. */
+/** A type of the part whose name belongs to another type; undefined without one. */
 function otherTypeOf(
   { types }: KindPart,
   known: ReadonlyMap<string, GraphQLNamedType | null>,

@@ -1,4 +1,4 @@
-/** The subscription root of a kind: a live list (src/live/live-list.ts) as GraphQL shows it. */
+/** The subscription root of a kind: a live list (src/live/live-list.ts) in GraphQL. */
 import {
   GraphQLBoolean,
   type GraphQLFieldConfigMap,
@@ -130,12 +130,12 @@ export function changesRoot(
       },
     },
     subscribe: (_root, args, { portolan }, info) => {
-      const asked = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
+      const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
-        filter: asked,
+        filter: conditions,
         scopes: portolan.scopes,
-        clusters: servingClusters(portolan.generation, kind, asked),
+        clusters: servingClusters(portolan.generation, kind, conditions),
         start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
         projection: projectionOfChanges(info, object),
       });
@@ -144,7 +144,7 @@ export function changesRoot(
   };
 }
 
-/** Throws BAD_USER_INPUT for a malformed cursor. */
+/** @throws PortolanError BAD_USER_INPUT for a malformed cursor. */
 function startOf(since: unknown, snapshot: unknown): LiveStart {
   if (typeof since === 'string') return { at: 'cursor', cursor: decodeLiveCursor(since) };
   return { at: snapshot === false ? 'now' : 'snapshot' };
@@ -157,11 +157,11 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
   return projectionOf({ schema: info.schema, fragments }, sets, object);
 }
 
-/** The live list as what the subscription resolves. */
+/** The live list as the event stream of the subscription. */
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  asked: Pick<LiveRequest, 'kind' | 'filter' | 'scopes' | 'clusters' | 'start' | 'projection'>,
+  request: Pick<LiveRequest, 'kind' | 'filter' | 'scopes' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
   const stop = new AbortController();
@@ -169,7 +169,7 @@ function messages(
   if (signal?.aborted === true) abort();
   signal?.addEventListener('abort', abort, { once: true });
   const inner = liveList(source.feed, {
-    ...asked,
+    ...request,
     signal: stop.signal,
     chunk: snapshotChunk,
     now: () => source.now(),

@@ -83,7 +83,7 @@ test('a kind is kept as long as it and all that it refers to are the same', () =
   expect(keptBetween(changed, without)).toEqual([false, false, true]);
   const other = build(described(kinds.gadget), kinds.gizmo);
   expect(keptBetween(without, other)).toEqual([false, true, true]);
-  // What leads to a kind that was missing is made anew when the kind comes.
+  // A type that refers to a missing kind is made again when the kind is added.
   expect(keptBetween(other, build(kinds.widget, kinds.gizmo))).toEqual([false, false, true]);
 });
 

@@ -3,8 +3,8 @@
  *
  * Owns: which types of an earlier build are reused, and which kind is blamed for a type that cannot be made.
  *
- *   shells   of every kind, without fields, so that kinds can refer to each other
- *   look     kind by kind: its fields are made and its types validated, up to the types of other kinds
+ *   shells   the types of every kind without fields, so that kinds can refer to each other
+ *   fields   kind by kind: its fields are made and its types validated. The types of other kinds are left out.
  *
  * A part is kept while all of these hold:
  * - its CatalogKind is the same object
@@ -27,7 +27,7 @@ import { type KindRoots, type KindShells, makeShells, rootsOf } from './kind-typ
 import { DefinitionTypes, ShapeTypes } from './shape-types.ts';
 import type { StaticPart } from './static-part.ts';
 
-/** A kind of a schema, whole and valid. */
+/** The complete and valid types of one kind of a schema. */
 export interface KindPart {
   readonly shells: KindShells;
   readonly roots: KindRoots;
@@ -36,14 +36,14 @@ export interface KindPart {
    * once. The types of other kinds and the core types of the static part are not listed.
    */
   readonly types: Readonly<Record<'object' | 'query' | 'subscription', readonly GraphQLNamedType[]>>;
-  /** The other kinds that it refers to, by key; undefined for one that was not there. */
+  /** The other kinds that it refers to, by key; undefined for a kind that was missing. */
   readonly neighbours: ReadonlyMap<string, KindShells | undefined>;
   /** Null for a kind without definitions. */
   readonly definitions: DefinitionTypes | null;
 }
 
 export interface LookedAt {
-  /** Of all kinds, in their order; empty if one failed. */
+  /** The parts of all kinds, in their order; empty if one failed. */
   readonly parts: readonly KindPart[];
   /** The errors of the kinds that are to blame, by key. */
   readonly failed: ReadonlyMap<string, string>;
@@ -64,12 +64,12 @@ export class KindParts {
     this.#static = staticPart;
   }
 
-  /** Forgets all parts but these. */
+  /** Drops all other parts. */
   retain(parts: readonly KindPart[]): void {
     this.#parts = new Map(parts.map((part) => [part.shells.kind.key, part]));
   }
 
-  /** The parts of these kinds, kept or made. There are none if a kind fails. */
+  /** The parts of these kinds, reused or made. There are none if a kind fails. */
   *lookAt(kinds: readonly CatalogKind[]): Steps<LookedAt> {
     const definitions = this.#definitionsOf(kinds);
     const kept = this.#kept(kinds, definitions);
@@ -100,7 +100,7 @@ export class KindParts {
     return { parts: kinds.map(({ key }) => must(this.#parts.get(key), 'the kind has its part')), failed };
   }
 
-  /** One set of types as long as the kinds that have definitions are the same. */
+  /** The shared definition types. They are reused while the kinds that have definitions are the same. */
   #definitionsOf(kinds: readonly CatalogKind[]): DefinitionTypes {
     const using = kinds.filter(hasDefinitions);
     const known = this.#definitions.kinds;
@@ -110,7 +110,7 @@ export class KindParts {
     return this.#definitions;
   }
 
-  /** The parts that are still true. */
+  /** The parts that are still valid. */
   #kept(kinds: readonly CatalogKind[], definitions: DefinitionTypes): ReadonlyMap<string, KindPart> {
     const wanted = new Set(kinds.map(({ key }) => key));
     const kept = new Map<string, KindPart>();
@@ -121,16 +121,16 @@ export class KindParts {
     for (let before = Number.POSITIVE_INFINITY; kept.size < before; ) {
       before = kept.size;
       for (const [key, { neighbours }] of kept) {
-        const isTrue = [...neighbours].every(([other, shells]) =>
+        const isValid = [...neighbours].every(([other, shells]) =>
           shells === undefined ? !wanted.has(other) : kept.get(other)?.shells === shells,
         );
-        if (!isTrue) kept.delete(key);
+        if (!isValid) kept.delete(key);
       }
     }
     return kept;
   }
 
-  /** The shells of a kind, put among the others. Throws for names that cannot be used. */
+  /** Makes the shells of a kind and adds them to `shells`. @throws for names that GraphQL does not accept. */
   #begin(kind: CatalogKind, definitions: DefinitionTypes, shells: Map<string, KindShells>): BegunPart {
     const { common, shared } = this.#static;
     const neighbours = new Map<string, KindShells | undefined>();
@@ -160,7 +160,7 @@ export class KindParts {
     return { ...begun, types };
   }
 
-  /** @throws TypeFailure for the first type of those that are not valid together. */
+  /** Validates groups of types. @throws TypeFailure for an invalid type. */
   *#validate(types: readonly GraphQLNamedType[]): Steps<void> {
     const waiting = types.filter((type) => !this.#validated.has(type));
     for (let at = 0; at < waiting.length; at += typesAtOnce) {
@@ -181,7 +181,7 @@ function hasDefinitions({ tree }: CatalogKind): boolean {
   return definitionsOf(tree).length > 0;
 }
 
-/** The keys of the kinds that types belong to. */
+/** The key of the kind that each type belongs to. */
 function ownersOf(all: Iterable<KindShells>): ReadonlyMap<GraphQLNamedType, string> {
   const owners = new Map<GraphQLNamedType, string>();
   for (const { kind, ...types } of all) for (const type of Object.values(types)) owners.set(type, kind.key);

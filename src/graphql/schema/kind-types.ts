@@ -1,8 +1,8 @@
 /**
  * The types and root fields of one kind: object, connection, edge, filter, changes, and its three roots.
  *
- * They are made in two phases. `makeShells` makes the types of a kind without their fields, so that kinds can refer to each other in
- * any order. Fields are made when they are first looked at, which the builder of a generation does kind by kind.
+ * They are made in two phases. `makeShells` makes the types of a kind without their fields, so that kinds can refer to each other
+ * in any order. Fields are made at their first use. The builder of a generation uses them kind by kind.
  */
 import {
   type GraphQLFieldConfigMap,
@@ -55,7 +55,7 @@ export interface KindShells {
 /** The shells of another kind by its key; undefined for a kind that is not served. */
 export type ShellsOf = (key: string) => KindShells | undefined;
 
-/** Fields of a kind's type that lead to other kinds. A field of the kind's own data wins their name. */
+/** Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence. */
 export type RelationFields = (kind: CatalogKind, shellsOf: ShellsOf) => ObjectFields;
 
 export interface KindRoots {
@@ -63,10 +63,10 @@ export interface KindRoots {
   readonly subscription: Record<string, FieldConfig>;
 }
 
-/** Data fields that the interface has under the same name. */
+/** Data fields that are also fields of the interface. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** The parts of the static schema that kinds are made with. */
+/** The parts of the static schema that the types of kinds use. */
 export function sharedParts(
   type: (name: string) => GraphQLNamedType,
   filters: FilterTypes,
@@ -85,7 +85,7 @@ function configOf<F>(type: GraphQLObjectType | GraphQLInterfaceType): F {
   return type.toConfig().fields as F;
 }
 
-/** The types of a kind. Throws for names that GraphQL does not take; what else is wrong with the kind is thrown by their fields. */
+/** The types of a kind. @throws for names that GraphQL does not accept. Other errors of the kind are thrown when its fields are made. */
 export function makeShells(kind: CatalogKind, shared: Shared, shapes: ShapeTypes, shellsOf: ShellsOf): KindShells {
   const { names } = kind;
   const object = new GraphQLObjectType<ObjectSource, OperationContext>({

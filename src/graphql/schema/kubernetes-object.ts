@@ -18,7 +18,7 @@ import { at, below, facts, type PlainField, wholeBody } from '../selection/field
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
 
-/** Columns, conditions and owner references as GraphQL shows them. */
+/** A printer column with its value for one object. */
 interface Cell {
   readonly name: string;
   readonly type: string;
@@ -316,7 +316,7 @@ function records(value: unknown): Json[] | null {
   });
 }
 
-/** Exact integers become bigint, which the YAML writer knows. */
+/** Exact integers become bigint, which the YAML library can write. */
 function plain(value: unknown): unknown {
   if (isRawJson(value)) return BigInt(rawJsonText(value));
   if (Array.isArray(value)) return value.map(plain);

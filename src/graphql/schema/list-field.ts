@@ -84,8 +84,8 @@ export function listRoot(
 }
 
 /**
- * A connection over one or several kinds. Rejected when one of them has not been synced. The `optional` ones (keys) may be
- * missing if at least one other kind is present.
+ * A connection over one or several kinds. Rejected when one of them has not been synced. The kinds with a key in `optional` may be
+ * missing if at least one of them is synced.
  */
 export function list(
   operation: Operation,
@@ -101,7 +101,7 @@ export function list(
   return new ListConnection(operation, plan, kinds, settings).ready();
 }
 
-/** The plan of a list, but for what is read of its objects. Throws BAD_USER_INPUT for arguments that cannot be used. */
+/** The plan of a list without its projection. @throws PortolanError BAD_USER_INPUT for arguments that cannot be used. */
 export function listPlan(
   kinds: readonly CatalogKind[],
   filter: Filter,
@@ -116,7 +116,7 @@ export function listPlan(
   };
 }
 
-/** The order of the arguments; a search without an order is ranked. */
+/** The order terms of the arguments. A search without `orderBy` is ordered by rank. */
 function ordersOf(kinds: readonly CatalogKind[], filter: Filter, given: readonly OrderArgument[]): OrderTerm[] {
   const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
   if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));
@@ -146,7 +146,7 @@ function orderTerm(
   };
 }
 
-/** The response keys down to a field. */
+/** The response path of a field. */
 function pathOf({ path }: GraphQLResolveInfo): ResponsePath {
   const keys: (string | number)[] = [];
   for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.unshift(at.key);

@@ -1,4 +1,4 @@
-/** The root field that reads one object of a kind by name, and the reading of objects by identity that `object(id)` shares. */
+/** The root field that reads one object of a kind by name, and the reads by identity that it shares with `object(id)`. */
 import {
   type GraphQLNamedType,
   GraphQLNonNull,
@@ -42,12 +42,12 @@ export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConf
   };
 }
 
-function clusterFor(kind: CatalogKind, asked: unknown): string {
-  if (typeof asked === 'string') {
-    if (kind.clusters.includes(asked)) return asked;
+function clusterFor(kind: CatalogKind, requested: unknown): string {
+  if (typeof requested === 'string') {
+    if (kind.clusters.includes(requested)) return requested;
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `No cluster ${JSON.stringify(asked)} serves ${kind.key}; there is ${kind.clusters.join(', ')}.`,
+      `No cluster ${JSON.stringify(requested)} serves ${kind.key}; there is ${kind.clusters.join(', ')}.`,
     );
   }
   const [only] = kind.clusters;
@@ -95,7 +95,7 @@ export async function readObjects(
   });
 }
 
-/** The same for one object. Throws CACHE_NOT_READY. */
+/** Like readObjects, for one object. @throws PortolanError CACHE_NOT_READY */
 export async function readObject(
   operation: Operation,
   identity: Identity,

@@ -1,4 +1,4 @@
-/** Roots over kinds: `object(id)`, `objectsById(ids)` and `objects(kinds, …)`. */
+/** Root fields over several kinds: `object(id)`, `objectsById(ids)` and `objects(kinds, …)`. */
 import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';

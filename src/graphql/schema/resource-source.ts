@@ -1,4 +1,4 @@
-/** A resource of one cluster, as the fields of the type Resource find it. */
+/** The parent value of the resolvers of the type Resource: a resource of one cluster. */
 import type { CatalogKind, DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type EngineFixture, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
 
-/** The statements of a query of `resources` that are about descriptions, those of them that read texts, and its answer. */
+/** The answer of a query of `resources`, its statements that read descriptions, and those of them that read texts. */
 async function cost({ query, statements }: EngineFixture, fields: string) {
   const before = statements.length;
   const { data, errors } = await query(`{ resources { ${fields} } }`);

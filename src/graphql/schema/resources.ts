@@ -1,6 +1,6 @@
 /**
  * `resources`: the catalog as data, with the state of ingest. A console builds menus, tables and forms from it without
- * introspection. An operator checks it first.
+ * introspection. Operators see the sync state and the errors of each resource.
  *
  * Descriptions are large (field trees). They are read only if a field selects them, and parsed in slices. The state of ingest
  * comes from small rows.
@@ -222,7 +222,7 @@ export function addResources(builder: Builder): void {
   );
 }
 
-/** The description of a resource. The descriptions that an answer needs are read together. */
+/** The description of a resource. One statement reads all descriptions that an answer needs. */
 async function describedOf(operation: Operation, { cluster, key }: ResourceProgress): Promise<DescribedResource> {
   const loader = operation.loader(
     'described resources',

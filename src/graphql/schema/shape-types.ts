@@ -1,5 +1,5 @@
 /**
- * The one module that turns shapes of a field tree into GraphQL object types. Everything below a kind's root is plain data: a
+ * The only module that turns shapes of a field tree into GraphQL object types. Everything below a kind's root is plain data: a
  * resolver reads one property under its Kubernetes name.
  *
  * A shape's type belongs to its kind. A definition of core/v1 or meta/v1 is one type in all kinds, made from the tree of the
@@ -36,7 +36,7 @@ export class DefinitionTypes {
     this.kinds = kinds;
   }
 
-  /** The definition's type; the first to ask makes it. */
+  /** The definition's type. The first call makes it. */
   type(name: string, owner: string, make: () => GraphQLObjectType): GraphQLObjectType {
     const known = this.#types.get(name);
     if (known !== undefined) return known;
@@ -119,7 +119,7 @@ export class ShapeTypes {
     };
   }
 
-  /** A new type of a shape that has fields. */
+  /** A new type for a shape that has fields. */
   object(key: string): GraphQLObjectType {
     const shape = this.#shape(key);
     return new GraphQLObjectType({
@@ -149,7 +149,7 @@ export class ShapeTypes {
         return this.#scalar('JSON');
       case 'list': {
         const of = this.#output(type.of);
-        // Kubernetes lists may hold null where their items are objects of free form.
+        // A Kubernetes list of free JSON may contain null.
         return listOf(type.of.kind === 'leaf' && type.of.type === 'JSON' ? of : nonNull(of));
       }
       case 'object':

@@ -1,4 +1,4 @@
-/** The part of every generation that does not come from a catalog: made once, shared by all schemas of a builder. */
+/** The part of every generation that does not come from a catalog. It is made once. All schemas of a builder share it. */
 import {
   __Schema,
   type GraphQLFieldConfigMap,
@@ -25,9 +25,9 @@ export class StaticPart {
   readonly filters: FilterTypes;
   readonly common: CommonShapes;
   readonly shared: Shared;
-  /** Roots of Query that stand before those of the kinds, and behind them. */
+  /** Root fields of Query before and after those of the kinds. */
   readonly roots: { readonly before: RootFields; readonly behind: RootFields };
-  /** Types in the order of graphql-js: below the interface of all objects, the roots before and behind, and GraphQL's own. */
+  /** Types in the order of graphql-js: of the interface of all objects, of the root fields before and behind, and of GraphQL itself. */
   readonly types: Readonly<Record<'core' | 'before' | 'behind' | 'specified', readonly GraphQLNamedType[]>>;
   readonly #core: ReadonlySet<GraphQLNamedType>;
 

@@ -1,9 +1,9 @@
 /**
- * The part of the schema that is the same for every cluster: scalars, the interface of all objects, paging, orders, live phases
- * and the catalog's own types. It is written with Pothos.
+ * The static part of the schema, which is the same for every cluster. It contains scalars, the interface of all objects, paging,
+ * orders, live phases and the types of `resources`. It is written with Pothos.
  *
  * The kinds' types (src/graphql/schema/kind-types.ts) are plain graphql-js objects that refer to the static types by name. A
- * cluster may serve a thousand kinds, and Pothos takes several times as long per type.
+ * cluster may serve a thousand kinds, and Pothos takes several times as long for each type.
  */
 
 import SchemaBuilder from '@pothos/core';

@@ -1,7 +1,7 @@
 /**
- * The estimated cost of an operation, in values. Every selected field counts its own cost (field-facts.ts), once for each object that
- * the lists above it may hold. The cost is computed from the document and its variables before anything is read, so that a short
- * document cannot request the whole store.
+ * The estimated cost of an operation, in values. Every selected field counts its own cost (field-facts.ts), once for each object
+ * that the lists above it may hold. The cost is computed from the document and its variables before anything is read, so that a
+ * short document cannot request the whole store.
  *
  * A list inside an object (the containers of a Pod) counts as one value: the API server limits the size of an object.
  *
@@ -103,7 +103,7 @@ class CostWalk {
   }
 }
 
-/** Introspection fields have no facts: each counts one. */
+/** Introspection fields have no facts: each counts one. Fields in fragments are not counted. */
 function introspectionCost({ selections }: SelectionSetNode): number {
   return selections.reduce((cost, node) => {
     if (node.kind !== Kind.FIELD) return cost;

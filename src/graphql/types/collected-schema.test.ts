@@ -18,7 +18,7 @@ const dog = new GraphQLObjectType({ name: 'Dog', interfaces: [named], fields: { 
 const query = new GraphQLObjectType({ name: 'Query', fields: { pet: { type: named } } });
 const subscription = new GraphQLObjectType({ name: 'Subscription', fields: { born: { type: cat } } });
 
-/** The same types, put together by graphql-js and collected from it. */
+/** The same types as a schema of graphql-js, and as a CollectedSchema. */
 function both() {
   const ordinary = new GraphQLSchema({ query, subscription, types: [named, dog, cat] });
   const types = new TypeCollection();

@@ -1,9 +1,9 @@
 /**
  * A GraphQLSchema whose types are collected beforehand.
  *
- * graphql-js walks all types in the constructor of GraphQLSchema. It validates all of them when the first document comes. With a thousand
- * kinds, each of the two blocks the thread for hundreds of milliseconds. Here types are added one by one, in the order of graphql-js.
- * `problemsOf` validates some of them with the rules of graphql-js. The schema itself is then assumed to be valid.
+ * graphql-js walks all types in the constructor of GraphQLSchema. It validates all of them when the first document comes. With a
+ * thousand kinds, each of the two blocks the thread for hundreds of milliseconds. Here types are added one by one, in the order
+ * of graphql-js. `problemsOf` validates some of them with the rules of graphql-js. The schema itself is then assumed to be valid.
  */
 import {
   type GraphQLInterfaceType,
@@ -30,11 +30,11 @@ export class TypeCollection {
   /** By the name of the interface. */
   readonly implementations = new Map<string, Implementations>();
 
-  /** Adds a type behind the others. A type that is there already stays where it is. @throws for another type of the same name. */
+  /** Appends a type. A type that was added before keeps its position. @throws for another type of the same name. */
   add(type: GraphQLNamedType): void {
     const known = this.byName[type.name];
     if (known === type) return;
-    if (known !== undefined) throw new Error(`invariant broken: the type ${type.name} is there once`);
+    if (known !== undefined) throw new Error(`invariant broken: the type ${type.name} is unique`);
     this.byName[type.name] = type;
     if (!isObjectType(type) && !isInterfaceType(type)) return;
     for (const { name } of type.getInterfaces()) {
@@ -81,7 +81,7 @@ export class CollectedSchema extends GraphQLSchema {
 
 const anyQuery = new GraphQLObjectType({ name: 'Query', fields: { any: { type: GraphQLString } } });
 
-/** Some types, to be validated by themselves. */
+/** A schema of some types, which are validated without the others. */
 class PartOfSchema extends GraphQLSchema {
   readonly #types: TypeMap;
 

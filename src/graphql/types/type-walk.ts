@@ -11,7 +11,7 @@ import {
 import { messageOf } from '../../base/errors.ts';
 import type { Steps } from '../../base/steps.ts';
 
-/** The fields of a type could not be made. */
+/** Thrown when the fields of a type cannot be made. */
 export class TypeFailure extends Error {
   readonly type: GraphQLNamedType;
 
@@ -30,16 +30,16 @@ export function* reachableTypes(
   roots: readonly GraphQLNamedType[],
   isOutside: (type: GraphQLNamedType) => boolean,
 ): Steps<readonly GraphQLNamedType[]> {
-  const met = new Set<GraphQLNamedType>();
-  // The last one is the next to be looked at.
+  const visited = new Set<GraphQLNamedType>();
+  // A stack: the last type is visited next.
   const waiting = roots.toReversed();
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
-    if (met.has(type) || isOutside(type)) continue;
+    if (visited.has(type) || isOutside(type)) continue;
     yield;
-    met.add(type);
+    visited.add(type);
     waiting.push(...mentionedTypes(type).reverse());
   }
-  return [...met];
+  return [...visited];
 }
 
 /** The named types that a type's interfaces, fields and arguments have, in that order. Makes its fields. @throws TypeFailure */

@@ -1,8 +1,9 @@
 /**
  * Follows strings, escapes and nesting of JSON, sixteen bytes at a time. It does not check that the bytes are JSON.
  *
- * Nearly all bytes of all lists pass here. A loop over single bytes in JavaScript takes several times as long, because the processor
- * cannot predict where the many short strings end. So the loop is WebAssembly: assembly/bracket-scan.ts, which describes its memory.
+ * Nearly all bytes of all lists pass through this scan. A loop over single bytes in JavaScript takes several times as long, because
+ * the processor cannot predict where the many short strings end. So the loop is WebAssembly: assembly/bracket-scan.ts, which describes
+ * its memory.
  *
  *   load(bytes) -> scan(from, to, stop, state) -> the position where the depth came down to `stop`, or -1
  *
@@ -14,12 +15,12 @@
 import { wasm } from '../generated/bracket-scan.ts';
 
 export interface ScanState {
-  /** How many brackets are open. */
+  /** Number of open brackets. */
   depth: number;
   inString: boolean;
   /** A backslash escapes the next byte. */
   escaped: boolean;
-  /** The position of the last bracket that made the depth 2, in the bytes that were loaded then; -1 before the first. */
+  /** The position of the last bracket that raised the depth to 2, in the bytes loaded at that time; -1 before the first. */
   second: number;
 }
 
@@ -32,15 +33,15 @@ interface Exports {
   readonly memory: WebAssembly.Memory;
   /** The address of the text. */
   readonly textAt: { readonly value: number };
-  /** Returns an address, or 0. */
+  /** Returns the address of the bracket that was searched for, or 0. */
   readonly scan: (at: number, end: number, stop: number, depth: number, inside: number, escaped: number) => number;
 }
 
 const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')));
 const { memory, textAt, scan: run } = instance.exports as unknown as Exports;
-/** Four numbers with the state stand before the text. */
+/** The scan state, four 32-bit numbers, is stored before the text. */
 const stateBytes = textAt.value;
-/** A scan reads vectors of sixteen bytes, so it may pass the end. */
+/** A scan reads vectors of sixteen bytes, so it may read past the end of the text. */
 const spareBytes = stateBytes + 16;
 const pageBytes = 65_536;
 
@@ -48,7 +49,7 @@ let whole = new Uint8Array(memory.buffer);
 let state = new Int32Array(memory.buffer, 0, stateBytes / 4);
 let loaded: Uint8Array | null = null;
 
-/** Makes these the bytes of the next scans. They must not change until others are loaded. */
+/** Loads the bytes for the next scans. They must not change until other bytes are loaded. */
 export function load(bytes: Uint8Array): void {
   if (loaded === bytes) return;
   const missing = bytes.length + spareBytes - whole.length;
@@ -61,7 +62,7 @@ export function load(bytes: Uint8Array): void {
   loaded = bytes;
 }
 
-/** Goes from `from` to the bracket that brings the depth down to `stop`. Returns its position, or -1 when `to` comes first. */
+/** Scans from `from` to the bracket that lowers the depth to `stop`. Returns its position, or -1 if `to` is reached first. */
 export function scan(from: number, to: number, stop: number, known: ScanState): number {
   const { depth, inString, escaped } = known;
   const found = run(from + stateBytes, to + stateBytes, stop, depth, inString ? -1 : 0, escaped ? 1 : 0);

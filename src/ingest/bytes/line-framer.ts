@@ -8,7 +8,7 @@
  *
  * Example: the chunks `{"a":1}\n{"b` and `":2}\n` give `{"a":1}`, then `{"b":2}`.
  *
- * Never: keeps more than one line's limit in memory.
+ * It stores at most one unfinished line, up to the maximum line length.
  */
 import { ProtocolError } from './protocol-error.ts';
 

@@ -56,10 +56,7 @@ const colon = 0x3a;
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/**
- * The scanner's state: before the list, between its members, in a member's value, between items, in an item, or after the
- * list.
- */
+/** The position in the list. `members` is outside of a member's value; `items` is between two items. */
 type SlicerState = 'start' | 'members' | 'value' | 'items' | 'item' | 'done';
 
 export class ListSlicer {
@@ -113,7 +110,7 @@ export class ListSlicer {
   /** The list's head. Throws a ProtocolError if the body ended early or was no list. */
   end(): ListHead {
     if (this.#state !== 'done') {
-      throw new ProtocolError('truncated', 'The list from the API server ended in the middle: ask again.');
+      throw new ProtocolError('truncated', 'The list from the API server ended in the middle: request it again.');
     }
     const kind = textOf(parse(this.#members.get('kind')));
     if (!this.#sawItems) {
@@ -262,7 +259,10 @@ export class ListSlicer {
 }
 
 function notJson(): ProtocolError {
-  return new ProtocolError('bad json', 'The API server sent a list that is not JSON: check what stands before it.');
+  return new ProtocolError(
+    'bad json',
+    'The API server sent a list that is not JSON: check the proxies in front of it.',
+  );
 }
 
 function parse(text: string | undefined): unknown {

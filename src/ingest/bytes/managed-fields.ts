@@ -17,8 +17,9 @@ const comma = 0x2c;
 const metadataBegins = Buffer.from('"metadata":{');
 const managedFieldsBegin = Buffer.from('"managedFields":[');
 
-/** Larger objects keep their managedFields, because the scanner never frees the memory for a search. */
-const mostCut = 2 * 1024 * 1024;
+/** Larger objects keep their managedFields: the scanner's memory grows to the size of the object and never shrinks. */
+const maxSearchedBytes = 2 * 1024 * 1024;
+
 /**
  * A JSON object without managedFields. If it lies at `offset` in `bytes` that bracket-scan.ts has loaded, pass both to
  * avoid a reload.
@@ -38,7 +39,7 @@ function managedFieldsIn(
   bytes: Buffer,
   offset: number,
 ): { readonly from: number; readonly to: number } | null {
-  let from = object.length > mostCut ? -1 : object.indexOf(managedFieldsBegin);
+  let from = object.length > maxSearchedBytes ? -1 : object.indexOf(managedFieldsBegin);
   if (from === -1) return null;
   load(bytes);
   const state = openObject(0);

@@ -1,6 +1,6 @@
 /**
- * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name and
- * costs both threads several times as much. Unpacking returns equal objects.
+ * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name. It takes both
+ * threads several times as long. Unpacking returns equal objects.
  *
  *   a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
  *   keys of slots (each list after its length)

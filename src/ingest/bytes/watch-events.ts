@@ -2,9 +2,9 @@
  * Reads one line of a watch: an event, a bookmark, or an error. The text of an event's object is exactly as received,
  * except for managedFields.
  *
- * It rejects everything that the store cannot identify. These lines are a ProtocolError: invalid JSON, an unknown type, an
- * object of another kind, or one without name, uid or resourceVersion. The watch ends there, and its resourceVersion stays
- * before the line.
+ * It rejects every line that the store cannot identify with a ProtocolError: invalid JSON, an unknown type, or an object of another
+ * kind. An object without name, uid or resourceVersion is rejected too. The watch ends there, and its resourceVersion stays before
+ * the line.
  *
  * Example: `{"type":"ADDED","object":{…}}` becomes an event of type `ADDED` with the text `{…}`.
  */
@@ -56,7 +56,7 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string): W
 function split(line: Buffer, what: string): { type: string; objectText: string; object: Json } {
   const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
   if (usual !== null && line.at(-1) === closeBrace) {
-    // One JSON value between the prefix and the last brace proves that the line is valid and has no other members.
+    // If the text between the prefix and the last brace is one JSON value, the line is valid and has only these two members.
     const objectText = withoutManagedFields(line.subarray(usual[0].length, -1)).toString('utf8');
     try {
       return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
@@ -135,7 +135,6 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The finding as an error. */
 function bad(reason: string, message: string): ProtocolError {
   return new ProtocolError(reason, message);
 }

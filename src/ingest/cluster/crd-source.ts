@@ -7,7 +7,7 @@ import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
 import { ListSlicer } from '../bytes/list-slicer.ts';
 
-/** The name of a CRD is that of its resource: `plural.group`. */
+/** The name of a CRD is the name of its resource: `plural.group`. */
 export interface Crd {
   readonly name: string;
   readonly uid: string;
@@ -19,13 +19,13 @@ export const crdKey = 'customresourcedefinitions.apiextensions.k8s.io';
 
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Definitions that are asked for by name; more are read as one list. */
-const fewest = 8;
+/** Up to this many definitions are requested by name; more are read from one list. */
+const maxByName = 8;
 const pageSize = 50;
 
 /**
- * Calls `visit` with each definition of `names` that the cluster has (and maybe others). A cluster that has no CRDs, or does not
- * let us read them, has none to visit: OpenAPI describes their kinds too.
+ * Calls `visit` with each definition of `names` that the cluster has, and possibly with others. If the server has no CRDs (404) or
+ * forbids reading them (403), nothing is visited: OpenAPI describes these kinds too.
  */
 export async function readCrds(
   client: RestClient,
@@ -34,14 +34,14 @@ export async function readCrds(
   signal?: AbortSignal,
 ): Promise<void> {
   if (names.length === 0) return;
-  if (names.length > fewest) return readAll(client, visit, signal);
+  if (names.length > maxByName) return readAll(client, visit, signal);
   for (const name of names) {
     const value = await orNothing(client.get(`${path}/${encodeURIComponent(name)}`, { signal }));
     if (value !== undefined) visit(crdOf(value));
   }
 }
 
-/** What is read of a definition without its schema. */
+/** Reads the metadata of a definition. `value` is the whole object. */
 export function crdOf(value: unknown): Crd {
   const metadata = recordOf(recordOf(value)['metadata']);
   const text = (member: string): string => {

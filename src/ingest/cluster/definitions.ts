@@ -1,45 +1,45 @@
 /**
- * The CustomResourceDefinitions that kinds were described from, and the kinds that are to be described again.
+ * Records the CustomResourceDefinitions from which kinds were described, and the kinds that must be described again.
  *
- *   described -> the definition passes by with another version: changed -> taken by the next round, which describes the kind again
- *                                                                       -> put back when that round fails
+ *   described -> a list or watch brings another version: changed -> the next round takes it and describes the kind again
+ *                                                                -> put back if that round fails
  *
  * The name of a definition is the resourceKey of its kind.
  */
 import type { SeenObject } from '../context/reflector-context.ts';
 import { type Crd, crdOf } from './crd-source.ts';
 
-/** A definition as it was when its kind was described. */
+/** The version of a definition from which its kind was described. */
 type Definition = Pick<Crd, 'uid' | 'resourceVersion'>;
 
 export class Definitions {
   readonly #described = new Map<string, Definition>();
   #changed = new Set<string>();
 
-  /** Forgets all: another connection begins. */
+  /** Removes everything. Call it for each new connection. */
   clear(): void {
     this.#described.clear();
     this.#changed.clear();
   }
 
-  /** Looks at definitions that pass by in a watch; true when any of them is new, different or deleted. */
+  /** Compares listed or watched definitions with the recorded ones. True if any is new, different or deleted. */
   see(objects: readonly SeenObject[]): boolean {
-    let news = false;
+    let differs = false;
     for (const { object, deleted } of objects) {
       const { name, uid, resourceVersion } = crdOf(object.value ?? parse(object.text));
       const known = this.#described.get(name);
       if (!deleted && known?.uid === uid && known.resourceVersion === resourceVersion) continue;
       if (!deleted) this.#changed.add(name);
-      news = true;
+      differs = true;
     }
-    return news;
+    return differs;
   }
 
   describes(key: string): boolean {
     return this.#described.has(key);
   }
 
-  /** Notes the definition that a kind is described from; true when it is another one of the same name. */
+  /** Records the definition from which a kind is described. True if it replaces another one of the same name. */
   describe(key: string, definition: Definition): boolean {
     const known = this.#described.get(key);
     this.#described.set(key, definition);
@@ -54,7 +54,7 @@ export class Definitions {
     this.#changed.add(key);
   }
 
-  /** The changed kinds, which are no longer noted from now on. */
+  /** Returns the changed kinds and clears their record. */
   takeChanged(): ReadonlySet<string> {
     const changed = this.#changed;
     this.#changed = new Set();

@@ -1,10 +1,10 @@
-/** Everything that a cluster serves, described: for those who want its schema and not its objects. */
+/** Describes all resources of a cluster that can be ingested, for callers that need its schema but not its objects. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { describeResources, type Problem } from './describe-resources.ts';
 import { takeInventory } from './inventory.ts';
 
-/** Throws when the cluster cannot be asked; what it cannot tell of single kinds stands in `problems`. */
+/** Rejects if the cluster cannot be read. Failures of single kinds or group versions are returned in `problems`. */
 export async function describeCluster(
   client: RestClient,
   cluster: string,

@@ -1,8 +1,8 @@
 /**
- * Describes resources of a cluster: from their CustomResourceDefinition where they have one, else from OpenAPI, else as free JSON.
+ * Describes resources of a cluster: from their CustomResourceDefinition if they have one, else from OpenAPI, else as free JSON.
  *
- * A kind that cannot be understood costs itself alone. A kind whose schema could not be had now is described as free JSON and is
- * provisional: the caller asks again later.
+ * A kind with an invalid schema is left out; the other kinds are not affected. A kind whose schema is unavailable is described as
+ * free JSON. This description is provisional: the caller must repeat it later.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../base/errors.ts';
@@ -15,16 +15,16 @@ import { fetchOpenApi, type OpenApiSource } from '../../kube/discovery/openapi.t
 import { type Crd, readCrds } from './crd-source.ts';
 
 export interface Problem {
-  /** resourceKey, or the group version of a document. */
+  /** resourceKey, the group version of a document, or `OpenAPI` if no document could be read. */
   readonly resource: string;
   readonly message: string;
 }
 
 export interface Descriptions {
   readonly described: readonly DescribedResource[];
-  /** Kinds that are left out, and documents that are missing. */
+  /** Kinds that are left out, and OpenAPI documents that could not be read. */
   readonly problems: readonly Problem[];
-  /** resourceKeys that were described without the schema they should have. */
+  /** resourceKeys of kinds whose schema was unavailable. */
   readonly provisional: ReadonlySet<string>;
   /** uid and resourceVersion of the definitions that were read, by resourceKey. */
   readonly crds: ReadonlyMap<string, Pick<Crd, 'uid' | 'resourceVersion'>>;
@@ -83,12 +83,12 @@ export async function describeResources(
   };
 }
 
-/** Groups of custom resources have a dot; those of kube-apiserver that have one end in k8s.io, as those of add-ons may. */
+/** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
 function mayBeCustom(group: string): boolean {
   return group.includes('.') && !builtInGroups.has(group);
 }
 
-/** Groups that kube-apiserver serves itself: no definition is asked for by name. */
+/** Groups that kube-apiserver serves itself. Their resources have no CustomResourceDefinition. */
 const builtInGroups: ReadonlySet<string> = new Set(
   [
     'admissionregistration',
@@ -115,14 +115,14 @@ function describeWith(
   cluster: string,
   resource: Resource,
   schemas: Schemas | undefined,
-  unknown: () => void,
+  onMissing: () => void,
 ): DescribedResource {
   if (schemas === undefined) return describeResource({ cluster, resource });
   try {
     return describeResource({ cluster, resource, schemas });
   } catch (error) {
     if (codeOf(error) !== 'NOT_FOUND') throw error;
-    unknown();
+    onMissing();
     return describeResource({ cluster, resource });
   }
 }

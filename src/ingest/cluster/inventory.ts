@@ -1,4 +1,4 @@
-/** What a cluster serves that can be ingested, and which of its parts could not be asked. */
+/** Discovery of the resources that can be ingested from a cluster, and of the group versions that could not be read. */
 import type { Resource } from '../../catalog/resources/resource.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 import { chooseResources } from '../../catalog/resources/served.ts';
@@ -8,13 +8,13 @@ import { ApiError } from '../../kube/http/api-error.ts';
 import { collectionPath } from '../context/collections.ts';
 
 export interface Inventory {
-  /** One version of everything that can be listed. */
+  /** One version of each resource that can be listed. */
   readonly chosen: readonly Resource[];
-  /** resourceKey of everything that is announced, chosen or not. */
+  /** resourceKeys of all resources that discovery announces, chosen or not. */
   readonly announced: ReadonlySet<string>;
-  /** Groups of which a version could not be read: nothing is known of what they have now. */
+  /** Groups with a version that could not be read. Their current resources are unknown. */
   readonly unknownGroups: ReadonlySet<string>;
-  /** Sentences for the log. */
+  /** Messages for the log. */
   readonly problems: readonly string[];
 }
 
@@ -30,8 +30,8 @@ export async function takeInventory(client: RestClient, signal?: AbortSignal): P
 }
 
 /**
- * Is a collection that discovery does not announce really gone? Only the server's own 404 says so: a server behind an APIService
- * that is away answers 503, and discovery then shows its group as empty.
+ * Checks whether a collection that discovery does not announce is really gone: true only if the server responds with 404. If the
+ * server behind an APIService is down, the response is 503, and discovery shows its group as empty.
  */
 export async function isGone(
   client: RestClient,
@@ -49,7 +49,7 @@ export async function isGone(
   }
 }
 
-/** `apps` of `apps/v1`; the core group of `v1`. */
+/** `apps` for `apps/v1`; the empty string (the core group) for `v1`. */
 function groupOf(groupVersion: string): string {
   const slash = groupVersion.indexOf('/');
   return slash === -1 ? '' : groupVersion.slice(0, slash);

@@ -1,4 +1,4 @@
-/** Ingest by namespaces, for those who may not read all of a cluster. */
+/** Ingest by namespaces, for credentials that may read only some namespaces. */
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,13 +1,13 @@
 /**
- * Keeps the reflectors of a cluster in step with what its server serves, in rounds.
+ * Starts, restarts and ends the reflectors of a cluster so that they match the resources that its server serves. Works in rounds.
  *
  *   a round: discovery -> new and changed kinds are described and declared -> reflectors start, restart, or end
  *
- * A kind is described when it is new or unfinished, and when its definition, served version or settled schema has changed. A round
- * that fails is repeated by the next one.
+ * A kind is described if it is new or unfinished. It is described again if its definition, its served version or its stable schema
+ * changed. The next round repeats the work of a failed round.
  *
- * Never: takes a resource away because discovery is silent about it; only the server's own 404 does that. Never: lets one kind that
- * cannot be understood keep the others from starting.
+ * A resource is not removed only because discovery omits it: its collection must also respond with 404. A kind with an invalid
+ * schema does not prevent other kinds from starting.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -31,7 +31,7 @@ interface RediscoveryContext {
   readonly selection: Selection;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds that another schema of a group version must have stood before it is taken. */
+  /** Milliseconds for which a changed schema of a group version must stay the same before its kinds are described again. */
   readonly schemaStableMs: number;
 }
 
@@ -50,7 +50,7 @@ export class Rediscovery {
   readonly #unfinished: UnfinishedKinds;
   #problems: readonly Problem[] = [];
   #declaring = false;
-  /** No round on this connection has been made: what the store remembers may be of another age. */
+  /** No round on this connection has succeeded. Stored descriptions may be outdated, so every kind is described again. */
   #firstRound = true;
   #lastRoundAt = Number.NEGATIVE_INFINITY;
 
@@ -65,35 +65,35 @@ export class Rediscovery {
     return this.#problems;
   }
 
-  /** True while several resources are being declared: the catalog is in motion. */
+  /** True while a round changes the catalog. */
   get declaring(): boolean {
     return this.#declaring;
   }
 
-  /** Monotonic milliseconds when a round had last compared what is served, whatever came of it. */
+  /** Monotonic milliseconds at which the last round with a successful discovery ended. The round may have failed later. */
   get lastRoundAt(): number {
     return this.#lastRoundAt;
   }
 
-  /** Begins anew: another connection may be to another cluster. */
+  /** Resets the state for a new connection, which may lead to another cluster. */
   begin(): void {
     this.#definitions.clear();
     this.#unfinished.clear();
     this.#firstRound = true;
   }
 
-  /** Looks at definitions that pass by in a watch; true when a round is due for them. */
+  /** Compares listed or watched definitions with the recorded ones. True if they require a round. */
   seeDefinitions(objects: readonly SeenObject[]): boolean {
     return this.#definitions.see(objects);
   }
 
-  /** Throws when the cluster cannot be asked, or the stop's reason. */
+  /** Runs one round. Rejects if the cluster cannot be read, or on a stop with the signal's reason. */
   async round(connected: Connected, stop: AbortSignal): Promise<void> {
     const { client, set, cluster } = connected;
     const { clock, log, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
-    await this.#lookAtSchemas(connected, stop);
+    await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
     try {
       const open = wanted.filter((resource) => this.#needsDescription(set, resource, changed, inventory));
@@ -113,8 +113,8 @@ export class Rediscovery {
     for (const problem of inventory.problems) log.debug({ cluster, problem }, 'discovery is not complete');
   }
 
-  /** Marks kinds for another description whose schema has changed and settled. Kinds with a definition are left to it. */
-  async #lookAtSchemas({ client, set }: Connected, stop: AbortSignal): Promise<void> {
+  /** Marks kinds whose OpenAPI schema has changed and is stable again. Kinds with a CRD are excluded: its version shows changes. */
+  async #markChangedSchemas({ client, set }: Connected, stop: AbortSignal): Promise<void> {
     const due = this.#schemas.look(await openApiMarks(client, stop).catch(() => new Map<string, string>()));
     for (const key of due.length === 0 ? [] : set.keys()) {
       const resource = set.described(key)?.resource;
@@ -134,12 +134,17 @@ export class Rediscovery {
     if (this.#unfinished.has(key)) return this.#unfinished.due;
     const current = set.described(key)?.resource;
     if (current === undefined) return true;
-    // While a version of its group cannot be read, what is preferred now is no news.
+    // While a version of the group cannot be read, discovery may choose another version for this resource.
     if (unknownGroups.has(resource.group)) return false;
     return JSON.stringify(servedAs(current)) !== JSON.stringify(servedAs(resource));
   }
 
-  async #take(set: ReflectorSet, found: Descriptions, asked: readonly Resource[], stop: AbortSignal): Promise<void> {
+  async #take(
+    set: ReflectorSet,
+    found: Descriptions,
+    requested: readonly Resource[],
+    stop: AbortSignal,
+  ): Promise<void> {
     for (const described of startOrder(found.described)) {
       stop.throwIfAborted();
       const key = resourceKey(described.resource);
@@ -149,7 +154,7 @@ export class Rediscovery {
       if (found.provisional.has(key) && set.described(key) !== undefined) continue;
       await set.take(described, recreated);
     }
-    this.#unfinished.note(found, asked);
+    this.#unfinished.note(found, requested);
   }
 
   async #removeGone(
@@ -162,10 +167,10 @@ export class Rediscovery {
     for (const key of set.keys()) {
       const resource = set.described(key)?.resource;
       if (resource === undefined || served.has(key)) continue;
-      const leftOut = inventory.announced.has(key);
-      if (!leftOut && inventory.unknownGroups.has(resource.group)) continue;
+      const announced = inventory.announced.has(key);
+      if (!announced && inventory.unknownGroups.has(resource.group)) continue;
       const [namespace = ''] = set.namespacesOf(resource);
-      if (!leftOut && !(await isGone(client, resource, namespace, stop))) continue;
+      if (!announced && !(await isGone(client, resource, namespace, stop))) continue;
       this.#context.log.info({ cluster, resource: key }, 'a resource is no longer served; it is dropped');
       this.#definitions.forget(key);
       this.#unfinished.forget(key);
@@ -173,10 +178,10 @@ export class Rediscovery {
     }
   }
 
-  /** Problems of kinds that were asked about are new; those of others stay as they were. */
-  #keepProblems({ set, cluster }: Connected, found: Descriptions | null, asked: readonly Resource[]): void {
+  /** Replaces the problems of the kinds that were just described; keeps those of other kinds. */
+  #keepProblems({ set, cluster }: Connected, found: Descriptions | null, requested: readonly Resource[]): void {
     const fresh = found?.problems ?? [];
-    const now = new Set([...asked.map(resourceKey), ...fresh.map(({ resource }) => resource)]);
+    const now = new Set([...requested.map(resourceKey), ...fresh.map(({ resource }) => resource)]);
     const before = new Set(this.#problems.map(({ resource, message }) => `${resource} ${message}`));
     for (const { resource, message } of fresh) {
       if (before.has(`${resource} ${message}`)) continue;
@@ -188,12 +193,12 @@ export class Rediscovery {
   }
 }
 
-/** The parts of a resource that make another description necessary when they change. */
+/** The parts of a resource whose change requires another description. */
 function servedAs({ group, version, plural, kind, namespaced, verbs }: Resource): unknown {
   return [group, version, plural, kind, namespaced, verbs.includes('watch')];
 }
 
-/** Definitions first, since others depend on them; Events last, since there are many and nothing does. */
+/** Definitions first, since other kinds depend on them. Events last: there are many, and no kind depends on them. */
 function startOrder(described: readonly DescribedResource[]): readonly DescribedResource[] {
   const rank = ({ resource }: DescribedResource): number => {
     const key = resourceKey(resource);

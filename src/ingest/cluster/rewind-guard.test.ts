@@ -12,7 +12,7 @@ function known(plural: string, resourceVersion: string, group = ''): KnownVersio
   return { resource, namespace: '', resourceVersion };
 }
 
-/** A guard of a server whose collections stand at these versions; what was asked is noted. */
+/** A guard of a server whose collections have these versions; a number is an error status. Records the requests. */
 function setUp(versions: Readonly<Record<string, string | number>>) {
   const asked: string[] = [];
   const get = async (path: string, options: { query?: unknown } = {}): Promise<unknown> => {

@@ -1,13 +1,13 @@
 /**
- * Notices that a cluster's storage went back in time (restored from a backup, or an older copy answers).
+ * Detects that a cluster's storage went back in time: it was restored from a backup, or an older copy responds.
  *
- *   a consistent list of one object of a small collection -> its version below the highest known: a hint
- *     -> the same of the collection that is known highest: still below -> the storage went back
+ *   list one object of a small collection -> its version is below the highest known version: a hint
+ *     -> list one object of the collection with that version -> its version is below too: the storage went back
  *
- * Versions are comparable within one collection only, so the hint alone proves nothing: Events often have a storage of their own. What
- * the second look does not confirm is left out from then on. Only collections of the API server itself are looked at (no group of its
- * own servers or definitions): theirs may be numbers that mean nothing. What is known is read before the question is put, so a version
- * that moves meanwhile is no alarm. Costs one request where all is well.
+ * Versions are comparable only within one collection, so the hint alone proves nothing: Events often have a separate storage. A
+ * collection whose second list does not confirm the hint is excluded from later checks. Groups with a dot outside k8s.io are excluded too:
+ * an aggregated server may use version numbers without an order. The known versions are read before the request. So a version that
+ * increases during the request causes no alarm. Normally a check costs one request.
  */
 
 import type { Logger } from '../../base/log.ts';
@@ -19,31 +19,36 @@ import { collectionPath } from '../context/collections.ts';
 import type { KnownVersion } from '../reflector/reflector-set.ts';
 
 const smallest = ['namespaces', 'nodes', 'serviceaccounts'];
-/** Collections that are looked at a second time in one check. */
-const looks = 3;
+/** Maximum collections that are listed to confirm a hint, in one check. */
+const maxConfirmations = 3;
 
 export class RewindGuard {
   readonly #client: Pick<RestClient, 'get'>;
   readonly #log: Logger;
-  /** resourceKeys of collections that are ahead of the others because their storage is another. */
-  readonly #apart = new Set<string>();
+  /** resourceKeys of collections whose versions are higher because they have a separate storage. */
+  readonly #separateStorage = new Set<string>();
 
   constructor(client: Pick<RestClient, 'get'>, log: Logger) {
     this.#client = client;
     this.#log = log;
   }
 
-  /** True when the storage is behind what is known. Not being able to tell is no alarm; outages reject. */
+  /**
+   * True if the storage is older than the known versions. False if versions are missing, refused or not comparable. Rejects in an
+   * outage.
+   */
   async wentBack(all: readonly KnownVersion[], stop: AbortSignal): Promise<boolean> {
     const known = all
-      .filter(({ resource }) => isBuiltIn(resource.group) && !this.#apart.has(resourceKey(resource)))
+      .filter(({ resource }) => isBuiltIn(resource.group) && !this.#separateStorage.has(resourceKey(resource)))
       .filter(({ resourceVersion }) => compareResourceVersions(resourceVersion, '1') !== null)
       .sort((a, b) => compareResourceVersions(b.resourceVersion, a.resourceVersion) ?? 0);
     const small = known.find(({ resource }) => smallest.includes(resourceKey(resource))) ?? known[0];
     if (small === undefined) return false;
     const now = await this.#version(small, stop);
     if (now === null) return false;
-    for (const each of known.filter(({ resourceVersion }) => isBelow(now, resourceVersion)).slice(0, looks)) {
+    for (const each of known
+      .filter(({ resourceVersion }) => isBelow(now, resourceVersion))
+      .slice(0, maxConfirmations)) {
       const again = each === small ? now : await this.#version(each, stop);
       if (again === null) continue;
       if (isBelow(again, each.resourceVersion)) {
@@ -53,12 +58,12 @@ export class RewindGuard {
         );
         return true;
       }
-      this.#apart.add(resourceKey(each.resource));
+      this.#separateStorage.add(resourceKey(each.resource));
     }
     return false;
   }
 
-  /** The collection's version now; null where it is refused or has none. */
+  /** The collection's current version; null if the server refuses the list or sends no version. */
   async #version({ resource, ...place }: KnownVersion, signal: AbortSignal): Promise<string | null> {
     try {
       const list = await this.#client.get<{ metadata?: { resourceVersion?: unknown } } | null>(
@@ -77,7 +82,7 @@ export class RewindGuard {
   }
 }
 
-/** Groups of Kubernetes itself: without a dot, or under k8s.io. */
+/** Groups of Kubernetes: without a dot, or under k8s.io. Some add-ons use k8s.io too. */
 function isBuiltIn(group: string): boolean {
   return !group.includes('.') || group.endsWith('.k8s.io');
 }

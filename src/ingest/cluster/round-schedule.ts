@@ -1,12 +1,12 @@
 /**
- * When the next round of a cluster is due: at regular intervals, and after a failure with the delay of its backoff. A change of what is
- * served brings a round after about a second, and a few more behind it.
+ * Schedules the rounds of a cluster: at regular intervals, and after a failure with a backoff delay. A change of the served resources
+ * causes a round after about a second, and a few more rounds after it.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import { WakeTimer } from '../flow/wake-timer.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
-/** Milliseconds between rounds that are made because a collection was not found. */
+/** Minimum milliseconds between the last round and a round for a missing collection. */
 const missingMs = 10_000;
 
 export class RoundSchedule {
@@ -14,7 +14,7 @@ export class RoundSchedule {
   readonly #random: Random;
   readonly #settings: SupervisorSettings;
   readonly #timer: WakeTimer;
-  /** Milliseconds to rounds that are to follow, because servers take their time to serve what was defined. */
+  /** Delays of the next rounds after a change, in milliseconds: servers need some time to serve a new definition. */
   #settling: number[] = [];
 
   constructor(clock: Clock, random: Random, settings: SupervisorSettings) {
@@ -29,23 +29,23 @@ export class RoundSchedule {
     return this.#timer.wait(stop);
   }
 
-  /** A round is due at once. */
+  /** Makes a round due now. */
   atOnce(): void {
     this.#timer.set(0);
   }
 
-  /** A round went well. */
+  /** Schedules the next round after a successful one. */
   afterRound(): void {
     const { rediscoverMs } = this.#settings;
     this.#timer.set(this.#settling.shift() ?? rediscoverMs * (0.8 + 0.4 * this.#random()));
   }
 
-  /** A round failed. */
+  /** Schedules the next round after a failed one. */
   afterFailure(waitMs: number): void {
     this.#timer.set(waitMs);
   }
 
-  /** Something is served in another way: a round soon, and some behind it. */
+  /** Schedules a round soon, and more rounds after it: the served resources have changed. */
   afterChange(): void {
     this.#settling = [...this.#settings.settleMs];
     this.soon();
@@ -55,7 +55,7 @@ export class RoundSchedule {
     this.#timer.sooner(this.#settings.debounceMs);
   }
 
-  /** The server does not know a collection: a round looks at it soon, but not right after the last one. */
+  /** Schedules a round soon, because the server does not find a collection. Not sooner than `missingMs` after the last round. */
   afterMissing(lastRoundAt: number): void {
     this.#timer.sooner(Math.max(this.#settings.debounceMs, lastRoundAt + missingMs - this.#clock.monotonic()));
   }

@@ -1,15 +1,15 @@
-/** A server that describes its kinds in another way from some moment on, as after an upgrade. */
+/** A server whose OpenAPI schemas change while it runs, as in an upgrade. */
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { quick, type RunningHost, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
 import { must } from '../../base/must.ts';
 
-/** Puts another hash of the core group into the v3 index, and a new leaf into the spec of a Pod. */
+/** Changes the hash of the core group in the v3 index, and adds a field to the spec of a Pod. */
 function upgrade(running: RunningHost, url: string): void {
   running.between = (path) => {
     if (!path.startsWith('/openapi/v3')) return undefined;
-    // The server itself refuses a hash that it has not given.
+    // The server rejects a hash that it did not announce.
     return fetch(url + path.replace('?hash=upgraded', '')).then(async (answer) => {
       const text = (await answer.text())
         .replace(/(\/api\/v1\?hash=)[^"]*/, '$1upgraded')

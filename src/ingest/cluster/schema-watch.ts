@@ -1,16 +1,17 @@
 /**
- * Notices that a server describes its kinds in another way than when they were described: after an upgrade, or where a definition
- * cannot be read itself.
+ * Detects that a server's OpenAPI schemas have changed since its kinds were described. This happens after an upgrade. It also
+ * happens after a change of a CustomResourceDefinition that cannot be read.
  *
- *   each round: the mark of every group version -> another than before: unsettled -> the same for `stableMs`: read it anew, once
+ *   each round: the mark (a hash) of every group version -> it has changed: unsettled -> the same for `stableMs`: describe again, once
  *
- * While servers are upgraded one by one, each answers in its own way and the marks go to and fro: what is known stays until they stand.
+ * During a rolling upgrade, requests reach old and new servers, and the marks alternate. The known schemas stay in use until the
+ * marks are stable.
  */
 import type { Clock } from '../../base/clock.ts';
 
 interface Seen {
   readonly mark: string;
-  /** Monotonic milliseconds since when it has been this one at every look. */
+  /** Monotonic milliseconds of the first round in a row that returned this mark. */
   readonly since: number;
   readonly unsettled: boolean;
 }
@@ -25,7 +26,7 @@ export class SchemaWatch {
     this.#stableMs = stableMs;
   }
 
-  /** The group versions to read anew. One that is missing now is left as it was. */
+  /** Returns the group versions to describe again. A missing group version keeps its recorded state. */
   look(marks: ReadonlyMap<string, string>): readonly string[] {
     const now = this.#clock.monotonic();
     const due: string[] = [];

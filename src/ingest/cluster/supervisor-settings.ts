@@ -1,14 +1,14 @@
-/** The times of a supervisor, in milliseconds. */
+/** Timings of a supervisor, in milliseconds. */
 export interface SupervisorSettings {
-  /** Between rounds; each is up to a fifth shorter or longer. */
+  /** Interval between rounds; each is up to a fifth shorter or longer. */
   readonly rediscoverMs: number;
-  /** From a change of what is served to the round that looks at it. */
+  /** Delay from a change of the served resources to the next round. */
   readonly debounceMs: number;
-  /** After which a cluster that has not answered yet counts as tried: a start does not wait longer for its catalog. */
+  /** Time after which a cluster that has not responded counts as tried. A start does not wait longer for its catalog. */
   readonly patienceMs: number;
-  /** That another schema of a group version must have stood before it is taken. */
+  /** Time for which a changed schema of a group version must stay the same before its kinds are described again. */
   readonly schemaStableMs: number;
-  /** To the rounds that follow a round for a change. */
+  /** Delays of the extra rounds after the round for a change. */
   readonly settleMs: readonly number[];
 }
 

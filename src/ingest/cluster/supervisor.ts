@@ -1,12 +1,12 @@
 /**
- * Keeps one cluster: its connection and identity, what it serves, and a reflector for each resource of it.
+ * Ingests one cluster: keeps its connection, its identity, and a reflector for each of its resources.
  *
- *   connect -> the store's catalog may be read -> uid -> resources that the store remembers start at once -> rounds, as long as it lives
- *   a round: identity -> has its storage gone back? -> discovery, descriptions, reflectors (rediscovery.ts)
+ *   connect -> check whether the stored catalog is usable -> read the uid -> start the stored resources -> rounds until the stop
+ *   a round: check the identity -> check for a storage rewind (rewind-guard.ts) -> discovery and reflectors (rediscovery.ts)
  *
- * A round comes every minute or so. Another one comes about a second after a CustomResourceDefinition, an APIService or a rule of
- * access control changed: the reflectors of those resources report that here. After a round that fails, reflectors go on and it is
- * tried again. Never: harms another cluster.
+ * A round runs about every minute. A change of a CustomResourceDefinition or an APIService causes a round about a second later. A
+ * change of an RBAC rule does so too if a reflector is parked. The reflectors of these resources report the changes. After a failed
+ * round the reflectors continue, and the round is repeated. Failures of one cluster do not affect the others.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
@@ -35,7 +35,7 @@ interface SupervisorContext {
   readonly selection: Selection;
   /** Namespaced resources are read in these alone; empty: in all at once. */
   readonly namespaces: readonly string[];
-  /** Bounds of what is kept of Events. */
+  /** Retention of Events; absent: all are kept. */
   readonly events: { readonly maxObjects: number; readonly maxAgeMs: number } | undefined;
   readonly open: (options: ClusterOptions) => Promise<Connection>;
   readonly writer: Writer;
@@ -45,7 +45,7 @@ interface SupervisorContext {
   readonly settings: SupervisorSettings;
   readonly reflector: ReflectorSettings;
   readonly parser?: ParseThread | undefined;
-  /** Takes a cluster's name; false when another cluster has it. */
+  /** Reserves a cluster's name; false if another cluster has it. */
   readonly claimName: (name: string) => boolean;
   readonly changed: () => void;
 }
@@ -67,7 +67,7 @@ export class ClusterSupervisor {
   #known = false;
   #remembered = false;
   #tried = false;
-  /** Something has changed that may let in what is parked. */
+  /** A change may let parked reflectors succeed, so the next round must probe them. */
   #probeDue = false;
 
   constructor(context: SupervisorContext) {
@@ -80,7 +80,7 @@ export class ClusterSupervisor {
     this.#name = name ?? contextName ?? (inCluster === true ? 'in-cluster' : 'kubeconfig');
   }
 
-  /** True while several resources are being declared: what reads the catalog now would read it again at once. */
+  /** True while a round changes the catalog. Readers should wait for its end, else they read the catalog twice. */
   get declaring(): boolean {
     return this.#rediscovery.declaring;
   }
@@ -95,7 +95,7 @@ export class ClusterSupervisor {
     );
   }
 
-  /** Ends everything of this cluster; resolves when nothing is left. */
+  /** Ends rounds, reflectors and the connection of this cluster; resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the supervisor was stopped'));
     await this.#loop;
@@ -120,7 +120,7 @@ export class ClusterSupervisor {
     };
   }
 
-  /** Holds Events to their bound. */
+  /** Removes Events beyond their retention. */
   retain(): void {
     const { events } = this.#context;
     if (events !== undefined) this.#reflectors?.retain('events', events);
@@ -146,7 +146,10 @@ export class ClusterSupervisor {
     }
   }
 
-  /** Notes whether the store holds all that is wanted of the cluster, and nothing else: then a start need not wait for it. */
+  /**
+   * Records whether the stored collections of the cluster match the selection: all are selected, and no selected namespace is missing.
+   * If so, the stored catalog can be read before the cluster is reached.
+   */
   #remember(): void {
     const { namespaces, selection, writer } = this.#context;
     const states = writer.states(this.#name);
@@ -161,7 +164,7 @@ export class ClusterSupervisor {
     this.#context.changed();
   }
 
-  /** Rounds on one connection, until the stop, or until another cluster answers. */
+  /** Runs rounds on one connection until another cluster responds; rejects on a stop. */
   async #keep(connection: Connection, client: RestClient, stop: AbortSignal): Promise<void> {
     const { writer } = this.#context;
     this.#uid = await clusterUid(client, stop);
@@ -202,12 +205,12 @@ export class ClusterSupervisor {
     }
     log.warn(
       { cluster: this.#name },
-      'another cluster answers under this name; what was kept of the former is dropped',
+      'another cluster answers under this name; the stored data of the former is dropped',
     );
     return false;
   }
 
-  /** Starts what the store remembers of this cluster: no discovery is needed to go on where it stopped. */
+  /** Starts the reflectors of the stored resources. They resume without a discovery. */
   #begin(client: RestClient): void {
     const { clock, log, namespaces, random, reflector, selection, writer } = this.#context;
     const set = new ReflectorSet({
@@ -221,7 +224,7 @@ export class ClusterSupervisor {
       namespaces,
       changed: () => this.#context.changed(),
       missing: () => this.#schedule.afterMissing(this.#rediscovery.lastRoundAt),
-      seen: (key) => this.#watcher(key),
+      seen: (key) => this.#observer(key),
     });
     this.#reflectors = set;
     this.#rediscovery.begin();
@@ -245,8 +248,8 @@ export class ClusterSupervisor {
     this.#probeDue = false;
   }
 
-  /** Hears the changes of this resource's objects, where they may change what is served. */
-  #watcher(key: string): ((objects: readonly SeenObject[]) => void) | undefined {
+  /** Returns the observer of this resource's stored objects, if they may change which resources are served or readable. */
+  #observer(key: string): ((objects: readonly SeenObject[]) => void) | undefined {
     if (key === crdKey) {
       return (objects) => {
         if (this.#rediscovery.seeDefinitions(objects)) this.#onChange();
@@ -257,13 +260,13 @@ export class ClusterSupervisor {
     return undefined;
   }
 
-  /** Something is served in another way. */
+  /** The served resources have changed. */
   #onChange(): void {
     this.#probeDue = true;
     this.#schedule.afterChange();
   }
 
-  /** Rights have changed: what is parked may be let in now. */
+  /** Access rules have changed: the server may now accept parked requests. */
   #onAccess(): void {
     if (this.#reflectors?.parked !== true) return;
     this.#probeDue = true;

@@ -1,6 +1,6 @@
 /**
- * Kinds that were described without the schema they should have, or left out. They are described again with increasing delay: 5 s,
- * twice as long each time, up to an hour. A new one begins again with 5 s for all.
+ * Kinds that were described without their schema, or left out. They are described again after a delay: 5 s at first, then twice as
+ * long each time, up to an hour. A new unfinished kind resets the delay to 5 s for all of them.
  */
 import type { Clock } from '../../base/clock.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
@@ -19,7 +19,7 @@ export class UnfinishedKinds {
     this.#clock = clock;
   }
 
-  /** Forgets all kinds: another connection begins. */
+  /** Removes all kinds. Call it for each new connection. */
   clear(): void {
     this.#keys.clear();
   }
@@ -32,18 +32,18 @@ export class UnfinishedKinds {
     this.#keys.delete(key);
   }
 
-  /** True when they are to be described again. */
+  /** True if the kinds must be described again now. */
   get due(): boolean {
     return this.#clock.monotonic() >= this.#retry.at;
   }
 
-  /** Notes what came of a description of these resources, and plans the next one. */
-  note(found: Descriptions, asked: readonly Resource[]): void {
+  /** Records the result of describing these resources, and schedules the next attempt. */
+  note(found: Descriptions, requested: readonly Resource[]): void {
     const finished = new Set(found.described.map(({ resource }) => resourceKey(resource)));
     const now = this.#clock.monotonic();
     const due = now >= this.#retry.at;
     let fresh = false;
-    for (const key of asked.map(resourceKey)) {
+    for (const key of requested.map(resourceKey)) {
       if (finished.has(key) && !found.provisional.has(key)) this.#keys.delete(key);
       else if (!this.#keys.has(key)) {
         this.#keys.add(key);

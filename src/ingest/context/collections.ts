@@ -5,9 +5,9 @@ import { resourcePath } from '../../kube/http/resource-path.ts';
 /** The namespaces of a resource's collections, from the selected namespaces. The empty string stands for all. */
 export function collectionsOf(
   { namespaced }: Pick<Resource, 'namespaced'>,
-  asked: readonly string[],
+  selected: readonly string[],
 ): readonly string[] {
-  return namespaced && asked.length > 0 ? asked : [''];
+  return namespaced && selected.length > 0 ? selected : [''];
 }
 
 /** The path to list and watch: of one namespace, or of the whole resource where `namespace` is empty. */

@@ -1,6 +1,6 @@
 /**
- * Progress of ingest. It is ready if something was started and every started resource has synced or is reported as failing.
- * Something was started means: at least one cluster was reached, or the store remembers one.
+ * Progress of ingest. It is ready if three conditions hold. Every cluster is known or has been tried. At least one cluster is known.
+ * Every started resource has synced or is failing.
  */
 import type { DiskUse } from '../../store/types/writer.ts';
 

@@ -2,10 +2,11 @@
  * Decides which collections of a cluster are requested as a stream, and which are listed because the server does not
  * support it.
  *
- *   unknown: one reflector at a time tries to stream, the others list meanwhile
- *     success -> every collection streams
- *     refused, or failed twice -> every collection lists for an hour
- *   supported: a collection that is refused, or fails twice, lists for an hour; after three refusals in a row all collections do
+ *   unknown:   one reflector at a time tries to stream; the others list meanwhile
+ *                success                  -> supported: every collection streams
+ *                refused, or failed twice -> every collection lists for an hour
+ *   supported: a collection that is refused, or fails twice, lists for an hour
+ *                three refusals in a row  -> every collection lists for an hour
  *
  * So a server that refuses the parameter costs one request, and one that ignores it costs two deadlines, for any number of
  * resources.
@@ -34,8 +35,8 @@ export class StreamingLists {
   readonly #clock: Clock;
   readonly #enabled: boolean;
   readonly #resources = new Map<string, { failures: number; until: number }>();
-  #proved = false;
-  #trying = false;
+  #supported = false;
+  #trialRunning = false;
   #until = Number.NEGATIVE_INFINITY;
   /** Failures before the first success; refusals in a row after it. */
   #failures = 0;
@@ -50,11 +51,11 @@ export class StreamingLists {
   begin(key: string): StreamTurn | null {
     const now = this.#clock.monotonic();
     if (!this.#enabled || now < this.#until || now < (this.#resources.get(key)?.until ?? now)) return null;
-    const scouting = !this.#proved;
-    if (scouting && this.#trying) return null;
-    if (scouting) this.#trying = true;
+    const isTrial = !this.#supported;
+    if (isTrial && this.#trialRunning) return null;
+    if (isTrial) this.#trialRunning = true;
     const left = (): void => {
-      if (scouting) this.#trying = false;
+      if (isTrial) this.#trialRunning = false;
     };
     let opened = false;
     return {
@@ -64,7 +65,7 @@ export class StreamingLists {
       },
       worked: () => {
         left();
-        this.#proved = true;
+        this.#supported = true;
         this.#failures = 0;
         this.#refusals = 0;
         this.#resources.delete(key);
@@ -81,7 +82,7 @@ export class StreamingLists {
     if (status === 403) return this.#avoid(key);
     if (refusals.has(status)) {
       this.#refusals += 1;
-      if (!this.#proved || this.#refusals >= refusalsAllowed) this.#avoidAll();
+      if (!this.#supported || this.#refusals >= refusalsAllowed) this.#avoidAll();
       return this.#avoid(key);
     }
     // In an outage a list would have failed too.
@@ -89,7 +90,7 @@ export class StreamingLists {
     if (!ofStream) return false;
     const failures = (this.#resources.get(key)?.failures ?? 0) + 1;
     this.#resources.set(key, { failures, until: 0 });
-    if (!this.#proved) {
+    if (!this.#supported) {
       this.#failures += 1;
       if (this.#failures >= failuresAllowed) this.#avoidAll();
     }
@@ -102,7 +103,7 @@ export class StreamingLists {
   }
 
   #avoidAll(): void {
-    this.#proved = false;
+    this.#supported = false;
     this.#failures = 0;
     this.#refusals = 0;
     this.#until = this.#clock.monotonic() + rememberedMs;

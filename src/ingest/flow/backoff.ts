@@ -38,8 +38,8 @@ export class Backoff {
     this.#failures += 1;
     const jitter = this.#random() * bound;
     // Clients with the same Retry-After are spread after that time, never before it.
-    const asked = (retryAfterSeconds ?? 0) * 1000;
-    const delay = asked > 0 ? Math.max(asked + this.#random() * Math.min(asked / 2, 1000), jitter) : jitter;
+    const minimum = (retryAfterSeconds ?? 0) * 1000;
+    const delay = minimum > 0 ? Math.max(minimum + this.#random() * Math.min(minimum / 2, 1000), jitter) : jitter;
     this.#resumedAt = now + delay;
     return delay;
   }

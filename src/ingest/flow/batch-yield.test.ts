@@ -12,7 +12,7 @@ import {
 } from '../../../test/kit/reflector-bench.ts';
 import { BatchYield } from './batch-yield.ts';
 
-/** Runs slices of the given milliseconds and objects; counts the turns that other work gets meanwhile. */
+/** Runs slices of the given milliseconds and objects. Counts the event-loop turns of other work meanwhile. */
 async function turnsOfOthers(slices: number, ms: number, objects: number): Promise<number> {
   const clock = new ManualClock();
   const turns = new BatchYield(clock);

@@ -1,6 +1,6 @@
 /**
- * A token bucket over the lists and watches that begin in one cluster: `burst` at once, `perSecond` in the long run, first
- * in, first out.
+ * A token bucket for the lists and watches that begin in one cluster. It allows `burst` requests at once and `perSecond` in the long
+ * run, in first-in, first-out order.
  *
  * Backoff spreads the retries of one reflector. This budget bounds the sum over all reflectors, at the start and after an
  * outage. Later pages of a list are free: the semaphore (semaphore.ts) bounds concurrent lists.
@@ -30,7 +30,7 @@ export class RequestBudget {
     this.#aheadMs = (burst - 1) * this.#intervalMs;
   }
 
-  /** The server asked for a pause: every request of this collection waits for its end, from any caller. */
+  /** Sets the pause that the server requested (Retry-After). Requests of this collection wait for its end, queued ones too. */
   hold(collection: number, retryAfterSeconds: number | undefined): void {
     if (retryAfterSeconds !== undefined) {
       this.#held.set(collection, this.#clock.monotonic() + retryAfterSeconds * 1000);

@@ -1,7 +1,7 @@
 /**
- * Compares a collection's table with the server: lists its metadata at exactly the version up to which the table is true.
+ * Compares a collection's table with the server: lists the metadata of its objects at exactly the resourceVersion of the table.
  *
- * Changes nothing and repairs nothing. Servers that cannot list metadata alone send whole objects, which do as well.
+ * It changes nothing. A server that does not support metadata lists sends whole objects; they can be compared as well.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Query } from '../../kube/client/rest-client.ts';
@@ -46,7 +46,7 @@ async function checkPage(context: ReflectorContext, audit: Audit, query: Query, 
   }
   const { continueToken, resourceVersion } = slicer.end();
   if (resourceVersion !== audit.resourceVersion) {
-    throw new ProtocolError('another version', `GET ${path} was answered at another version than it asked for.`);
+    throw new ProtocolError('another version', `GET ${path} returned another version than requested.`);
   }
   return continueToken;
 }

@@ -1,4 +1,4 @@
-/** R24: tables are compared with the server, and repaired where they are wrong. */
+/** R24: audits compare tables with the server and repair differences. */
 import { expect, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { configMap, equal, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
@@ -103,7 +103,7 @@ test('audits are spread over the interval, one at a time', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
-/** Lists that were begun, streamed or paged, except those of audits. */
+/** The first requests of lists, streamed or paged, except those of audits. */
 function listsOf(asked: readonly string[]): number {
   return asked.filter((each) =>
     /configmaps\?(limit=\d+(&resourceVersion=\d+&resourceVersionMatch=NotOlderThan)?$|.*sendInitialEvents)/.test(each),

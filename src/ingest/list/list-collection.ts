@@ -1,11 +1,11 @@
 /**
  * LIST and REPLACE: reads a whole collection, page by page, and publishes it in one step.
  *
- *   begin a replace -> pages stream through the slicer into it -> the last page's end -> commit at the first page's resourceVersion
- *                        head of each page: request the next one
+ *   begin a replace -> each page: its items go through the slicer into the replace; the next page is requested as soon as its token is
+ *                      known -> end of the last page -> commit at the first page's resourceVersion
  *
  * It never commits an incomplete set and never keeps more than a few items in memory. It never lists at "0", which may go
- * back in time and ignores the page limit. It never uses a token from an error response, which would mix two moments.
+ * back in time and ignores the page limit. It never uses a token from an error response, which would mix two versions.
  *
  * With a known resourceVersion the list must not be older. A server may be unable to serve that version: 410, or 504 for a
  * version newer than its own. Then the list is repeated once without a version. If the token of a later page has expired,
@@ -121,7 +121,7 @@ class ListAttempt {
     const { notOlderThan } = this.#request;
     const from =
       notOlderThan === null ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: 'NotOlderThan' as const };
-    let page: ComingPage = comingPage(this.#ask('', from));
+    let page: ComingPage = comingPage(this.#requestPage('', from));
     const first = await this.#readPage(page, replace);
     for (let head = first; head.continueToken !== ''; head = await this.#readPage(page, replace)) {
       this.pages += 1;
@@ -133,7 +133,7 @@ class ListAttempt {
     return first.resourceVersion;
   }
 
-  #ask(token: string, from: Query): RequestedPage {
+  #requestPage(token: string, from: Query): RequestedPage {
     const { budget, client, handle, settings, resource } = this.#context;
     const path = collectionPath(resource, handle);
     const query = { limit: this.#paged ? settings.pageSize : undefined, ...from };
@@ -141,20 +141,20 @@ class ListAttempt {
     return new RequestedPage(token, this.#request.signal, async (signal) => {
       if (isFirst) await budget.take(handle.id, signal);
       const options = { signal, bodyTimeoutMs: settings.listSilenceMs };
-      const answer = await this.#patiently(isFirst, signal, () => client.stream(path, query, options));
+      const answer = await this.#retryThrottled(isFirst, signal, () => client.stream(path, query, options));
       return answer.body;
     });
   }
 
   /** A continuation has neither resourceVersion nor resourceVersionMatch: the token contains both. */
-  #askNext(token: string): ComingPage {
-    return comingPage(this.#ask(token, { continue: token }));
+  #requestNext(token: string): ComingPage {
+    return comingPage(this.#requestPage(token, { continue: token }));
   }
 
   /** Requests the next page once its token is known: one page ahead of the current one. */
   #lookAhead({ requested, token }: ComingPage): void {
     if (this.#over || token === null || token === '' || token === requested.token || this.#next !== null) return;
-    this.#next = this.#askNext(token);
+    this.#next = this.#requestNext(token);
   }
 
   /** The next page; already requested if its token came before the items. */
@@ -163,20 +163,20 @@ class ListAttempt {
     this.#next = null;
     if (next?.requested.token === token) return next;
     if (next !== null) leave(next);
-    return this.#askNext(token);
+    return this.#requestNext(token);
   }
 
   async #readPage(page: ComingPage, replace: Replace): Promise<ListHead> {
     const { handle, resource } = this.#context;
     try {
-      if (this.pages > 0) this.#sendBeside(page, replace);
+      if (this.pages > 0) this.#sendToParser(page, replace);
       this.#lookAhead(page);
       if (page.parsed === null) return await this.#readHere(page, replace);
       page.parsed.sent
         .then(() => {
-          if (!this.#over && this.#next !== null) this.#sendBeside(this.#next, replace);
+          if (!this.#over && this.#next !== null) this.#sendToParser(this.#next, replace);
         })
-        // A page that cannot start now is tried again as the current page.
+        // If this fails, #readPage tries again when the page is the current one.
         .catch(() => {});
       return await this.#readParsed(page.parsed, replace);
     } catch (error) {
@@ -188,7 +188,7 @@ class ListAttempt {
   }
 
   /** Sends a page through the parse thread, once a list is known to be long. Parses it here if that thread is not ready. */
-  #sendBeside(coming: ComingPage, replace: Replace): void {
+  #sendToParser(coming: ComingPage, replace: Replace): void {
     const { parser, seen, settings } = this.#context;
     const { bare, signal } = this.#request;
     const { recipe } = replace;
@@ -196,14 +196,14 @@ class ListAttempt {
     void parser.warm();
     const page = parser.page(recipe, settings.maxItemBytes);
     if (page === null) return;
-    let looked = false;
-    const look = (chunk: Buffer): void => {
-      if (looked) return;
-      looked = true;
+    let sawFirst = false;
+    const onChunk = (chunk: Buffer): void => {
+      if (sawFirst) return;
+      sawFirst = true;
       coming.token = tokenIn(chunk);
       this.#lookAhead(coming);
     };
-    coming.parsed = new ParsedListPage(page, recipe, coming.requested.body(), look, signal);
+    coming.parsed = new ParsedListPage(page, recipe, coming.requested.body(), onChunk, signal);
   }
 
   /** Slices and parses in this thread. */
@@ -254,13 +254,13 @@ class ListAttempt {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
-  /** Waits for a throttled later page: the staged objects stay valid as long as the token does. */
-  async #patiently<T>(isFirst: boolean, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  /** Repeats the request of a later page that is throttled: the staged objects stay valid as long as the token does. */
+  async #retryThrottled<T>(isFirst: boolean, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     const { clock, random, settings } = this.#context;
     const backoff = new Backoff(clock, random, settings.backoff);
     for (let tries = 0; ; tries += 1) {
       try {
-        return await ask();
+        return await send();
       } catch (error) {
         const failure = failureOf(error);
         if (isFirst || failure.kind !== 'throttled' || tries === 5) throw error;

@@ -12,23 +12,27 @@ export class ParsedListPage {
   readonly sent: Promise<void>;
   readonly #page: ParsedPage;
 
-  /** `look` sees each chunk before it is sent. */
+  /** Calls `onChunk` with each chunk before it is sent. */
   constructor(
     page: ParsedPage,
     recipe: Recipe,
     body: Promise<AsyncIterable<Buffer>>,
-    look: (chunk: Buffer) => void,
+    onChunk: (chunk: Buffer) => void,
     signal: AbortSignal,
   ) {
     this.recipe = recipe;
     this.#page = page;
-    this.sent = this.#send(body, look, signal);
+    this.sent = this.#send(body, onChunk, signal);
   }
 
-  async #send(body: Promise<AsyncIterable<Buffer>>, look: (chunk: Buffer) => void, signal: AbortSignal): Promise<void> {
+  async #send(
+    body: Promise<AsyncIterable<Buffer>>,
+    onChunk: (chunk: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       for await (const chunk of await body) {
-        look(chunk);
+        onChunk(chunk);
         this.#page.push(chunk);
         await this.#page.room(signal);
       }

@@ -1,6 +1,6 @@
 /**
  * A page request of a list. The next page is requested as soon as its token is known, which hides the server's latency. Its
- * bytes wait in the connection until they are read; the socket's buffers bound them.
+ * bytes stay in the connection until they are read; the socket buffers limit their number.
  *
  *   requested -> body: read to its end | leave: the page is cancelled
  */
@@ -12,10 +12,10 @@ export class RequestedPage {
   readonly #body: Promise<Readable>;
   readonly #left = new AbortController();
 
-  /** `ask` starts at once. It ends with `signal` or when the page is left. */
-  constructor(token: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<Readable>) {
+  /** Calls `send` at once. `signal` or `leave` aborts the request. */
+  constructor(token: string, signal: AbortSignal, send: (signal: AbortSignal) => Promise<Readable>) {
     this.token = token;
-    this.#body = ask(AbortSignal.any([signal, this.#left.signal]));
+    this.#body = send(AbortSignal.any([signal, this.#left.signal]));
     // Prevents an unhandled rejection: a reader gets the error from `body`, and an unread page may fail silently.
     this.#body.then(
       (body) => body.on('error', () => {}),

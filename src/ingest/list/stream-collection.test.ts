@@ -31,7 +31,7 @@ const asList = { query: { limit: 500 } };
 
 const streamingBench = (): ReflectorBench => reflectorBench({ settings: { streamingLists: true } });
 
-/** A reflector that has streamed `a`, `b` and `c` at version 10 and goes on with the stream. */
+/** A reflector that has streamed `a`, `b` and `c` at version 10 and now watches on the same stream. */
 async function streamed(bench: ReflectorBench) {
   bench.client.answer(open(added(a, b, c) + endLine(10)));
   const reflector = bench.reflector();

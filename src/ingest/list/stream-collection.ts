@@ -1,9 +1,10 @@
 /**
- * STREAM_INIT and REPLACE: a whole collection as the beginning of a watch (KEP-3157), published in one step; the same
+ * STREAM_INIT and REPLACE: reads a whole collection as the beginning of a watch (KEP-3157) and publishes it in one step. The same
  * stream then continues as the watch.
  *
- *   watch with sendInitialEvents -> ADDED: staged · MODIFIED, DELETED: change what is staged
- *     -> the end mark (a bookmark): commit at its resourceVersion -> the open stream goes to the watch
+ *   watch with sendInitialEvents -> ADDED: staged · MODIFIED, DELETED: change the staged objects
+ *     -> the end mark (a bookmark): commit at its resourceVersion
+ *     -> the open stream is passed to the watch
  *
  * It never takes a resourceVersion from an initial event, since those come in any order. It never publishes a set without
  * an end mark.
@@ -114,7 +115,7 @@ class InitialEvents {
         const lines = framer.push(next.value);
         const resourceVersion = await this.#take(lines, replace);
         if (resourceVersion === null) continue;
-        return { resourceVersion, lines: { [Symbol.iterator]: () => lines }, chunks: again(chunks) };
+        return { resourceVersion, lines: { [Symbol.iterator]: () => lines }, chunks: iterableOf(chunks) };
       }
     } catch (error) {
       throw readFailure(error, this.#watch, this.#stop);
@@ -190,8 +191,8 @@ class InitialEvents {
   }
 }
 
-/** Wraps a started iterator for a loop that continues it. */
-function again(chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
+/** Makes a started iterator iterable, so that a loop can continue it. */
+function iterableOf(chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
   return { [Symbol.asyncIterator]: () => chunks };
 }
 
@@ -205,6 +206,6 @@ function unmarked(what: string): ApiError {
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
     reason: 'no end mark',
-    message: `${what} did not say in time that all objects were sent: the server seems not to know streaming lists.`,
+    message: `${what} did not send an end mark in time: the server seems not to support streaming lists.`,
   });
 }

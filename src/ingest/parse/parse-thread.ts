@@ -2,7 +2,9 @@
  * A thread that slices and parses the pages of large lists, so the writer's thread mostly writes. It starts with the first
  * long list and ends after some time without pages. Lists do not wait for its start.
  *
- *   warm -> ready: page -> push, push, … end -> next, next, …: objects, in the order of the list -> the list's head | leave
+ *   warm -> ready -> page -> push each chunk, then end
+ *                         -> next: objects in the order of the list, then the list's head
+ *                         -> leave
  *
  * A page gives the same objects as slicing and storing the same bytes in this thread. A caller that waits for `room` has at
  * most `maxAhead` unread bytes of a page, plus the last chunk. Bytes are unread until they are taken as objects.
@@ -49,7 +51,7 @@ export class ParseThread {
   readonly #pages = new Map<number, ParsedPage>();
   #running: Running | null = null;
   #lastPage = 0;
-  /** Ends the wait for another page. */
+  /** Cancels the idle timer. */
   #idle: AbortController | null = null;
   #lost = false;
   #closed = false;
@@ -64,7 +66,7 @@ export class ParseThread {
   warm(): Promise<void> {
     if (this.#lost || this.#closed) return Promise.resolve();
     this.#running ??= this.#start();
-    this.#rest();
+    this.#restartIdleTimer();
     return this.#running.ready.promise;
   }
 
@@ -76,7 +78,7 @@ export class ParseThread {
     const number = this.#lastPage;
     const page = new ParsedPage(number, worker, () => this.#left(number));
     this.#pages.set(number, page);
-    this.#rest();
+    this.#restartIdleTimer();
     send(worker, { type: 'begin', page: number, recipe, maxItemBytes });
     return page;
   }
@@ -105,11 +107,11 @@ export class ParseThread {
 
   #left(number: number): void {
     this.#pages.delete(number);
-    this.#rest();
+    this.#restartIdleTimer();
   }
 
   /** Restarts the idle timer, or stops it while a page is open. */
-  #rest(): void {
+  #restartIdleTimer(): void {
     this.#idle?.abort();
     this.#idle = null;
     if (this.#pages.size > 0 || this.#running === null) return;
@@ -124,7 +126,7 @@ export class ParseThread {
   async #end(): Promise<void> {
     const running = this.#running;
     this.#running = null;
-    this.#rest();
+    this.#restartIdleTimer();
     for (const page of this.#pages.values()) page.fail(new ParseThreadLost('the parse thread was closed'));
     if (running === null) return;
     const { worker } = running;
@@ -138,7 +140,7 @@ export class ParseThread {
     this.#running.ready.resolve();
     this.#running = null;
     this.#lost = true;
-    this.#rest();
+    this.#restartIdleTimer();
     this.#log.error({ error: why }, 'the parse thread was lost; lists are parsed in the ingest thread from now on');
     for (const page of this.#pages.values()) page.fail(new ParseThreadLost(`the parse thread was lost: ${why}`));
   }
@@ -191,7 +193,7 @@ export class ParsedPage {
 
   /** Resolves when more may be pushed, or the page is no longer needed. */
   async room(signal: AbortSignal): Promise<void> {
-    while (this.#ahead > maxAhead && !this.#over) await this.#woken(signal);
+    while (this.#ahead > maxAhead && !this.#over) await this.#waitForChange(signal);
   }
 
   /** The next part. Rejects with a ProtocolError for an invalid list, ParseThreadLost, or the error passed to `fail`. */
@@ -205,11 +207,11 @@ export class ParsedPage {
         return part;
       }
       if (this.#over) throw this.#error;
-      await this.#woken(signal);
+      await this.#waitForChange(signal);
     }
   }
 
-  async #woken(signal: AbortSignal): Promise<void> {
+  async #waitForChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();

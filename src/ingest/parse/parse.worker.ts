@@ -19,7 +19,7 @@ interface Page {
   readonly preparer: Preparer;
 }
 
-giveWay();
+lowerPriority();
 
 const port = must(parentPort, 'a parent thread');
 const pages = new Map<number, Page>();
@@ -73,7 +73,7 @@ function preparerOf(recipe: Recipe): Preparer {
  * Lowers this thread's priority. It runs ahead of the writer, and should not take a processor from the threads that write
  * and serve. On Linux a priority belongs to one thread (setpriority(2)); elsewhere it would apply to the whole process.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

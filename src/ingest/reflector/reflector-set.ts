@@ -4,9 +4,10 @@
  * A resource is ingested as one collection. If namespaces are selected and the resource is namespaced, each namespace is
  * its own collection. Each collection has its own reflector, version and state; their failures are independent.
  *
- * Invariant: a collection has at most one reflector; another starts only after the former has ended. A change of schema,
- * version, scope or redacted paths may change the meaning of bodies, so the resource is listed again. After a change of
- * texts alone its reflectors continue.
+ * Invariant: a collection has at most one reflector; another starts only after the former has ended.
+ *
+ * A change of a resource's schema, version, kind, scope or redacted paths may change its stored bodies. So the resource is listed
+ * again. After any other change (of descriptions, for example) its reflectors continue.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -130,7 +131,7 @@ export class ReflectorSet {
 
   #reflectorOf(resource: Resource, handle: ResourceHandle, how: 'resume' | 'list'): Reflector {
     const { log, seen, missing, changed, namespaces: _, ...rest } = this.#context;
-    const watcher = seen(handle.key);
+    const observer = seen(handle.key);
     const { key, namespace } = handle;
     return new Reflector({
       ...rest,
@@ -144,7 +145,7 @@ export class ReflectorSet {
       resume: how === 'resume',
       changed,
       missing,
-      ...(watcher === undefined ? {} : { seen: watcher }),
+      ...(observer === undefined ? {} : { seen: observer }),
     });
   }
 
@@ -186,7 +187,7 @@ export class ReflectorSet {
     for (const { reflector } of this.#collections()) reflector.probe();
   }
 
-  /** The version of each resource that has one, except resources that are due for a list after a rewind. */
+  /** The version of each collection that has one, except collections that are due for a list after a rewind. */
   versions(): readonly KnownVersion[] {
     return [...this.#running.values()].flatMap(({ described: { resource }, collections }) =>
       collections
@@ -195,7 +196,7 @@ export class ReflectorSet {
     );
   }
 
-  /** Lists everything again: the known versions are newer than the server's. */
+  /** Lists everything again, because the known versions are newer than the server's. */
   rewind(): void {
     for (const { reflector } of this.#collections()) reflector.rewind();
   }
@@ -234,7 +235,7 @@ export class ReflectorSet {
     return [...this.#running.values()].flatMap(({ collections }) => collections);
   }
 
-  /** Empty for a resource that the store has dropped; its reflectors are about to stop too. */
+  /** The number of stored objects; 0 for a collection that the store has dropped, whose reflector is about to stop too. */
   #objects(handle: ResourceHandle): number {
     try {
       return this.#context.writer.state(handle).objects;
@@ -268,7 +269,7 @@ function meaningOf({ resource, shapeHash, redacted }: DescribedResource): string
   return JSON.stringify([shapeHash, version, kind, namespaced, verbs.includes('watch'), [...redacted].sort()]);
 }
 
-/** The state of a resource's reflector. */
+/** The version that the reflector of a collection has reached. */
 export interface KnownVersion {
   readonly resource: Resource;
   /** Empty: over all namespaces of the resource. */

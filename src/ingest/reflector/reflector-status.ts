@@ -23,7 +23,7 @@ export class ReflectorStatus {
   #staleSince: number | null;
   #refused: boolean;
   /** The first phase is always written: the store may hold another one from an earlier run. */
-  #unsaid = true;
+  #unwritten = true;
 
   constructor(context: StatusContext) {
     this.#context = context;
@@ -55,7 +55,7 @@ export class ReflectorStatus {
     this.#staleSince = null;
     this.#refused = false;
     // If the phase is the same, only this value changes.
-    if (!this.#unsaid && this.#phase === 'WATCHING') this.#save();
+    if (!this.#unwritten && this.#phase === 'WATCHING') this.#save();
   }
 
   /** A watch committed this many events; 0 for a bookmark. */
@@ -81,8 +81,8 @@ export class ReflectorStatus {
   }
 
   say(phase: IngestStatus['phase'], error: string | null): void {
-    if (phase === this.#phase && error === this.#error && !this.#unsaid) return;
-    this.#unsaid = false;
+    if (phase === this.#phase && error === this.#error && !this.#unwritten) return;
+    this.#unwritten = false;
     this.#phase = phase;
     this.#error = error;
     this.#save();

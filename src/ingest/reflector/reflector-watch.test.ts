@@ -1,5 +1,5 @@
 /**
- * The state machine while it watches: how watches end, and what they may say.
+ * The state machine while it watches: how watches end, and which events they may bring.
  */
 import { expect, test } from 'vitest';
 import { settle } from '../../../test/kit/manual-clock.ts';

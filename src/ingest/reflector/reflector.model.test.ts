@@ -1,6 +1,6 @@
 /**
- * The reflector against a model of an API server (revisions, history, compaction, pages, bookmarks) that fails at random,
- * by seed.
+ * Tests the reflector against a model of an API server with revisions, history, compaction, pages and bookmarks. The model fails at
+ * random, by seed.
  *
  * After every run three invariants hold. The table equals the server's set (I1). Folding the change log gives the table,
  * and each entry fits the state before it (I2, I4). The stored version never decreased (I3).

@@ -8,13 +8,14 @@
  *     └────────▶ LIST ────────────┼─┘ └────▶ LIST ────┘
  *                 ▲ │ failure     │ failure
  *                 │ ▼             ▼
- *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405; nonsense, or a store that refuses, again and again)
- *                   └────────────────────┴──▶ the same again
+ *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405; repeated protocol or store failures)
+ *                   └────────────────────┴──▶ the next step (recovery.ts)
  *
- *   LIST, in either way:  STREAM_INIT ── end mark: commit, WATCH goes on with the same stream (stream-collection.ts)
- *                             │ 400, 405, 406, 422, 403, a second break or missing end mark: at once, remembered (streaming-lists.ts)
- *                             ▼
- *                         pages ── last page: commit, WATCH (list-collection.ts)
+ *   LIST, one of two ways:  STREAM_INIT ── end mark: commit, WATCH continues with the same stream (stream-collection.ts)
+ *                               │ refused (400, 403, 405, 406, 422), or failed twice (broken off, no end mark):
+ *                               │ list pages at once, and do not stream for an hour (streaming-lists.ts)
+ *                               ▼
+ *                           pages ── last page: commit, WATCH (list-collection.ts)
  *
  * Invariants: one loop runs at a time. A watch starts only from a version that the server sent and the store has committed.
  * Data that the store cannot identify never moves that version. A failed watch is opened again before a list, because lists are
@@ -44,8 +45,8 @@ export class Reflector {
   readonly #stop = new AbortController();
   /** Aborts the current step: on a stop, or to restart the state machine. */
   #turn = new AbortController();
-  /** Why the stored state must not be continued from: the server went back in time, or the table was found to be wrong. */
-  #anew: 'rewind' | 'audit' | null = null;
+  /** Why the next step must be a list: the server went back in time, or an audit found differences. */
+  #relist: 'rewind' | 'audit' | null = null;
   readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
   readonly #status: ReflectorStatus;
   readonly #recovery: Recovery;
@@ -86,7 +87,7 @@ export class Reflector {
     return this.#status.error;
   }
 
-  /** True if it waits for a condition that is unlikely to end soon. Callers should not wait for its sync. */
+  /** True if it is parked or has failed several times in a row. Callers should not wait for its sync. */
   get failing(): boolean {
     return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
   }
@@ -97,7 +98,7 @@ export class Reflector {
 
   /** True while the known version is unusable and a list without a version is due. */
   get rewinding(): boolean {
-    return this.#anew === 'rewind' || this.#versionUnavailable;
+    return this.#relist === 'rewind' || this.#versionUnavailable;
   }
 
   /** Starts the loop. A second call does nothing. */
@@ -120,7 +121,7 @@ export class Reflector {
   /** The known version is newer than the server's: aborts the current step and lists without a version. */
   rewind(): void {
     if (this.#polls) return;
-    this.#anew = 'rewind';
+    this.#relist = 'rewind';
     this.#turn.abort(new Error('the API server went back in time'));
   }
 
@@ -137,7 +138,7 @@ export class Reflector {
       this.#status.count('audit');
       // A list that began meanwhile repairs it too.
       if (turn.aborted || this.phase !== 'WATCHING') return;
-      this.#anew = 'audit';
+      this.#relist = 'audit';
       this.#turn.abort(new Error('the table was found to be wrong'));
     } catch (error) {
       this.#context.budget.hold(this.#context.handle.id, failureOf(error).retryAfterSeconds);
@@ -150,9 +151,9 @@ export class Reflector {
     stop.addEventListener('abort', onStop, { once: true });
     let step: Step | null = null;
     while (!stop.aborted) {
-      if (this.#anew !== null) {
-        if (this.#anew === 'rewind') this.#versionUnavailable = true;
-        this.#anew = null;
+      if (this.#relist !== null) {
+        if (this.#relist === 'rewind') this.#versionUnavailable = true;
+        this.#relist = null;
         this.#turn = new AbortController();
         this.#release();
         step = 'list';
@@ -163,7 +164,7 @@ export class Reflector {
         step = step === 'watch' ? await this.#watch(signal) : await this.#list(step, signal);
       } catch (error) {
         if (signal.aborted) continue;
-        // Only a stop may end the loop. Even a defect in the recovery code must not.
+        // Only a stop may end the loop; a defect in the recovery code must not end it.
         step = await this.#recover(step ?? 'list', failureOf(error), signal).catch(() => null);
       }
     }
@@ -174,8 +175,8 @@ export class Reflector {
   }
 
   /**
-   * Watches from the stored version, if one exists and the bodies have the declared shape. Throws if the store no longer
-   * has the resource.
+   * Returns the first step: a watch from the stored version if that is possible and the bodies have the declared shape, otherwise a
+   * list. Throws if the store no longer has the resource.
    */
   #begin(): Step {
     const state = this.#context.writer.state(this.#context.handle);
@@ -183,8 +184,8 @@ export class Reflector {
     if (!state.synced || state.lastResourceVersion === null) return 'list';
     this.#position.resourceVersion = state.lastResourceVersion;
     const resumable = !state.outdated && (this.#context.resume || this.#listed);
-    const goesOn = resumable && !this.#polls && !this.#versionUnavailable;
-    return goesOn && !unwatchable.has(state.lastResourceVersion) ? 'watch' : 'list';
+    const canResume = resumable && !this.#polls && !this.#versionUnavailable;
+    return canResume && !unwatchable.has(state.lastResourceVersion) ? 'watch' : 'list';
   }
 
   async #list(step: Step, stop: AbortSignal): Promise<Step> {
@@ -252,7 +253,7 @@ export class Reflector {
   async #watch(stop: AbortSignal): Promise<Step> {
     const { clock, settings } = this.#context;
     this.#watchOpenedAt = null;
-    if (this.#doubtful) await this.#doubtSilence(stop);
+    if (this.#doubtful) await this.#checkVersion(stop);
     const begun = this.#begun;
     this.#begun = null;
     const hooks: WatchHooks = {
@@ -287,7 +288,7 @@ export class Reflector {
    * silently accepts a version newer than its own. A list of one object with that minimum version fails with `too new`;
    * then everything is listed.
    */
-  async #doubtSilence(stop: AbortSignal): Promise<void> {
+  async #checkVersion(stop: AbortSignal): Promise<void> {
     const { budget, client, handle, resource, settings } = this.#context;
     const { resourceVersion } = this.#position;
     await budget.take(handle.id, stop);

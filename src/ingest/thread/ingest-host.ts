@@ -1,8 +1,9 @@
 /**
- * What runs in the ingest thread: the writer with its housekeeping, a supervisor for each cluster, and what is told to the parent.
+ * Runs in the ingest thread. Owns the writer's housekeeping, a supervisor for each cluster, and the messages to the parent.
  *
- * Life: new -> start -> messages as things happen -> close: reflectors end, the writer writes what it holds and closes.
- * Never: lets the parent wait for housekeeping, or posts more than one `wake` in a turn.
+ *   new -> start -> messages until close -> close: the supervisors stop, then the writer saves its progress and closes
+ *
+ * Housekeeping runs in bounded steps. Each turn of the event loop posts at most one `wake`.
  */
 import { availableParallelism } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
@@ -30,14 +31,14 @@ interface IngestHostContext {
   readonly log: Logger;
 }
 
-/** Milliseconds between two messages about progress. */
+/** Milliseconds between two progress messages. */
 const progressMs = 100;
-/** Milliseconds without a commit after which the writer is taken for idle. */
+/** Milliseconds without a commit after which the writer counts as idle. */
 const idleMs = 30;
-/** Milliseconds between two looks for housekeeping when there is none; busy writers are made to do a step as often. */
+/** Milliseconds between two checks for housekeeping when no work is left. A busy writer runs one step per interval. */
 const housekeepingMs = 1000;
 const defaultRetainMs = 10_000;
-/** Milliseconds that a close waits for reflectors. */
+/** Maximum milliseconds that a close waits for the supervisors and the parse thread. */
 const graceMs = 500;
 
 export class IngestHost {
@@ -45,13 +46,13 @@ export class IngestHost {
   readonly #supervisors: readonly ClusterSupervisor[];
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
-  /** Commits of this turn that the parent has not heard of. */
+  /** Commits of this turn that were not posted yet. */
   #unsent: CommittedChanges | null = null;
   #catalogVersion = -1;
-  #catalogMoved = false;
+  #catalogChanged = false;
   #progressPlanned = false;
   #sentProgress = '';
-  #catalogTold = false;
+  #catalogKnownSent = false;
   #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
@@ -90,13 +91,13 @@ export class IngestHost {
     const { writer } = this.#context;
     writer.onCommit(({ epoch, after, revision, kindIds, catalogVersion }) => {
       this.#committedAt = this.#context.clock.monotonic();
-      if (this.#catalogVersion !== catalogVersion) this.#catalogMoved = true;
+      if (this.#catalogVersion !== catalogVersion) this.#catalogChanged = true;
       this.#catalogVersion = catalogVersion;
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
     });
     for (const supervisor of this.#supervisors) supervisor.start();
-    void this.#keepHouse(this.#stop.signal);
+    void this.#runHousekeeping(this.#stop.signal);
   }
 
   progress(): IngestProgress {
@@ -107,7 +108,7 @@ export class IngestHost {
     );
   }
 
-  /** Queries need a column for this path. Never throws: they are answered without one too. */
+  /** Gives a path that queries use a column. Never throws: queries also work without the column. */
   promote(use: PathUse): void {
     const { log, writer } = this.#context;
     if (this.#stop.signal.aborted) return;
@@ -120,7 +121,7 @@ export class IngestHost {
     }
   }
 
-  /** Ends everything within about a second. */
+  /** Stops ingest and closes the store, within about a second. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -141,7 +142,7 @@ export class IngestHost {
     writer.close();
   }
 
-  /** One wake for all commits of a turn. */
+  /** Posts one `wake` for all commits of a turn. */
   #planWake(commit: CommittedChanges): void {
     if (this.#unsent !== null) {
       this.#unsent = joinCommits(this.#unsent, commit);
@@ -153,37 +154,37 @@ export class IngestHost {
       this.#unsent = null;
       if (committed === null || this.#stop.signal.aborted) return;
       this.#context.post({ type: 'wake', committed });
-      this.#tellCatalog();
+      this.#postCatalog();
     });
   }
 
-  /** While a cluster declares its kinds, each would be a catalog of its own: the parent hears of the last. */
-  #tellCatalog(): void {
-    if (!this.#catalogMoved || this.#supervisors.some(({ declaring }) => declaring)) return;
-    this.#catalogMoved = false;
+  /** Posts a catalog change. While a cluster declares its kinds, each declaration changes the catalog; only the last is posted. */
+  #postCatalog(): void {
+    if (!this.#catalogChanged || this.#supervisors.some(({ declaring }) => declaring)) return;
+    this.#catalogChanged = false;
     this.#context.post({ type: 'catalog' });
   }
 
   #planProgress(): void {
     if (this.#progressPlanned || this.#stop.signal.aborted) return;
     this.#progressPlanned = true;
-    const tell = (): void => {
+    const send = (): void => {
       this.#progressPlanned = false;
-      this.#tellCatalog();
-      this.#tellProgress();
+      this.#postCatalog();
+      this.#postProgress();
     };
-    // A start waits to hear that there is a catalog, so that is said at once.
+    // The parent waits for the first message with a known catalog during a start, so there is no delay before it.
     this.#context.clock
-      .sleep(this.#catalogTold ? progressMs : 0, this.#stop.signal)
-      .then(tell, () => {})
+      .sleep(this.#catalogKnownSent ? progressMs : 0, this.#stop.signal)
+      .then(send, () => {})
       .catch((error: unknown) => {
         this.#context.log.error({ error: messageOf(error) }, 'progress could not be sent');
       });
   }
 
-  #tellProgress(): void {
+  #postProgress(): void {
     const progress = this.progress();
-    this.#catalogTold ||= progress.catalogKnown;
+    this.#catalogKnownSent ||= progress.catalogKnown;
     const text = JSON.stringify(progress);
     if (text === this.#sentProgress) return;
     this.#sentProgress = text;
@@ -196,11 +197,11 @@ export class IngestHost {
     this.#context.post({ type: 'progress', progress });
   }
 
-  async #keepHouse(stop: AbortSignal): Promise<void> {
+  async #runHousekeeping(stop: AbortSignal): Promise<void> {
     const { clock, log, options, writer } = this.#context;
     const retainMs = options.retainEveryMs ?? defaultRetainMs;
     let retainAt = clock.monotonic() + retainMs;
-    let restedAt = clock.monotonic();
+    let steppedAt = clock.monotonic();
     while (!stop.aborted) {
       try {
         const now = clock.monotonic();
@@ -210,12 +211,12 @@ export class IngestHost {
         }
         const idle = now - this.#committedAt >= idleMs;
         let wait = idleMs;
-        // Where room is short, whoever fills it must not keep housekeeping from its turn.
-        if (idle || now - restedAt >= (writer.disk().tight ? idleMs : housekeepingMs)) {
+        // If disk space is tight, a busy writer must not delay the housekeeping that frees space.
+        if (idle || now - steppedAt >= (writer.disk().tight ? idleMs : housekeepingMs)) {
           const committed = this.#committedAt;
           wait = writer.maintain() ? 1 : Math.min(housekeepingMs, retainMs);
-          restedAt = now;
-          // Its own commits are no sign of work.
+          steppedAt = now;
+          // The commits of housekeeping do not count as activity.
           this.#committedAt = committed;
         }
         await clock.sleep(wait, stop);

@@ -1,11 +1,12 @@
 /**
- * What the ingest thread and its parent say to each other.
+ * The messages between the ingest thread and its parent.
  *
- *   thread: opened | failed -> wake, progress, catalog, ... -> (the thread ends)
+ *   thread: opened -> wake, progress, catalog, ... -> (the thread ends after `close`)
+ *           failed: the store cannot be opened, at the start or after damage -> (the thread ends)
  *   parent: close, damaged, promote
  *
- * `wake` says which part of the change log is new and which kinds it is about. It is sent once for all commits of a turn of the
- * event loop. Objects and revisions that clients get are read from the tables, never from this message.
+ * `wake` contains the new range of the change log and the kinds in it. One message covers all commits of one turn of the event loop.
+ * It contains no objects: clients get objects and revisions from the tables.
  */
 import type { ErrorCode } from '../../base/errors.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
@@ -24,5 +25,5 @@ export type ParentMessage =
   | { readonly type: 'close' }
   /** A reader found the file with this inode damaged. */
   | ({ readonly type: 'damaged' } & FileDamage)
-  /** Queries need a column for this path, or use the one that it has. */
+  /** Queries use this path. It gets a column, or its column stays in use. */
   | { readonly type: 'promote'; readonly use: PathUse };

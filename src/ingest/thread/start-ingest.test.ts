@@ -15,7 +15,7 @@ interface Started {
   readonly sim: SimCluster;
   readonly ingest: IngestHandle;
   readonly file: string;
-  /** Another thread on the same file. */
+  /** Starts another ingest thread on the same file. */
   again(): Promise<IngestHandle>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Starts the ingest thread and hands out what it says.
+ * Starts the ingest thread and forwards its messages to listeners.
  *
  *   startIngest -> the store is open -> wake, progress, catalog -> close: at most `closeMs`, then the thread is terminated
  */
@@ -14,32 +14,32 @@ import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 export interface IngestHandle {
-  /** Calls the listener after commits. One call may stand for several commits. Returns what removes the listener. */
+  /** Calls the listener after commits; one call may cover several commits. Returns a function that removes the listener. */
   onWake(listener: (committed: CommittedChanges) => void): () => void;
   onProgress(listener: (progress: IngestProgress) => void): () => void;
-  /** Hears that what is declared has changed. */
+  /** Calls the listener after the declared resources have changed. */
   onCatalog(listener: () => void): () => void;
   progress(): IngestProgress;
-  /** Resolves when what there is of a catalog can be read: each cluster is known, or was tried in vain. */
+  /** Resolves when the catalog can be read: every cluster is remembered by the store or known, or has been tried. */
   readonly catalogKnown: Promise<void>;
   /** Resolves when every started resource has synced or is reported as failing. */
   readonly synced: Promise<void>;
-  /** Rejects when the thread is lost; otherwise stays pending. */
+  /** Rejects if the thread fails or ends before `close`; otherwise stays pending. */
   readonly failed: Promise<never>;
-  /** Resolves when the thread has ended, in whatever way. */
+  /** Resolves when the thread has ended, with or without an error. */
   readonly exited: Promise<void>;
-  /** Ends the thread, the store closed in order, within 1.5 s. Idempotent. */
+  /** Closes the store and ends the thread, within 1.5 s. Idempotent. */
   close(): Promise<void>;
-  /** Says that a reader found the store's file damaged: it is made anew, and everything is listed again. */
+  /** Reports that a reader found the store's file damaged. The file is recreated, and everything is listed again. */
   reportDamage(damage: FileDamage): void;
-  /** Says that queries need a column for this path, or use the one that it has. */
+  /** Reports that queries use this path. It gets a column, or its column stays in use. */
   promote(use: PathUse): void;
 }
 
-/** Milliseconds that the thread is given to end by itself. */
+/** Milliseconds after which a thread that has not ended is terminated. */
 const closeMs = 1300;
 
-/** Resolves when the store is open; rejects with why it cannot be opened. */
+/** Resolves when the store is open; rejects with the reason why it cannot be opened. */
 export async function startIngest(options: IngestOptions): Promise<IngestHandle> {
   const worker = new Worker(new URL('./ingest.worker.ts', import.meta.url), { workerData: options, name: 'ingest' });
   const handle = new WorkerHandle(worker);
@@ -76,7 +76,7 @@ class WorkerHandle implements IngestHandle {
       opened.reject(error);
       if (this.#closing === null) failed.reject(error);
     };
-    // Nobody has to listen to it.
+    // Prevents an unhandled rejection: callers may ignore `failed`.
     failed.promise.catch(() => {});
 
     worker.on('message', (message: IngestMessage) => {

@@ -60,7 +60,7 @@ export async function watchCollection(
   return new Watch(context, position, stop, hooks, from).run();
 }
 
-/** Why this side ended a watch that had no server error. */
+/** Reasons for which this side ends a watch without a failure. */
 const timeIsUp = new Error('the time of the watch is up');
 const rolledOver = new Error('the watch was handed over to the next');
 

@@ -2,9 +2,9 @@
  * Watch rollover: replaces a watch by the next one without a gap. Shortly before the first watch ends, the next is opened
  * at the current resourceVersion; the first continues meanwhile.
  *
- *   begin -> the next watch opens; events of the first are recorded
- *     -> open: the first ends, the next continues and skips the recorded events
- *     -> failed: the first continues to its end
+ *   begin: the next watch opens; events of the first are recorded
+ *     -> it is open: the first ends, the next continues and skips the recorded events
+ *     -> it failed:  the first continues to its end
  *
  * The server sends the next watch every event after its start version, in the same order. So the events that the first
  * watch applied meanwhile come again at its beginning and are recognized by resourceVersion. Example: the next opens at 10,
@@ -15,7 +15,7 @@
 import type { OpenedWatch } from './opened-watch.ts';
 
 /** Maximum of recorded events. Above it the two watches are too far apart, and the next watch is cancelled. */
-const mostNoted = 10_000;
+const maxRecorded = 10_000;
 
 /** An open watch to continue with, and the resourceVersions of applied events that it will repeat at its beginning. */
 export interface BegunWatch {
@@ -45,7 +45,7 @@ export class WatchRollover {
   note(resourceVersions: readonly string[]): void {
     if (this.#opening === null) return;
     for (const resourceVersion of resourceVersions) this.#applied.add(resourceVersion);
-    if (this.#applied.size > mostNoted) this.giveUp();
+    if (this.#applied.size > maxRecorded) this.giveUp();
   }
 
   /** Waits for the next watch; null if none exists. Rejects with the reason why it could not be opened. */

@@ -1,4 +1,4 @@
-/** What client-node makes of a kubeconfig is what is made of it here, wherever both read it. */
+/** Portolan reads a kubeconfig as client-node does, for all settings that both support. */
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Requests of callers: what the server sees of the caller, and that it sees nothing of the gateway. */
+/** Requests of callers: the server receives the caller's identity and nothing of the gateway's. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
@@ -23,11 +23,11 @@ import { RestClient } from './rest-client.ts';
 const get: ConnectionRequest = { method: 'GET', path: '/version', headersTimeoutMs: 5000, bodyTimeoutMs: 5000 };
 const secret = 'caller-secret-1';
 
-/** One request, seen by the server. */
+/** One request, as received by the server. */
 interface Seen {
-  /** Common name of the client certificate; absent without one. */
+  /** Common name of the client certificate; undefined without a certificate. */
   readonly certificate: string | undefined;
-  /** The TLS session goes on with one of an earlier connection. */
+  /** Whether the TLS session of an earlier connection was resumed. */
   readonly resumed: boolean;
   readonly headers: NodeJS.Dict<string[]>;
 }
@@ -54,7 +54,7 @@ afterAll(() => {
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const withToken = (text: string): RequestIdentity => ({ type: 'token', token: new BearerToken(text) });
 
-/** A TLS server that asks for client certificates, takes requests without one too, and answers by `status`. */
+/** A TLS server that requests client certificates but does not require them, and answers by `status`. */
 async function serve(status: (seen: Seen) => number = () => 200): Promise<LoopbackServer & { seen: Seen[] }> {
   const seen: Seen[] = [];
   const leaf = await authority.issue({ names: ['IP:127.0.0.1', 'DNS:kubernetes'] });
@@ -149,7 +149,7 @@ describe('a caller with a token', () => {
     expect(gateways.map(({ certificate, headers }) => [certificate, headers['authorization']])).toEqual(
       Array.from({ length: 3 }, () => ['gateway', ['Bearer gateway-secret']]),
     );
-    // The callers share connections; none has one of its own.
+    // The callers share connections; no caller has its own.
     expect(server.connections()).toBeLessThan(24);
   });
 
@@ -169,7 +169,7 @@ describe('a caller with a token', () => {
       'gateway',
       undefined,
     ]);
-    // Sessions are resumed at all, by the gateway as by callers.
+    // Proves that sessions are resumed, for the gateway and for callers.
     expect(new Set(server.seen.filter(({ resumed }) => resumed).map(({ certificate }) => certificate))).toEqual(
       new Set(['gateway', undefined]),
     );
@@ -195,7 +195,7 @@ describe('a caller with a token', () => {
     expect(await ask(connection)).toBe(200);
     expect(await ask(connection.connectAs(withToken(secret)), { method: 'POST', body: '{}' })).toBe(401);
     expect(server.seen).toHaveLength(2);
-    // A dropped credential would be fetched anew, and `good-2` is refused.
+    // If the 401 had dropped the credential, the plugin would now return `good-2`, which the server rejects.
     expect(await ask(connection)).toBe(200);
   });
 

@@ -52,7 +52,7 @@ const ok = (_: IncomingMessage, response: ServerResponse): void => {
   response.end('ok');
 };
 
-/** A wall clock that a test moves; the rest is not asked for. */
+/** A wall clock that the test sets; the other methods are not called. */
 function movingClock(): Clock & { time: number } {
   return {
     time: 1_000_000,
@@ -148,7 +148,7 @@ describe('a request', () => {
     const server = await serve(ok);
     const connection = await open({ server: server.url });
     for (let i = 0; i < 20; i += 1) await ask(connection);
-    // A second one, where a request comes before the first has been given back.
+    // Two, because a request may start before the first connection is idle again.
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
@@ -201,7 +201,7 @@ describe('credentials', () => {
     const tokenFile = folder.file('rotating', 'old');
     const connection = await open({ server: server.url }, { tokenFile });
     expect(await ask(connection)).toMatch(/^401 /);
-    expect(server.requests).toHaveLength(1); // the file had nothing new to offer
+    expect(server.requests).toHaveLength(1); // the file is unchanged, so there is no second request
     folder.file('rotating', 'new');
     expect(await ask(connection, { method: 'POST', body: '{}' })).toBe('200 ok');
     expect(server.requests.map((request) => request.headers.authorization).slice(1)).toEqual([
@@ -369,7 +369,7 @@ describe('proxy-url', () => {
     const proxy = await httpProxy();
     const server = 'http://api.example:6443';
     const connection = await open({ server }, {}, { env: { HTTP_PROXY: proxy.url } });
-    // The proxy of the test cannot go there; that it is asked is what counts.
+    // The test's proxy cannot reach the server; the test only checks that the proxy receives the request.
     expect(await ask(connection)).toMatch(/^502 /);
     expect(proxy.asked).toEqual([`GET ${server}/version`]);
   });
@@ -433,7 +433,7 @@ async function httpProxy(): Promise<{ url: string; asked: string[] }> {
   return { url: `http://127.0.0.1:${await listening(server, sockets)}`, asked };
 }
 
-/** The least of RFC 1928 that a test needs: no authentication, CONNECT to loopback. */
+/** The part of RFC 1928 that the test needs: no authentication, CONNECT to loopback. */
 async function socksProxy(): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();

@@ -1,22 +1,23 @@
 /**
- * A connection to one API server: where it is, who we are there, and the wire.
+ * A connection to one API server: its address, the credentials there, and the transport.
  *
- * Owns: the connections to one cluster and the gateway's credentials there. Requests go in with a path and come out as a status,
- * headers and a stream; what they mean is the RestClient's business.
- * Never: follows a redirect, asks for compression, parses a body, or talks to a server that no configuration names. Never sends a
- * header that says who is calling, except those of the identity that the request is made as.
+ * Owns: the connections to one cluster and the gateway's credentials there. A request has a path; its answer has a status,
+ * headers and a stream. The RestClient interprets the answer.
+ * Never: follows a redirect, accepts compression, parses a body, or contacts a server outside the configuration. A request has
+ * identity headers only from the identity that it is sent as.
  *
- * A request of the gateway: credentials (shared, cached) -> dispatcher for their TLS material -> answer. On a 401 the credentials are
- * dropped and fetched once more; when they have changed the request is sent once more.
+ * A request of the gateway: credentials (shared, cached) -> dispatcher for their TLS material -> answer. On a 401 the credentials
+ * are dropped and fetched again. If they have changed, the request is sent again.
  *
- * A request of a caller with a token: the callers' pool, without the gateway's certificate, key and headers -> answer. The gateway's
- * connections are wrong for it. kube-apiserver takes the client certificate before it looks at a token, so the request would act as the
- * gateway. A 401 is about the caller: it is returned, and the gateway's credentials stay as they are.
+ * A request of a caller with a token: the callers' pool, without the gateway's certificate, key and headers -> answer. The
+ * gateway's connections must not be used: kube-apiserver prefers the client certificate to a token, so the request would act as
+ * the gateway. A 401 concerns the caller. It is returned, and the gateway's credentials are kept.
  *
- * All callers of a cluster share one pool. This mixes no identities. The pool speaks HTTP/1.1: each request has its own Authorization
- * header, and the server keeps no identity with a connection. No connection and no TLS session of the pool carries a certificate.
+ * All callers of a cluster share one pool. This mixes no identities. The pool speaks HTTP/1.1: each request has its own
+ * Authorization header, and the server keeps no identity with a connection. No connection and no TLS session of the pool carries
+ * a certificate.
  *
- * A request that impersonates a user: as a request of the gateway, with the headers of the impersonation. Its 401 is about the gateway.
+ * A request that impersonates a user: as a request of the gateway, with impersonation headers. Its 401 concerns the gateway.
  */
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -34,51 +35,51 @@ import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { TransportPool } from '../http/transport-pool.ts';
 
-/** How to reach one cluster; plain data, so that it can cross to another thread. */
+/** The settings to connect to one cluster. Plain data, so that another thread can receive it. */
 export interface ClusterOptions {
-  /** The cluster's name in Portolan; without it the context's name. */
+  /** The cluster's name in Portolan. Default: the context's name. */
   readonly name?: string | undefined;
   /** Path of a kubeconfig file. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** True: this Pod's service account and nothing else. */
+  /** True: only this Pod's service account. */
   readonly inCluster?: boolean | undefined;
 }
 
 export interface ConnectOptions extends ClusterOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Folder of the service account's files, where it is not the usual one. */
+  /** Folder of the service account's files. Default: the usual one. */
   readonly serviceAccountDir?: string | undefined;
   readonly clock?: Clock;
 }
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One request. `path` starts with a slash, is encoded, has its query, and stands below the server's own path. */
+/** One request. `path` starts with a slash, is encoded and includes the query. It is relative to the server's base path. */
 export interface ConnectionRequest {
   readonly method: HttpMethod;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds until the headers of the answer are there. */
+  /** Milliseconds to wait for the answer's headers. */
   readonly headersTimeoutMs: number;
-  /** Milliseconds between two pieces of the body; 0 waits for ever. */
+  /** Milliseconds between two chunks of the body; 0 for no limit. */
   readonly bodyTimeoutMs: number;
 }
 
-/** An answer whose body has to be read to its end, or destroyed. */
+/** An answer. Its body must be read to its end or destroyed. */
 export interface ConnectionAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
-/** The identity of requests that are not the gateway's own. */
+/** The identity of a request that is not the gateway's own. */
 export type RequestIdentity =
-  /** The token is sent alone, without anything of the gateway's credentials. */
+  /** The token is sent alone, without any of the gateway's credentials. */
   | { readonly type: 'token'; readonly token: BearerToken }
-  /** The gateway's credentials are sent, and say that they act as this user. */
+  /** The gateway's credentials are sent with headers that impersonate this user. */
   | { readonly type: 'impersonation'; readonly user: ImpersonatedUser };
 
 /** Sends requests to one API server, all of them with the same identity. */
@@ -87,29 +88,29 @@ export interface RequestSender {
   readonly cluster: string;
   /** The server's URL without a trailing slash. */
   readonly server: string;
-  /** Rejects with what the transport threw, with a PortolanError about credentials, or with the signal's reason. */
+  /** Rejects with the transport's error, with a PortolanError about credentials, or with the signal's reason. */
   request(request: ConnectionRequest): Promise<ConnectionAnswer>;
 }
 
-/** Sends requests as the gateway, and makes senders for others. */
+/** Sends requests as the gateway, and creates senders for other identities. */
 export interface Connection extends RequestSender {
   readonly context: string;
-  /** Where the configuration came from, for messages. */
+  /** The source of the configuration, for messages. */
   readonly source: string;
-  /** The proxy on the way, without its credentials. */
+  /** The proxy's URL, without its credentials. */
   readonly proxy: string | undefined;
   /**
-   * Sends requests with this identity, and never with the gateway's own. Ends with this connection. Throws BAD_USER_INPUT for a user
-   * that no header can name, and CONFIGURATION where the kubeconfig impersonates a user itself.
+   * Sends requests with this identity, never with the gateway's own. Ends with this connection. Throws BAD_USER_INPUT for a user
+   * that headers cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user.
    */
   connectAs(identity: RequestIdentity): RequestSender;
-  /** Ends all that runs on it, of callers too. */
+  /** Ends all running requests, also those of callers. */
   close(): Promise<void>;
 }
 
 /**
- * The connection that options and environment describe. Sends nothing yet: a server that is down is met by the first
- * request. Throws CONFIGURATION when the kubeconfig is missing or broken.
+ * Creates the connection for these options and this environment. It sends nothing yet, so an unreachable server fails the first
+ * request. Throws CONFIGURATION when the kubeconfig is missing or invalid.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Connection> {
   const env = options.env ?? process.env;
@@ -131,7 +132,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   });
 }
 
-/** Headers by which a server may learn who is calling. A request has them from its identity alone. */
+/** Headers that identify the caller. Only a request's identity may set them. */
 const identityHeader = /^(authorization|proxy-authorization|cookie|impersonate-.*|x-remote-.*)$/i;
 
 class UndiciConnection implements Connection {
@@ -240,13 +241,13 @@ class UndiciConnection implements Connection {
   }
 }
 
-/** A defect of Portolan, never of a caller. The message does not have the header's value. */
+/** Throws for a defect of Portolan, never of a caller. The message omits the header's value. */
 function refuseIdentityHeaders({ headers = {} }: ConnectionRequest): void {
   const refused = Object.keys(headers).find((name) => identityHeader.test(name));
   if (refused === undefined) return;
   throw new PortolanError(
     'INTERNAL_SERVER_ERROR',
-    `A request sets the header ${refused}, which says who is calling: send the request with connectAs.`,
+    `A request sets the header ${refused}, which identifies the caller: send the request with connectAs.`,
   );
 }
 
@@ -254,7 +255,7 @@ function sameCaller(a: Credentials, b: Credentials): boolean {
   return a.transportFingerprint === b.transportFingerprint && JSON.stringify(a.headers) === JSON.stringify(b.headers);
 }
 
-/** Ends a body nobody will read. Its failure is of no interest: the connection is given back or thrown away. */
+/** Ends a body that is not read. Its errors are ignored, because the connection is then reused or discarded. */
 function discard(body: Readable): void {
   body.on('error', () => {});
   body.destroy();

@@ -27,7 +27,7 @@ afterAll(() => {
   stranger.remove();
 });
 
-/** The explanation of a first request that fails: code and one sentence. */
+/** The explanation of a failed first request: code and one sentence. */
 async function explanation(cluster: object, user: object = {}, options: RestClientOptions = {}): Promise<string> {
   const connection = await connect({ env: {}, kubeconfig: folder.write(cluster, user) });
   closing.push(() => connection.close());
@@ -66,7 +66,7 @@ describe('a server that cannot be reached', () => {
 
   test('whose name is unknown', async () => {
     expect(await explanation({ server: 'https://api.invalid:6443' })).toMatch(
-      /^UPSTREAM_UNAVAILABLE: The API server's host name is not known here .*(ENOTFOUND|EAI_AGAIN).*VPN/,
+      /^UPSTREAM_UNAVAILABLE: The API server's host name cannot be resolved here .*(ENOTFOUND|EAI_AGAIN).*VPN/,
     );
   });
 
@@ -91,7 +91,7 @@ describe('a server that cannot be reached', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const server = 'https://api.example:6443';
     expect(await explanation({ server, 'proxy-url': `http://127.0.0.1:${port}` })).toMatch(
-      /^UPSTREAM_UNAVAILABLE: The proxy before the API server did not open the way .*NO_PROXY/,
+      /^UPSTREAM_UNAVAILABLE: The proxy before the API server did not open a tunnel .*NO_PROXY/,
     );
     const secret = absent.url.replace('//', '//user:secret@');
     const said = await explanation({ server, 'proxy-url': secret });
@@ -153,12 +153,12 @@ describe('a certificate that is refused', () => {
   test('that is not there, because the server speaks no TLS', async () => {
     const server = await serve(ok);
     expect(await explanation({ server: server.url.replace('http:', 'https:') })).toMatch(
-      /^UPSTREAM_UNAVAILABLE: What listens at the address does not speak TLS.*http: instead of https:/,
+      /^UPSTREAM_UNAVAILABLE: The server at the address does not speak TLS.*http: instead of https:/,
     );
   });
 
   test.each([
-    // Only the older version says so in the handshake; the newer one simply closes.
+    // Only TLS 1.2 reports this in the handshake; with TLS 1.3 the server only closes the connection.
     ['TLSv1.2' as const, /^UPSTREAM_UNAVAILABLE: .*TLS handshake.*client certificate of context test/],
     ['TLSv1.3' as const, /^UPSTREAM_UNAVAILABLE: .*broke off.*client certificate of context test/],
   ])('of ours, over %s', async (maxVersion, expected) => {

@@ -34,7 +34,7 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
     case 'FORBIDDEN':
       return new PortolanError(
         'FORBIDDEN',
-        `The API server at ${server} knows the user of context ${context} but forbids what Portolan asks (403; ${withoutDot(error.message)}): grant it the Portolan role with a ClusterRoleBinding.`,
+        `The API server at ${server} authenticates the user of context ${context} but forbids the request (403; ${withoutDot(error.message)}): grant it the Portolan role with a ClusterRoleBinding.`,
         { cause: error, details: error.details },
       );
     default:
@@ -42,7 +42,7 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
   }
 }
 
-/** The cause that prevents a connection. With a proxy, the connection is the proxy's. */
+/** Error codes of a connection that cannot be established. With a proxy, it is the connection to the proxy. */
 const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
 
 function adviceFor(code: string, where: Where): { finding: string; remedy: string } {
@@ -62,8 +62,8 @@ function adviceFor(code: string, where: Where): { finding: string; remedy: strin
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return {
-        finding: "The API server's host name is not known here",
-        remedy: `correct the server of context ${context} in ${source}, or join the network or VPN that knows the name`,
+        finding: "The API server's host name cannot be resolved here",
+        remedy: `correct the server of context ${context} in ${source}, or join the network or VPN that resolves the name`,
       };
     case 'UND_ERR_CONNECT_TIMEOUT':
     case 'UND_ERR_HEADERS_TIMEOUT':
@@ -96,19 +96,19 @@ function adviceFor(code: string, where: Where): { finding: string; remedy: strin
         finding: "The API server's certificate is not valid at this time",
         remedy: "renew the server's certificate, or set the clock of this machine",
       };
-    // A tunnel that is not opened is reported as an aborted request; our own aborts never come here.
+    // undici reports a refused proxy tunnel as an aborted request. Portolan's own aborts are handled elsewhere.
     case 'UND_ERR_ABORTED':
     case 'UND_ERR_PRX_TLS':
     case 'UND_ERR_PRX_CONN':
       return {
-        finding: 'The proxy before the API server did not open the way',
+        finding: 'The proxy before the API server did not open a tunnel',
         remedy: `check proxy-url in ${source} and HTTPS_PROXY, or exempt the server with NO_PROXY`,
       };
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return {
-        finding: 'What listens at the address does not speak TLS',
+        finding: 'The server at the address does not speak TLS',
         remedy: `correct the server of context ${context} in ${source}, perhaps http: instead of https:, or another port`,
       };
     default:

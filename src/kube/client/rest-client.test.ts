@@ -208,7 +208,7 @@ describe('stream', () => {
     const { body, status } = await api.stream('/a', { watch: true });
     expect(status).toBe(200);
     await once(body, 'readable');
-    // Far below the 256 MB that are there: the sockets' own buffers are all that fills.
+    // Far below the 256 MB that are available: only the buffers of the sockets fill.
     let before = -1;
     while (sent !== before) {
       before = sent;

@@ -1,47 +1,47 @@
 /**
- * The REST verbs of an API server: JSON in and out, and streams as they come.
+ * The REST verbs of an API server: JSON in both directions, and streams.
  *
- * Owns: what is accepted as an answer. A status that is no success, a page where JSON belongs, a body in an encoding
- * nobody asked for, and a body that breaks off are each an ApiError.
- * Never: retries (the caller knows what it may repeat), and never reads a stream ahead of its consumer.
+ * Owns: the validation of answers. Each of these is an ApiError: a status that is not a success, HTML instead of JSON, a
+ * compressed body, and a truncated body.
+ * Never: retries (the caller decides what is safe to repeat), and never reads a stream ahead of its consumer.
  *
- * An aborted request rejects with the signal's own reason, so that a caller tells its own stop from a failure.
+ * An aborted request rejects with the signal's reason, so a caller can distinguish its own abort from a failure.
  */
 import type { Readable } from 'node:stream';
 import { PortolanError } from '../../base/errors.ts';
 import { ApiError, apiErrorFromAnswer, apiErrorFromNetwork, apiErrorFromNonsense } from '../http/api-error.ts';
 import type { Connection, ConnectionAnswer, HttpMethod, RequestSender } from './connection.ts';
 
-/** Query parameters; a list repeats the parameter, undefined leaves it out. */
+/** Query parameters. A list repeats the parameter; undefined omits it. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface RequestOptions {
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** The Accept header; `application/json` without it. */
+  /** The Accept header. Default: `application/json`. */
   readonly accept?: string;
-  /** Milliseconds until the answer's headers; the client's own limit without it. */
+  /** Milliseconds until the answer's headers. Default: the client's limit. */
   readonly headersTimeoutMs?: number;
-  /** Milliseconds between two pieces of the body, 0 for no limit; the client's own limit without it. */
+  /** Milliseconds between two chunks of the body, 0 for no limit. Default: the client's limit. */
   readonly bodyTimeoutMs?: number;
 }
 
-/** An answer that was read whole. */
+/** An answer with its whole body. */
 export interface TextAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** An answer in the making. The body errors when it breaks off; read it to its end or destroy it. */
+/** An answer whose body is still a stream. A truncated body emits an error. Read the body to its end or destroy it. */
 export interface StreamAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
-/** The content types of PATCH bodies. A JSON text is also a YAML one, so `apply` takes JSON. */
+/** The content types of PATCH bodies. JSON is valid YAML, so `apply` accepts JSON. */
 export const patchTypes = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
@@ -55,13 +55,13 @@ export interface RestClientOptions {
   readonly headersTimeoutMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly userAgent?: string;
-  /** The longest body that is read whole, in bytes. Streams have no limit. */
+  /** The largest body that is read whole, in bytes. Streams have no limit. */
   readonly maxBodyBytes?: number;
 }
 
 const errorBodyLimit = 256 * 1024;
 
-/** Sends as the gateway by a Connection, and as a caller by what `connectAs` gives. */
+/** Sends as the gateway with a Connection, and as a caller with the sender from `connectAs`. */
 export class RestClient<Sender extends RequestSender = Connection> {
   readonly connection: Sender;
   readonly #headersTimeoutMs: number;
@@ -77,17 +77,17 @@ export class RestClient<Sender extends RequestSender = Connection> {
     this.#maxBodyBytes = options.maxBodyBytes ?? 256 * 1024 * 1024;
   }
 
-  /** The JSON at `path`. Numbers beyond 2^53 are rounded: read objects that are kept with `text` or `stream`. */
+  /** The parsed JSON at `path`. Numbers beyond 2^53 are rounded: use `text` or `stream` for objects that are stored. */
   async get<T = unknown>(path: string, options: RequestOptions = {}): Promise<T> {
     return this.#json<T>('GET', path, undefined, options);
   }
 
-  /** The body at `path`, as it was sent. */
+  /** The unparsed body at `path`. */
   async text(path: string, options: RequestOptions = {}): Promise<string> {
     return (await this.send('GET', path, undefined, options)).text;
   }
 
-  /** A body as it comes: a large list, a watch, a log. Silence is not limited unless `bodyTimeoutMs` says so. */
+  /** The body as a stream: a large list, a watch, a log. There is no time limit between chunks unless `bodyTimeoutMs` is given. */
   async stream(path: string, query: Query = {}, options: Omit<RequestOptions, 'query'> = {}): Promise<StreamAnswer> {
     const answer = await this.#request('GET', path, undefined, { bodyTimeoutMs: 0, ...options, query });
     return { status: answer.status, headers: answer.headers, body: answer.body };
@@ -101,19 +101,19 @@ export class RestClient<Sender extends RequestSender = Connection> {
     return this.#json<T>('PUT', path, jsonBody(body), options);
   }
 
-  /** Server-side apply wants `fieldManager`, and `force` where it is meant, in the query. */
+  /** For server-side apply, put `fieldManager` and, if needed, `force` into the query. */
   async patch<T = unknown>(path: string, type: PatchType, body: unknown, options: RequestOptions = {}): Promise<T> {
     return this.#json<T>('PATCH', path, { text: toText(body), contentType: patchTypes[type] }, options);
   }
 
-  /** `body` is a DeleteOptions object, when there is one. */
+  /** `body` is an optional DeleteOptions object. */
   async delete<T = unknown>(path: string, body?: unknown, options: RequestOptions = {}): Promise<T> {
     return this.#json<T>('DELETE', path, body === undefined ? undefined : jsonBody(body), options);
   }
 
   /**
-   * Any verb, read whole, with status and headers: for answers whose bytes matter, and for conditional requests, which
-   * alone may be answered 304.
+   * Any verb; the whole body as text, with status and headers. For answers that must stay exact, and for conditional requests:
+   * only these accept a 304.
    */
   async send(
     method: HttpMethod,
@@ -169,10 +169,10 @@ export class RestClient<Sender extends RequestSender = Connection> {
       const text = await this.#read(answer, what, errorBodyLimit, options.signal, 'cut');
       throw apiErrorFromAnswer({ what, httpStatus: answer.status, headers: answer.headers, text });
     }
-    const nonsense = unexpected(answer, accept);
-    if (nonsense !== undefined) {
+    const problem = unexpected(answer, accept);
+    if (problem !== undefined) {
       discard(answer.body);
-      throw apiErrorFromNonsense(what, answer.status, nonsense);
+      throw apiErrorFromNonsense(what, answer.status, problem);
     }
     return answer;
   }
@@ -206,7 +206,7 @@ export class RestClient<Sender extends RequestSender = Connection> {
   }
 }
 
-/** Classifies a rejected request: our own abort, an ApiError or PortolanError as it is, or a network failure. */
+/** Classifies the error of a request: the caller's abort, an unchanged ApiError or PortolanError, or a network failure. */
 function failure(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
   return error instanceof PortolanError ? error : apiErrorFromNetwork(error, what);
@@ -229,7 +229,7 @@ function jsonBody(body: unknown): { text: string; contentType: string } {
   return { text: toText(body), contentType: 'application/json' };
 }
 
-/** A text is taken as JSON already written, so that numbers beyond 2^53 survive. */
+/** A string is sent as JSON text without encoding it again, so that numbers beyond 2^53 stay exact. */
 function toText(body: unknown): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }

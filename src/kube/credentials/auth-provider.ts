@@ -1,6 +1,6 @@
 /**
- * The headers of a kubeconfig user with an auth provider that has no plugin yet (`gcp`, `azure`): client-node knows these old ways.
- * It is loaded only for them, because it takes longer to load than all the rest.
+ * The headers of a kubeconfig user with an auth provider other than `oidc`, such as the deprecated `gcp` and `azure`. client-node
+ * supports these. It is loaded only for them, because loading it takes longer than all other modules together.
  */
 import type { RequestOptions } from 'node:https';
 import { messageOf, PortolanError } from '../../base/errors.ts';
@@ -12,7 +12,7 @@ export async function providerHeaders(config: ClusterConfig): Promise<Record<str
   const { KubeConfig } = await import('@kubernetes/client-node');
   const kubeConfig = new KubeConfig();
   const { name, authProvider } = config.user;
-  // The server is not asked for anything here; client-node refuses some, and would read the CA of others.
+  // The server's settings are placeholders: no request is sent, and client-node rejects some servers or reads their CA.
   kubeConfig.loadFromClusterAndUser(
     { name: config.cluster.name, server: 'https://unused', skipTLSVerify: false },
     { name, authProvider },

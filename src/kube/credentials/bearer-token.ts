@@ -1,5 +1,5 @@
 /**
- * The bearer token of a caller. It prints as `[bearer token]` in logs, JSON and error messages; only `reveal` gives the secret.
+ * The bearer token of a caller. In logs, JSON and error messages it prints as `[bearer token]`; only `reveal` returns the secret.
  */
 import { inspect } from 'node:util';
 import { PortolanError } from '../../base/errors.ts';
@@ -9,9 +9,9 @@ const printed = '[bearer token]';
 export class BearerToken {
   readonly #secret: string;
 
-  /** Throws UNAUTHENTICATED for a text that cannot be sent as a token. The message does not have the text. */
+  /** Throws UNAUTHENTICATED for text that is not a valid token. The message omits the text. */
   constructor(secret: string) {
-    // A space or a control character would change what the server reads; an empty token would make the request anonymous.
+    // A space or a control character would alter the header. An empty token would make the request anonymous.
     if (!/^[\x21-\x7e]+$/.test(secret)) {
       throw new PortolanError(
         'UNAUTHENTICATED',

@@ -20,7 +20,7 @@ function movingClock(): Clock & { time: number } {
   };
 }
 
-/** A provider whose fetches a test answers one by one. */
+/** A provider whose fetches the test settles one by one. */
 function driven() {
   const clock = movingClock();
   const fetches: PromiseWithResolvers<Credentials>[] = [];
@@ -88,7 +88,7 @@ describe('CredentialProvider', () => {
     const dueAgain = provider.get();
     const replaced = give('b', 0, 200);
     await dueAgain;
-    // What is refused while its renewal is under way is not used after all.
+    // Credentials that are rejected during their renewal are not used as a fallback.
     const renewal = failing();
     provider.drop(replaced);
     expect(await renewal).toBe('no');
@@ -100,7 +100,7 @@ describe('CredentialProvider', () => {
   });
 });
 
-/** The configuration of a user with a plugin that runs this JavaScript. */
+/** The configuration of a user whose plugin runs this JavaScript. */
 function withPlugin(source: string, rest: object = {}) {
   const script = folder.file('plugin.mjs', source);
   const exec = { command: process.execPath, args: [script], ...rest };
@@ -145,7 +145,7 @@ describe('an exec plugin', () => {
       /^CONFIGURATION: .*no-such-plugin.*ENOENT.*Install it\./,
     );
     expect(await complaint('', { command: '' })).toMatch(/^CONFIGURATION: .*names no command/);
-    expect(await complaint('', { interactiveMode: 'Always' })).toMatch(/^CONFIGURATION: .*ask questions/);
+    expect(await complaint('', { interactiveMode: 'Always' })).toMatch(/^CONFIGURATION: .*interactive input/);
   });
 
   test('that fails, says nothing or nonsense, is told apart, and its output is not repeated', async () => {

@@ -1,14 +1,14 @@
 /**
- * The credentials of one cluster: headers and TLS material, and when to fetch them anew.
+ * The credentials of one cluster: headers and TLS material, and their renewal.
  *
- * Owns: the only way from a ClusterConfig to what a request carries. One fetch at a time, shared by all who ask.
- * Never: keeps what a server refused, and never runs a plugin twice because two requests came at once.
+ * Owns: the only conversion from a ClusterConfig to a request's credentials. All concurrent users share one fetch.
+ * Never: keeps credentials that a server has rejected, and never runs a plugin twice for concurrent requests.
  *
- * The life of credentials: fetched on first use; fetched again once `refreshAt` has passed (files are read again each
- * minute, a plugin's credential is renewed a minute before it ends); if that fails they are used until `expiresAt`.
- * A 401 drops them at once. Nothing is left to client-node but providers of old (auth-provider.ts): its caches outlive a
- * refusal, it mixes up token files, runs a plugin once for each of the requests that come at once, and cannot renew an
- * OIDC token.
+ * Life of credentials: fetched on first use -> fetched again after `refreshAt` (files every minute, a plugin's credential a
+ * minute before it expires) -> if that fails, used until `expiresAt`. A 401 drops them at once.
+ *
+ * client-node is used only for deprecated auth providers (auth-provider.ts). Its caches keep rejected credentials, and it mixes
+ * up token files. It runs a plugin once for each concurrent request, and cannot renew an OIDC token.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -22,17 +22,17 @@ import { extraHeader, headerBytes } from './impersonation.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 import { oidcCredential } from './oidc-credential.ts';
 
-/** The headers and TLS material of one request. Times are wall-clock milliseconds. */
+/** The headers and TLS material of one request. Times are in milliseconds since the Unix epoch. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly transport: Transport;
-  /** Equal exactly when connections made for the one may serve the other. */
+  /** Two credentials may share connections exactly if their fingerprints are equal. */
   readonly transportFingerprint: string;
   readonly refreshAt: number;
   readonly expiresAt: number;
 }
 
-/** How often files are read again, and how long before its end a plugin's credential is renewed. */
+/** The interval between reads of the files, and the time before expiry at which a plugin's credential is renewed. */
 const refreshMs = 60_000;
 const pluginTimeoutMs = 60_000;
 
@@ -47,7 +47,7 @@ export class CredentialProvider {
     this.#clock = clock;
   }
 
-  /** Credentials that are fit for use now. */
+  /** Valid credentials; fetches them when needed. */
   async get(): Promise<Credentials> {
     const held = this.#current;
     const now = this.#clock.now();
@@ -60,7 +60,7 @@ export class CredentialProvider {
     }
   }
 
-  /** Forgets these credentials, when they are still the ones in use: many requests may be refused at once. */
+  /** Drops these credentials if they are still the current ones. Several requests may be rejected at once. */
   drop(refused: Credentials): void {
     if (this.#current === refused) this.#current = undefined;
   }
@@ -78,7 +78,7 @@ export class CredentialProvider {
   }
 }
 
-/** Fetches the credentials of `config`: reads its files, asks its identity provider, runs its plugin. */
+/** Fetches the credentials of `config`: reads its files, requests an OIDC token, runs its plugin. */
 export async function loadCredentials(
   config: ClusterConfig,
   options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
@@ -101,7 +101,7 @@ export async function loadCredentials(
     if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
     if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
     expiresAt = plugin.expiresAt ?? Number.POSITIVE_INFINITY;
-    // Kept as long as it lasts; a very short one is renewed half-way.
+    // Kept until a minute before it expires. A credential with a short life is renewed after half of it.
     refreshAt = Math.max(expiresAt - refreshMs, now + (expiresAt - now) / 2);
   }
   impersonate(config, headers);
@@ -116,8 +116,8 @@ export async function loadCredentials(
 }
 
 /**
- * What requests of callers need of a cluster: the transport that trusts the server, without the gateway's headers, certificate and
- * key. Asks no identity provider and runs no plugin.
+ * The transport for callers' requests. It trusts the server, and has none of the gateway's headers, certificate and key. Needs no
+ * identity provider and no plugin.
  */
 export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): Promise<Credentials> {
   const { ca } = await readMaterial({ ...config, user: { name: 'caller' } });
@@ -131,11 +131,11 @@ export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): 
   };
 }
 
-/** The TLS material that needs no network and no plugin, read once so that a broken file shows at the start. */
+/** Validates the TLS material that needs no network and no plugin, so that an invalid file fails the start. */
 export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
   const { ca, cert, key } = await readMaterial(config);
   try {
-    // Without this, an invalid CA would only show later, as a certificate that cannot be verified.
+    // Otherwise an invalid CA would fail later, as a certificate that cannot be verified.
     if (ca !== undefined) new X509Certificate(ca);
     createSecureContext({
       ...(ca === undefined ? {} : { ca }),
@@ -180,7 +180,7 @@ async function readMaterial(config: ClusterConfig): Promise<Material> {
   }
 }
 
-/** The headers that the kubeconfig itself has; a token wins over a password, and over what a provider says. */
+/** The headers from the kubeconfig itself. A token takes precedence over a password and over an auth provider. */
 async function headersOf(config: ClusterConfig): Promise<Record<string, string | string[]>> {
   const { authProvider, impersonateUser, password, token, username } = config.user;
   const headers: Record<string, string | string[]> = {};
@@ -214,7 +214,7 @@ async function readToken(path: string, config: ClusterConfig): Promise<string> {
 function impersonate(config: ClusterConfig, headers: Record<string, string | string[]>): void {
   const as = config.impersonation;
   if (as === undefined) return;
-  // One line a group: a joined line would be one group with a comma in its name.
+  // One header line for each group: a joined line would be one group with a comma in its name.
   if (as.groups.length > 0) headers['impersonate-group'] = as.groups.map(headerBytes);
   if (as.uid !== undefined) headers['impersonate-uid'] = headerBytes(as.uid);
   for (const [key, values] of as.extra) headers[extraHeader(key)] = values.map(headerBytes);

@@ -1,8 +1,8 @@
 /**
  * Runs the exec plugin of a kubeconfig user and reads its ExecCredential (client.authentication.k8s.io/v1 and v1beta1).
  *
- * Owns: one run of the plugin, bounded in time and output. Caching and sharing of the result belong to the caller.
- * Never: lets the plugin ask questions (standard input is empty), and never logs or reports what it wrote to stdout.
+ * Owns: one run of the plugin, with limits on time and output. The caller caches and shares the result.
+ * Never: lets the plugin prompt for input (standard input is empty), and never logs or reports its stdout.
  */
 import { spawn } from 'node:child_process';
 import { isAbsolute, join } from 'node:path';
@@ -10,20 +10,20 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { list, record, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
-/** The credential from a plugin. At least a token, or a certificate with its key. */
+/** The credential from a plugin: at least a token, or a certificate with its key. */
 interface ExecCredential {
   readonly token: string | undefined;
   readonly clientCertificate: string | undefined;
   readonly clientKey: string | undefined;
-  /** Milliseconds since the Unix epoch; without it the credential lasts until the server refuses it. */
+  /** Milliseconds since the Unix epoch; undefined if the credential is valid until the server rejects it. */
   readonly expiresAt: number | undefined;
 }
 
 const outputLimit = 1024 * 1024;
 
 /**
- * The credential of the plugin in `config.exec`. `timeoutMs` bounds the run. Throws CONFIGURATION when the plugin is
- * missing or badly described, UNAUTHENTICATED when it ran and gave no credential.
+ * The credential of the plugin in `config.exec`. `timeoutMs` limits the run. Throws CONFIGURATION when the plugin cannot be
+ * started or its section is invalid, UNAUTHENTICATED when it fails or returns no credential.
  */
 export async function runExecPlugin(
   config: ClusterConfig,
@@ -40,7 +40,7 @@ export async function runExecPlugin(
   if (exec['interactiveMode'] === 'Always') {
     throw new PortolanError(
       'CONFIGURATION',
-      `The credential plugin ${command} of context ${config.context} wants to ask questions, which a server cannot answer: use one that does not, or another context.`,
+      `The credential plugin ${command} of context ${config.context} needs interactive input, which a server cannot give: use a plugin without prompts, or another context.`,
     );
   }
   const stdout = await run(command, exec, config, options);
@@ -53,7 +53,7 @@ function run(
   config: ClusterConfig,
   options: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number; readonly ca: Buffer | undefined },
 ): Promise<string> {
-  // As kubectl: a command with a separator is a file beside the kubeconfig, a bare one is looked up in PATH.
+  // As in kubectl: a command with a separator is relative to the kubeconfig, any other is searched in PATH.
   const program = /[/\\]/.test(command) && !isAbsolute(command) ? join(config.directory, command) : command;
   const env: NodeJS.ProcessEnv = { ...options.env, KUBERNETES_EXEC_INFO: execInfo(exec, config, options.ca) };
   for (const entry of list(exec['env'])) {
@@ -64,17 +64,17 @@ function run(
     const child = spawn(program, list(exec['args']).map(String), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const out: Buffer[] = [];
     let size = 0;
-    let complaint = '';
+    let errorOutput = '';
     const fail = (why: string): void => {
-      const said = complaint.replace(/\s+/g, ' ').trim().slice(0, 300);
+      const detail = errorOutput.replace(/\s+/g, ' ').trim().slice(0, 300);
       reject(
         new PortolanError(
           'UNAUTHENTICATED',
-          `The credential plugin ${command} of context ${config.context} failed (${why}${said === '' ? '' : `: ${said}`}): run it by hand and log in again.`,
+          `The credential plugin ${command} of context ${config.context} failed (${why}${detail === '' ? '' : `: ${detail}`}): run it by hand and log in again.`,
         ),
       );
     };
-    // Not left to spawn: what the plugin started may outlive it and hold its output open.
+    // spawn's own timeout is not enough: a child process of the plugin may survive it and keep the pipes open.
     const stop = (why: string): void => {
       child.kill('SIGKILL');
       child.stdout.destroy();
@@ -88,7 +88,7 @@ function run(
       else stop(`it wrote more than ${outputLimit} bytes`);
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      if (complaint.length < 2000) complaint += chunk;
+      if (errorOutput.length < 2000) errorOutput += chunk;
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
@@ -109,7 +109,7 @@ function run(
   });
 }
 
-/** The ExecCredential that a plugin may read from KUBERNETES_EXEC_INFO. */
+/** The ExecCredential that the plugin receives in KUBERNETES_EXEC_INFO. */
 function execInfo(exec: Readonly<Record<string, unknown>>, config: ClusterConfig, ca: Buffer | undefined): string {
   const { cluster } = config;
   return JSON.stringify({

@@ -1,8 +1,8 @@
 /**
  * The headers of impersonation: Impersonate-User, -Group, -Uid and -Extra.
  *
- * They are exact: the server reads the name that is meant. A text is sent as UTF-8 bytes, as kubectl sends it. A value with spaces
- * around it is refused, because HTTP drops them: `admin ` would become `admin`.
+ * The server must read exactly the given names. A text is sent as UTF-8 bytes, as kubectl sends it. A value with leading or
+ * trailing spaces is rejected, because HTTP removes them: `admin ` would become `admin`.
  *
  * Example: { name: 'jane', groups: ['dev', 'a, b'], extra: { 'example.com/Scopes': ['x'] } } becomes
  *   impersonate-user: jane
@@ -12,23 +12,23 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 
-/** The user that a request is made as, by credentials with the right to impersonate. */
+/** The user that a request is sent as, with credentials that have the right to impersonate. */
 export interface ImpersonatedUser {
-  /** Never empty: without a name the server would take the request for one of the gateway itself. */
+  /** Never empty: without a name, the server would accept the request as the gateway's own. */
   readonly name: string;
   readonly groups: readonly string[];
-  /** Servers before 1.22 ignore it. */
+  /** Ignored by servers before 1.22. */
   readonly uid?: string;
-  /** The server reads keys in lower case. */
+  /** The server reads the keys in lower case. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export type IdentityHeaders = Readonly<Record<string, string | string[]>>;
 
-/** Throws BAD_USER_INPUT for a user that no header can name exactly. */
+/** Throws BAD_USER_INPUT for a user that headers cannot represent exactly. */
 export function impersonationHeaders({ name, groups, uid, extra = {} }: ImpersonatedUser): IdentityHeaders {
   const headers: Record<string, string | string[]> = { 'impersonate-user': exact('user name', name) };
-  // One line for each group: a joined line would be one group with a comma in its name.
+  // One header line for each group: a joined line would be one group with a comma in its name.
   if (groups.length > 0) headers['impersonate-group'] = groups.map((group) => exact('group', group));
   if (uid !== undefined) headers['impersonate-uid'] = exact('uid', uid);
   for (const [key, values] of Object.entries(extra)) {
@@ -38,19 +38,19 @@ export function impersonationHeaders({ name, groups, uid, extra = {} }: Imperson
   return headers;
 }
 
-/** The name of the header for a key of the extra fields: what no header name may have is percent-encoded. */
+/** The header name for a key of the extra fields. Characters that are invalid in header names are percent-encoded. */
 export function extraHeader(key: string): string {
   const encoded = encodeURIComponent(key).replace(/[()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
   return `impersonate-extra-${encoded}`;
 }
 
-/** The characters of a header value that are sent as the UTF-8 bytes of this text. */
+/** The UTF-8 bytes of the text, each as one character of a header value. */
 export function headerBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function exact(what: string, text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected here.
   if (text === '' || text !== text.trim() || /[\x00-\x1f\x7f]/.test(text) || !text.isWellFormed()) {
     throw new PortolanError(
       'BAD_USER_INPUT',

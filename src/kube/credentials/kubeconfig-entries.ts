@@ -1,6 +1,6 @@
 /**
- * The entries of one kubeconfig file (Config of kubectl, version v1): its clusters, users and contexts, with absolute paths.
- * `raw` holds the remaining settings of a user (plugins, providers, impersonated groups), unchecked.
+ * The entries of one kubeconfig file (version v1): its clusters, users and contexts, with absolute paths. `raw` holds the
+ * remaining settings of a user (plugins, providers, impersonated groups), unchecked.
  */
 import { isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
@@ -12,7 +12,7 @@ interface KubeconfigContext {
   readonly user: string | undefined;
 }
 
-/** A user, and its section of the file as it stands there. */
+/** A user, and its unchanged section of the file. */
 export interface KubeconfigUser {
   readonly name: string;
   readonly user: User;
@@ -26,7 +26,7 @@ export interface KubeconfigEntries {
   readonly contexts: readonly KubeconfigContext[];
 }
 
-/** The entries of a parsed file; `directory` is where its relative paths are meant from. Throws an Error that names what is missing. */
+/** The entries of a parsed file. Relative paths are resolved against `directory`. Throws an Error that names the missing entry. */
 export function kubeconfigEntries(raw: Readonly<Record<string, unknown>>, directory: string): KubeconfigEntries {
   return {
     currentContext: scalar(raw['current-context']),
@@ -75,7 +75,7 @@ function contextOf(entry: unknown, place: string): KubeconfigContext {
   };
 }
 
-/** kubectl takes a number or a boolean where a text belongs for what is written there. */
+/** As in kubectl, a number or a boolean is accepted as a string. */
 function scalar(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -94,7 +94,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the fields that are undefined. */
+/** Removes the fields that are undefined. */
 function present<T extends object>(fields: T): Present<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
 }

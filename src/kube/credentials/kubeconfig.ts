@@ -1,10 +1,10 @@
 /**
  * Finds and reads the configuration of one cluster: kubeconfig files, or a Pod's service account.
  *
- * Owns: which files are read, in which order they win, and what is said when nothing usable is found.
- * Never: talks to the network, runs a plugin, or falls back to an address nobody asked for.
+ * Owns: the files to read, their precedence, and the error when no configuration is usable.
+ * Never: uses the network, runs a plugin, or falls back to a default address.
  *
- * Several files merge as kubectl merges them: the first to name a thing wins, missing files are skipped.
+ * Several files are merged as in kubectl: the first entry with a name wins, and missing files are skipped.
  */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
@@ -15,47 +15,47 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { record, strings, text } from '../http/json.ts';
 import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
 
-/** Where to look. */
+/** The options that select the configuration. */
 export interface KubeconfigOptions {
-  /** Path of one kubeconfig file; wins over KUBECONFIG. */
+  /** Path of one kubeconfig file. Takes precedence over KUBECONFIG. */
   readonly kubeconfig?: string | undefined;
-  /** Name of the context; without it the file's current context. */
+  /** Name of the context. Default: the current context of the files. */
   readonly context?: string | undefined;
-  /** True: only the service account of this Pod. False: never. Without it: when no kubeconfig is found. */
+  /** True: only the service account of this Pod. False: never. Undefined: when there is no kubeconfig. */
   readonly inCluster?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Folder of the service account's token, ca.crt and namespace. */
   readonly serviceAccountDir?: string | undefined;
 }
 
-/** Whom requests are made as, where that is not the user of the credentials. */
+/** The impersonation of the kubeconfig, besides the user's name. */
 interface Impersonation {
   readonly groups: readonly string[];
   readonly uid: string | undefined;
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** One cluster and one user, ready to be turned into credentials. */
+/** One cluster and one user, from which credentials are fetched. */
 export interface ClusterConfig {
   readonly context: string;
-  /** Where this came from, for messages: file names, or what stands for the service account. */
+  /** The source of this configuration, for messages: file names, or the service account's folder. */
   readonly source: string;
   readonly cluster: Cluster;
-  /** Without exec, OIDC, tokens in files and impersonated groups: those stand beside it. */
+  /** Does not contain exec, OIDC, token files and impersonated groups: they are separate members. */
   readonly user: User;
   readonly tokenFile: string | undefined;
   /** The exec section of the user, unchecked. */
   readonly exec: Readonly<Record<string, unknown>> | undefined;
-  /** The settings of the `oidc` auth provider; its tokens are replaced here when they are renewed. */
+  /** The settings of the `oidc` auth provider. A renewal replaces the tokens in it. */
   readonly oidc: Record<string, unknown> | undefined;
   readonly impersonation: Impersonation | undefined;
-  /** Folder that a relative command of an exec plugin is meant from. */
+  /** Folder to resolve the relative command of an exec plugin against. */
   readonly directory: string;
 }
 
 const defaultServiceAccountDir = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The configuration that the options and the environment lead to. Throws CONFIGURATION with what to do. */
+/** The configuration for the options and the environment. Throws CONFIGURATION with instructions. */
 export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
   if (options.inCluster === true) return readServiceAccount(options);
   const files = kubeconfigFiles(options);
@@ -145,12 +145,12 @@ function splitUser(of: {
   const tokenFile = text(raw['tokenFile']) ?? text(provider?.['tokenFile']);
   const exec = record(raw['exec']) ?? record(provider?.['exec']);
   const oidc = authProvider?.['name'] === 'oidc' ? { ...provider } : undefined;
-  const apart = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
+  const separate = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
   return {
     context: of.name,
     source: of.source,
     cluster: of.cluster,
-    user: apart || authProvider === undefined ? user : { ...user, authProvider },
+    user: separate || authProvider === undefined ? user : { ...user, authProvider },
     tokenFile: tokenFile === undefined || isAbsolute(tokenFile) ? tokenFile : join(of.directory, tokenFile),
     exec,
     oidc,

@@ -11,13 +11,13 @@ import { oidcCredential } from './oidc-credential.ts';
 
 const folder = kubeconfigFolder();
 const now = 1_700_000_000_000;
-/** Unsigned, as nobody here checks. `minutes` from `now`. */
+/** An unsigned token, because this code does not verify signatures. Expires `minutes` after `now`. */
 const jwt = (minutes: number): string =>
   `e30.${Buffer.from(JSON.stringify({ exp: now / 1000 + minutes * 60 })).toString('base64url')}.c2ln`;
 
 let authority: CertificateAuthority;
 let provider: LoopbackServer;
-/** What the token endpoint was sent, and what it answers. */
+/** The requests that the token endpoint received, and its answer. */
 let grants: { form: Record<string, string>; authorization: string | undefined }[] = [];
 let answer: { status: number; body: object } = { status: 200, body: {} };
 let methods: string[] | undefined;

@@ -1,9 +1,8 @@
 /**
- * The ID token of a kubeconfig user with the `oidc` auth provider, renewed by its refresh token (RFC 6749, section 6).
+ * The ID token of a kubeconfig user with the `oidc` auth provider, renewed with its refresh token (RFC 6749, section 6).
  *
- * Owns: the tokens in `config.oidc`, which it replaces in place; a provider need not hand out a new refresh token.
- * Never: writes the kubeconfig, asks anybody to log in, or follows a redirect. The signature of a token is the API
- * server's to check.
+ * Owns: the tokens in `config.oidc`, which it replaces in place. A provider may keep the refresh token unchanged.
+ * Never: writes the kubeconfig, starts a login, or follows a redirect. The API server verifies the token's signature.
  */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -14,17 +13,17 @@ import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { record, strings, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
-/** A token and when it ends, in milliseconds since the Unix epoch; infinite for a token that does not say. */
+/** A token and its expiry in milliseconds since the Unix epoch; infinite for a token without an expiry. */
 interface OidcCredential {
   readonly token: string;
   readonly expiresAt: number;
 }
 
-/** Tokens that end sooner than this are renewed. */
+/** A token is renewed this long before it expires. */
 const marginMs = 60_000;
 const timeoutMs = 30_000;
 
-/** A token that is good for now. Throws UNAUTHENTICATED when it has ended and cannot be renewed. */
+/** A valid token. Throws UNAUTHENTICATED when it has expired and cannot be renewed. */
 export async function oidcCredential(
   config: ClusterConfig,
   options: { readonly env: NodeJS.ProcessEnv; readonly now: number },
@@ -59,7 +58,7 @@ async function renew(
   const dispatcher = await dispatcherFor(config, settings, new URL(issuer), env);
   try {
     const wellKnown = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
-    const provider = await ask(dispatcher, wellKnown, { method: 'GET', headers: {}, body: null });
+    const provider = await fetchJson(dispatcher, wellKnown, { method: 'GET', headers: {}, body: null });
     const endpoint = text(provider['token_endpoint']);
     if (endpoint === undefined) throw new Error(`${issuer} names no token endpoint`);
     const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
@@ -73,7 +72,7 @@ async function renew(
       form.set('client_id', clientId);
       if (secret !== undefined) form.set('client_secret', secret);
     }
-    const granted = await ask(dispatcher, endpoint, { method: 'POST', headers, body: form.toString() });
+    const granted = await fetchJson(dispatcher, endpoint, { method: 'POST', headers, body: form.toString() });
     const idToken = text(granted['id_token']);
     if (idToken === undefined) throw new Error(`${issuer} gave no id_token`);
     return { idToken, refreshToken: text(granted['refresh_token']) };
@@ -82,7 +81,7 @@ async function renew(
   }
 }
 
-async function ask(
+async function fetchJson(
   dispatcher: Dispatcher,
   address: string,
   request: { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null },
@@ -99,9 +98,9 @@ async function ask(
   });
   const answer = await body.json().then(record, () => undefined);
   if (statusCode === 200 && answer !== undefined) return answer;
-  // RFC 6749, section 5.2: `error` is a fixed word, safe to repeat.
-  const word = text(answer?.['error']);
-  throw new Error(`${url.origin} answered ${statusCode}${word === undefined ? '' : ` ${word}`}`);
+  // RFC 6749, section 5.2: `error` is a code from a fixed list, so it contains no secret.
+  const code = text(answer?.['error']);
+  throw new Error(`${url.origin} answered ${statusCode}${code === undefined ? '' : ` ${code}`}`);
 }
 
 async function dispatcherFor(

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 afterAll(() => folder.remove());
 
-/** A server of fixed answers by path; a number is a Status of that code. */
+/** A server with fixed answers by path. A number is a Status with that code. */
 async function serving(answers: Record<string, unknown>): Promise<{ api: RestClient; server: LoopbackServer }> {
   const server = await startLoopbackServer((request, response) => {
     const answer = answers[request.url ?? ''] ?? 404;

@@ -12,7 +12,7 @@ import { ApiError } from '../http/api-error.ts';
 import { list, record, strings, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
-/** One version of one resource, as the server announces it. */
+/** One version of one resource, from discovery. */
 interface ServedResource {
   /** The empty string is the core group. */
   readonly group: string;
@@ -26,24 +26,24 @@ interface ServedResource {
   readonly categories: readonly string[];
   /** Names without the resource's own: `status`, `scale`, `log`. */
   readonly subresources: readonly string[];
-  /** True for exactly one version of a resource: the group's preferred one, or else the first that has the resource. */
+  /** True for exactly one version of a resource: the group's preferred version, or else the first version that has the resource. */
   readonly preferred: boolean;
 }
 
-/** A group version that could not be read, or whose aggregated server is away. `v1` or `group/v1`. */
+/** A group version that could not be read, or whose aggregated server is unavailable. `v1` or `group/v1`. */
 interface DiscoveryFailure {
   readonly groupVersion: string;
   readonly message: string;
 }
 
 interface Discovery {
-  /** In the server's order of groups and, preferred first, of versions. */
+  /** In the server's order of groups; in each group, versions by preference. */
   readonly resources: readonly ServedResource[];
   readonly failures: readonly DiscoveryFailure[];
 }
 
 type Unranked = Omit<ServedResource, 'preferred'>;
-/** Versions in the order of preference. */
+/** The resources of one group, versions by preference. */
 interface GroupListing {
   readonly resources: readonly Unranked[];
   readonly failures: readonly DiscoveryFailure[];
@@ -54,10 +54,10 @@ const accept = ['v2', 'v2beta1']
   .concat('application/json')
   .join(',');
 
-/** Maximum number of concurrent requests, where each group version takes one. */
+/** The number of concurrent requests when each group version takes one. */
 const parallel = 8;
 
-/** Reads all that the server serves. Throws when `/api` or `/apis` themselves fail, other than by not being there. */
+/** Reads all served resources. Throws when `/api` or `/apis` fails with an error other than 404. */
 export async function discover(client: RestClient, signal?: AbortSignal): Promise<Discovery> {
   const [core, groups] = await Promise.all([root(client, '/api', signal), root(client, '/apis', signal)]);
   const listings = [
@@ -92,7 +92,7 @@ function aggregated(answer: unknown): GroupListing[] {
       if (record(entry)?.['freshness'] === 'Stale') {
         failures.push({
           groupVersion: groupVersionText(group, version),
-          message: 'its API server did not answer lately, what is known of it may be old',
+          message: 'its API server did not answer recently, so its resources may be outdated',
         });
       }
       return list(record(entry)?.['resources']).flatMap((each) => aggregatedResource(group, version, each));
@@ -105,7 +105,7 @@ function aggregatedResource(group: string, version: string, value: unknown): Unr
   const resource = record(value);
   const plural = text(resource?.['resource']);
   const kind = text(record(resource?.['responseKind'])?.['kind']);
-  // An entry without a kind only carries subresources of something that cannot be read itself.
+  // An entry without a kind has only subresources; the resource itself cannot be read.
   if (resource === undefined || plural === undefined || kind === undefined) return [];
   return [
     {
@@ -170,7 +170,7 @@ async function legacyVersion(
     const entries = list(record(await client.get(path, { signal }))?.['resources']);
     return { resources: legacyResources(group, version, entries), failures: [] };
   } catch (error) {
-    // An abort is not a finding. An authentication failure is reported once, not once per group version.
+    // An abort is not a failure of the group version. An authentication failure is reported once, not once per group version.
     if (signal?.aborted === true || !(error instanceof ApiError) || error.httpStatus === 401) throw error;
     const groupVersion = groupVersionText(group, version);
     return { resources: [], failures: [{ groupVersion, message: messageOf(error) }] };
@@ -206,7 +206,7 @@ function legacyResources(group: string, version: string, entries: readonly unkno
   });
 }
 
-/** Marks the first version that has a resource; `resources` are those of one group, versions by preference. */
+/** Marks the first version of each resource as preferred. `resources` are those of one group, versions by preference. */
 function rank(resources: readonly Unranked[]): ServedResource[] {
   const seen = new Set<string>();
   return resources.map((resource) => {

@@ -1,12 +1,12 @@
-/** Which cluster is behind an address, told by something that lives as long as the cluster's own storage. */
+/** Identifies the cluster behind an address by a uid that lasts as long as the cluster's storage. */
 
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import { record, text } from '../http/json.ts';
 
 /**
- * The uid of the namespace `kube-system`, or of `default` where that cannot be read; null where neither can.
- * Other failures than 403 and 404 are thrown: not knowing now is not the same as being another cluster.
+ * The uid of the namespace `kube-system`, or else of `default`; null when both requests fail with 403 or 404. Other failures are
+ * thrown, because they do not mean that the cluster is another one.
  */
 export async function clusterUid(client: RestClient, signal?: AbortSignal): Promise<string | null> {
   for (const namespace of ['kube-system', 'default']) {

@@ -1,4 +1,4 @@
-/** Runs `task` over all items, at most `limit` at a time; the results stand in the order of the items. */
+/** Runs `task` for all items, at most `limit` at a time. The results have the order of the items. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,9 +1,8 @@
 /**
- * The schemas of what an API server serves: OpenAPI v3, one document per group version (KEP-2896), where the server has
- * it, else the one v2 document of all.
+ * The schemas of an API server: OpenAPI v3, one document per group version (KEP-2896), or else the one v2 document.
  *
- * Owns: negotiation, and that a document whose hash is known is not fetched again.
- * Never: resolves references or judges schemas; a document that fails is reported and costs only itself.
+ * Owns: the choice of the form. A document with a known hash is not fetched again.
+ * Never: resolves references or validates schemas. A document that fails is reported and affects only its own group version.
  */
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../base/errors.ts';
@@ -12,7 +11,7 @@ import { ApiError, apiErrorFromNonsense } from '../http/api-error.ts';
 import { record, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
-/** Schemas by name (`io.k8s.api.core.v1.Pod`), with the hash that stands for their text. */
+/** Schemas by name (`io.k8s.api.core.v1.Pod`), with the hash of their document. */
 interface OpenApiDocument {
   readonly hash: string;
   readonly schemas: Readonly<Record<string, unknown>>;
@@ -25,19 +24,16 @@ export interface OpenApiSource {
   readonly failures: readonly { readonly groupVersion: string; readonly message: string }[];
 }
 
-/** Documents of an earlier answer, by hash. */
+/** Documents of earlier calls, by hash. */
 type KnownDocuments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** Documents are large: few at a time. */
+/** Few at a time, because documents are large. */
 const parallel = 4;
 
-/** Hashes of v2 documents are entity tags, marked so that they can be told from those of v3. */
-const tagMark = 'etag:';
+/** Hashes of v2 documents are entity tags. The prefix distinguishes them from those of v3. */
+const tagPrefix = 'etag:';
 
-/**
- * The documents of these group versions (`v1`, `apps/v1`). Throws when neither form is served, or the server cannot be
- * asked at all.
- */
+/** The documents of these group versions (`v1`, `apps/v1`). Throws when the server serves neither form or cannot be reached. */
 export async function fetchOpenApi(
   client: RestClient,
   groupVersions: readonly string[],
@@ -51,8 +47,8 @@ export async function fetchOpenApi(
 }
 
 /**
- * What changes when the schemas of a group version do: the hash of its document by v3, under `*` the server's version without. Group
- * versions that tell no hash are left out. Throws when the server cannot be asked.
+ * A mark for each group version, which changes when its schemas change. With v3 it is the hash of the document. Without v3, the
+ * entry `*` has the server's version. Group versions without a hash are left out. Throws when the server cannot be reached.
  */
 export async function openApiMarks(client: RestClient, signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const index = await readIndex(client, signal);
@@ -69,7 +65,7 @@ export async function openApiMarks(client: RestClient, signal?: AbortSignal): Pr
   );
 }
 
-/** The `paths` of the v3 index, or undefined where the server has none. */
+/** The `paths` of the v3 index; undefined when the server does not serve it. */
 async function readIndex(
   client: RestClient,
   signal: AbortSignal | undefined,
@@ -129,20 +125,20 @@ async function fetchV2(
   known: KnownDocuments,
   signal: AbortSignal | undefined,
 ): Promise<OpenApiSource> {
-  const tags = [...known.keys()].flatMap((hash) => (hash.startsWith(tagMark) ? hash.slice(tagMark.length) : []));
+  const tags = [...known.keys()].flatMap((hash) => (hash.startsWith(tagPrefix) ? hash.slice(tagPrefix.length) : []));
   const answer = await client.send('GET', '/openapi/v2', undefined, {
     signal,
     ...(tags.length === 0 ? {} : { headers: { 'if-none-match': tags.join(', ') } }),
   });
   const tag = textOr(answer.headers['etag']);
-  // Servers may leave the tag out of a 304 when only one was offered.
+  // A 304 may omit the ETag when the request offered only one.
   const hash =
-    tag !== '' ? tagMark + tag : answer.status === 304 ? tagMark + (tags[0] ?? '') : contentHash(answer.text);
+    tag !== '' ? tagPrefix + tag : answer.status === 304 ? tagPrefix + (tags[0] ?? '') : contentHash(answer.text);
   const schemas = known.get(hash) ?? record(parse(answer.text, '/openapi/v2')['definitions']) ?? {};
   return { form: 'v2', documents: new Map([['*', { hash, schemas }]]), failures: [] };
 }
 
-/** The path to ask for, below the connection's own base path; undefined for what leads away from the server. */
+/** The path of a document below the connection's base path; undefined for a URL of another server. */
 function localPath(client: RestClient, url: string): string | undefined {
   if (!url.startsWith('/') || url.startsWith('//')) return undefined;
   const base = new URL(client.connection.server).pathname.replace(/\/+$/, '');
@@ -158,7 +154,7 @@ function parse(body: string, path: string): Record<string, unknown> {
     const document = record(JSON.parse(body));
     if (document !== undefined) return document;
   } catch {
-    // Said below, with the path.
+    // Thrown below, with the path.
   }
   throw apiErrorFromNonsense(`GET ${path}`, 200, 'a body that is not an OpenAPI document');
 }

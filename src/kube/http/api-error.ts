@@ -1,20 +1,20 @@
 /**
  * Errors from an API server, or from a proxy before it.
  *
- * Owns: the conversion of an HTTP answer, a Status object or a transport failure to one typed error.
- * Never: guesses from message texts where a status, a reason or a cause exists; carries object bodies or credentials.
+ * Owns: the conversion of an HTTP answer, a Status object or a transport failure into one typed error.
+ * Never: infers from message texts when there is a status, a reason or a cause. Contains no object bodies or credentials.
  */
 import { type ErrorCode, PortolanError } from '../../base/errors.ts';
 import { record, textOr } from './json.ts';
 
-/** One cause of a Status: what was wrong (`reason`), where (`field`), and in words. */
+/** One cause of a Status: the problem (`reason`), the field, and a message. */
 interface ApiErrorCause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
-/** A Kubernetes Status, reduced to what travels on in `details.status`. */
+/** A Kubernetes Status, reduced to the members of `details.status`. */
 interface ApiStatus {
   readonly code: number;
   readonly reason: string;
@@ -24,9 +24,11 @@ interface ApiStatus {
 }
 
 /**
- * A request that failed. `httpStatus` is the status of the answer, the `code` of the Status in a watch's ERROR event,
- * or 0 when no answer came. `reason` is the Status reason (`Expired`, `AlreadyExists`, ...), or the system's error code
- * (`ECONNREFUSED`) when no answer came, or empty. `retryAfterSeconds` is what the server asked for, if it did.
+ * A request that failed.
+ * - `httpStatus`: the status of the answer, the `code` of the Status in a watch's ERROR event, or 0 without an answer.
+ * - `reason`: the Status reason (`Expired`, `AlreadyExists`, ...). Without an answer, the system's error code (`ECONNREFUSED`),
+ *   or empty.
+ * - `retryAfterSeconds`: the delay that the server requests, if any.
  */
 export class ApiError extends PortolanError {
   readonly httpStatus: number;
@@ -56,7 +58,7 @@ export class ApiError extends PortolanError {
   }
 }
 
-/** An error answer as it was received. `what` names the request, for the message: `GET /api/v1/pods`. */
+/** A received error answer. `what` names the request in the message: `GET /api/v1/pods`. */
 interface ErrorAnswer {
   readonly what: string;
   readonly httpStatus: number;
@@ -64,12 +66,12 @@ interface ErrorAnswer {
   readonly text: string;
 }
 
-/** The error for an HTTP answer that is not a success: a Status, or whatever a proxy made of it. */
+/** The error for an HTTP answer that is not a success: from its Status, or from the text of a proxy. */
 export function apiErrorFromAnswer(answer: ErrorAnswer): ApiError {
   const retryAfter = retryAfterOf(answer.headers);
   const status = parseStatus(answer.text, answer.httpStatus);
   if (status !== undefined) {
-    // The HTTP status is what was really answered; a Status that disagrees with it is only believed for its texts.
+    // The HTTP status takes precedence over the `code` of the Status.
     return fromStatus({ ...status, code: answer.httpStatus }, answer.what, retryAfter);
   }
   if (answer.httpStatus >= 300 && answer.httpStatus < 400) {
@@ -79,18 +81,18 @@ export function apiErrorFromAnswer(answer: ErrorAnswer): ApiError {
       message: `${answer.what} was redirected (HTTP ${answer.httpStatus}), which Portolan refuses: set the server in the kubeconfig to the address of the API server itself.`,
     });
   }
-  const said = plainText(answer.text);
+  const detail = plainText(answer.text);
   return new ApiError({
     code: codeFor(answer.httpStatus, ''),
     httpStatus: answer.httpStatus,
     retryAfterSeconds: retryAfter,
-    message: `${answer.what} was answered with HTTP ${answer.httpStatus}, but not by the Kubernetes API${said === '' ? '' : ` (${said})`}: check what stands between Portolan and the API server.`,
+    message: `${answer.what} was answered with HTTP ${answer.httpStatus}, but not by the Kubernetes API${detail === '' ? '' : ` (${detail})`}: check what stands between Portolan and the API server.`,
   });
 }
 
 /**
- * The error for a Status object that came with a success, as in a watch's ERROR event. Anything that is not a Status
- * is an UPSTREAM_UNAVAILABLE with httpStatus 0.
+ * The error for a Status object in a successful answer, as in a watch's ERROR event. A value that is not a Status becomes an
+ * UPSTREAM_UNAVAILABLE with httpStatus 0.
  */
 export function apiErrorFromStatus(status: unknown, what: string): ApiError {
   const parsed = statusOf(status, 0);
@@ -102,7 +104,7 @@ export function apiErrorFromStatus(status: unknown, what: string): ApiError {
   });
 }
 
-/** The error for a request that got no answer, or whose answer broke off. */
+/** The error for a request without an answer, or with a truncated one. */
 export function apiErrorFromNetwork(cause: unknown, what: string): ApiError {
   const reason = systemCodeOf(cause);
   return new ApiError({
@@ -153,7 +155,7 @@ function innermost(error: unknown): string {
 function fromStatus(status: ApiStatus, what: string, retryAfter: number | undefined): ApiError {
   const wait = later(status.retryAfterSeconds, retryAfter);
   const full: ApiStatus = { ...status, retryAfterSeconds: wait };
-  const said = oneLine(status.message, 2000).replace(/[.\s]+$/, '');
+  const detail = oneLine(status.message, 2000).replace(/[.\s]+$/, '');
   const label = [status.code === 0 ? '' : String(status.code), status.reason].filter((part) => part !== '').join(' ');
   return new ApiError({
     code: codeFor(status.code, status.reason),
@@ -162,7 +164,7 @@ function fromStatus(status: ApiStatus, what: string, retryAfter: number | undefi
     causes: status.causes,
     retryAfterSeconds: wait,
     status: full,
-    message: `${what} was refused by the API server${label === '' ? '' : ` (${label})`}${said === '' ? '' : `: ${said}`}.`,
+    message: `${what} was refused by the API server${label === '' ? '' : ` (${label})`}${detail === '' ? '' : `: ${detail}`}.`,
   });
 }
 
@@ -217,8 +219,8 @@ function statusOf(value: unknown, httpStatus: number): ApiStatus | undefined {
 }
 
 /**
- * Seconds of a Retry-After header. A date is read against the answer's own Date header, so that no clock of ours is
- * asked; without one it is ignored.
+ * The seconds of a Retry-After header. A date is compared with the answer's own Date header, so that the local clock does not
+ * matter. Without a Date header, it is ignored.
  */
 function retryAfterOf(headers: ErrorAnswer['headers']): number | undefined {
   const value = one(headers['retry-after'])?.trim();
@@ -233,7 +235,7 @@ function later(a: number | undefined, b: number | undefined): number | undefined
   return Math.max(a, b);
 }
 
-/** The words of an HTML or text body, short enough for a message. */
+/** The plain text of an HTML or text body, truncated for a message. */
 function plainText(text: string): string {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
   return oneLine((title ?? text).replace(/<[^>]*>/g, ' '), 120);

@@ -1,10 +1,10 @@
 /**
- * The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY ask for, by the rules that kubectl goes by, so that a server which
- * kubectl reaches is reached here in the same way. A kubeconfig's own proxy-url goes before all this.
+ * The proxy from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, by the rules of kubectl. A server that kubectl reaches is therefore
+ * reached in the same way. The proxy-url of a kubeconfig takes precedence.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** The proxy's URL for this server, or undefined to go straight. Loopback is always reached straight. */
+/** The proxy's URL for this server; undefined for a direct connection. Loopback is always connected directly. */
 export function proxyFromEnvironment(server: URL, env: NodeJS.ProcessEnv): string | undefined {
   const name = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const proxy = (env[name] ?? env[name.toLowerCase()] ?? '').trim();
@@ -17,7 +17,7 @@ export function proxyFromEnvironment(server: URL, env: NodeJS.ProcessEnv): strin
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-/** An entry is `*`, an address, a network (`10.0.0.0/8`), or a domain. All but a network may end in a port. */
+/** An entry is `*`, an address, a network (`10.0.0.0/8`), or a domain. Addresses and domains may end in a port. */
 function matches(entry: string, host: string, port: string): boolean {
   const rule = entry.trim().toLowerCase();
   if (rule === '') return false;
@@ -26,11 +26,11 @@ function matches(entry: string, host: string, port: string): boolean {
   const withPort = isIP(rule) === 0 ? /^(.*):(\d+)$/.exec(rule) : null;
   if (withPort?.[2] !== undefined && withPort[2] !== port) return false;
   const name = (withPort?.[1] ?? rule).replace(/^\[|\]$/g, '').replace(/^\*\./, '.');
-  // `.domain` means what is below it, `domain` also itself.
+  // `.domain` matches only subdomains; `domain` also matches itself.
   return name.startsWith('.') ? host.endsWith(name) : host === name || host.endsWith(`.${name}`);
 }
 
-/** Whether an address is in a network; false for what is neither. */
+/** Whether an address is in a network; false when either text is invalid. */
 function within(host: string, network: string): boolean {
   const [base = '', bits = ''] = network.split('/');
   const family = isIP(base);

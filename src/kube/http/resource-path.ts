@@ -1,10 +1,10 @@
-/** The one place where URL paths of resources are written. */
+/** Builds the URL paths of resources; no other module does. */
 import { PortolanError } from '../../base/errors.ts';
 
 /**
- * The path of a collection, an object or a subresource, below the server's address, each part encoded.
- * Without a namespace the path of a namespaced resource is the collection over all namespaces.
- * Throws BAD_USER_INPUT for parts that a server or a proxy would read as another path.
+ * The encoded path of a collection, an object or a subresource, relative to the server's address. Without a namespace, the path
+ * of a namespaced resource is the collection over all namespaces. Throws BAD_USER_INPUT for parts that a server or a proxy would
+ * read as another path.
  */
 export function resourcePath(
   resource: {
@@ -35,7 +35,7 @@ export function resourcePath(
 }
 
 function segment(part: string): string {
-  // The API server's own rule for names in paths: these are never valid. A proxy may decode an encoded slash.
+  // The API server rejects these names too. A proxy may decode an encoded slash.
   if (part === '' || part === '.' || part === '..' || /[/%]/.test(part)) {
     throw new PortolanError('BAD_USER_INPUT', `${JSON.stringify(part)} cannot be part of a path: use a valid name.`);
   }

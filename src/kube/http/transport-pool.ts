@@ -1,9 +1,9 @@
 /**
- * The connections to one API server by its present transport. A new transport, with another certificate for instance, gets a new
- * dispatcher. The old dispatcher ends with the last stream on it.
+ * The connections to one API server through its current transport. A changed transport (for example another certificate) gets a
+ * new dispatcher. The old dispatcher ends with its last stream.
  *
- * Never: shares a socket or a TLS session with another pool. undici keeps TLS sessions for each dispatcher. So a session with a client
- * certificate is resumed in its own pool only.
+ * Never: shares a socket or a TLS session with another pool. undici keeps TLS sessions for each dispatcher, so a session with a
+ * client certificate is resumed only in its own pool.
  */
 import type { Dispatcher } from 'undici';
 import { createDispatcher, type Transport } from './dispatcher.ts';

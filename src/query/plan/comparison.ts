@@ -55,12 +55,12 @@ function labelOf({ steps }: Path): string | null {
   return metadata.name === 'metadata' && labels.name === 'labels' ? key.key : null;
 }
 
-/** Matches what `of` does not match. */
+/** Matches the objects that `of` does not match. */
 export function negation(of: Filter): Filter {
   return { kind: 'not', of };
 }
 
-/** Matches what all filters match; without filters, everything. */
+/** Matches the objects that all filters match; without filters, all objects. */
 export function conjunction(of: readonly Filter[]): Filter {
   const [only] = of;
   if (only === undefined) return everything;

@@ -17,7 +17,7 @@ export interface FieldRequirement {
   readonly negated: boolean;
 }
 
-/** Far above real use; bounds what a caller can send. */
+/** Far above real use; bounds untrusted input. */
 const mostRequirements = 100;
 
 /** Parses a selector. An empty one has no requirements. @throws PortolanError BAD_USER_INPUT naming the malformed part. */

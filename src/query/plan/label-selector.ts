@@ -13,7 +13,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { LabelRequirement } from './filter.ts';
 
-/** Far above real use; bounds what a caller can send. */
+/** Far above real use; bounds untrusted input. */
 const mostRequirements = 100;
 
 const token = /\s*(?:(==|=|!=|!|,|\(|\)|>|<)|([^\s=!,()<>]+)|$)/y;

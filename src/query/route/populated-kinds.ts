@@ -9,7 +9,7 @@ import type { Filter } from '../plan/filter.ts';
 import { searchCandidates, searchesIn } from '../sql/search.ts';
 import type { View } from '../sql/view.ts';
 
-/** With fewer kinds, the extra statement does not pay. */
+/** With fewer kinds, the extra statement costs more than it saves. */
 const few = 4;
 
 /** The `keys` of kinds with objects. For a filter with searches, only kinds of the objects that the search index finds. */

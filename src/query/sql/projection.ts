@@ -39,7 +39,7 @@ function object(tree: ProjectionTree, path: string): Fragment {
   const members = Object.entries(tree).map(([name, below]) => {
     const here = `${path}.${JSON.stringify(name)}`;
     const whole = sql`b.body -> ${here}`;
-    // An empty subtree only asks whether the object is present.
+    // An empty subtree requests only the presence of the object.
     return below === true || Object.keys(below).length === 0
       ? sql`${name}, ${whole}`
       : sql`${name}, CASE json_type(b.body, ${here}) WHEN 'object' THEN ${object(below, here)} ELSE ${whole} END`;

@@ -1,8 +1,8 @@
 /**
  * Searches as SQL. The counterpart of searchText and searchRank (src/catalog/paths/search-text.ts).
  *
- * The index (src/store/rows/search-index.ts) only provides candidates, and it may lag. Whether an object has the terms is read
- * from its stored search text, or from its body where that text is out of date. So an answer does not depend on the state of the
+ * The index (src/store/rows/search-index.ts) only provides candidates, and it may lag. The condition checks the terms in the
+ * object's stored search text, or in its body where that text is out of date. So an answer does not depend on the state of the
  * index.
  *
  *   search "web1" -> candidates   search_index MATCH '"web" AND "eb1"', UNION the objects that are not indexed yet

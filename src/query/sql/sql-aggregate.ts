@@ -12,8 +12,8 @@
  * BY holds keys and values, and no bodies. A scan of columns alone is merged, so an index may provide the order.
  *
  * Sums are exact. 64-bit integers are added in two halves of 32 bits, which cannot overflow below 2^31 rows. The SQL function
- * exact_sum adds other numbers. Paths through lists use SQL functions of the store. distinct_keys lists the distinct keys of
- * an object. tally_at adds up the values of a group.
+ * exact_sum adds other numbers. Paths through lists use SQL functions of the store. The function distinct_keys lists
+ * the distinct keys of an object. The function tally_at adds up the values of a group.
  */
 
 import { pathOf } from '../../catalog/tree/path.ts';

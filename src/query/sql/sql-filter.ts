@@ -148,7 +148,7 @@ export function test(
     case 'contains':
       return sql`instr(${subject}, ${needle}) > 0`;
     case 'matches':
-      throw new Error('invariant broken: patterns are compiled apart');
+      throw new Error('invariant broken: patterns are compiled by `pattern`');
   }
 }
 

@@ -45,7 +45,7 @@ export interface KindList {
   readonly backward: boolean;
   readonly position: Position | null;
   readonly limit: number;
-  /** Does the scan tick often enough to count the rows that it looks at? */
+  /** Does the scan tick often enough to count the scanned rows? */
   readonly counted?: boolean;
 }
 

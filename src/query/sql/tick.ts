@@ -4,7 +4,7 @@
  *   tickAt('o.id', 256)   (((o.id * 40503 >> 16) & 255) <> 0 OR tick() = 0)
  *
  * The guard calls `tick()` at about one of `rows` rows, chosen by a hash of the object's id. The id modulo `rows` is not enough:
- * along an index, all ids may have the same remainder, for instance when every eighth Pod is in one namespace. Then no row ticks.
+ * along an index, all ids may have the same remainder, and then no row ticks. Example: every eighth Pod is in one namespace.
  */
 import { type Fragment, raw } from '../../store/types/sql.ts';
 

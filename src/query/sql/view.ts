@@ -5,7 +5,7 @@
  *
  * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's
  * scope does not compile. `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of
- * any kind: the answer changes only when one of them does.
+ * any kind. The answer changes only when one of these kinds changes.
  */
 import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';

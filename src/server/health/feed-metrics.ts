@@ -1,4 +1,4 @@
-/** The change feed in the metrics: what it holds for subscriptions, and what it has read for them. */
+/** Metrics of the change feed: the events it holds for subscriptions, and its reads for them. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ChangeFeed } from '../../live/change-feed.ts';
 
@@ -32,7 +32,7 @@ export class FeedMetrics {
     });
   }
 
-  /** Takes over what the feed counts. */
+  /** Copies the counts of the feed. */
   set({ held, reads }: Pick<ChangeFeed, 'held' | 'reads'>): void {
     this.#held.set(held);
     const counters = [

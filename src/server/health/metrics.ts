@@ -48,7 +48,7 @@ export interface MetricDescription {
   readonly help: string;
 }
 
-/** Makes the registry and everything in it. */
+/** Creates the registry and all metrics. */
 export function createMetrics(options: MetricsOptions): Metrics {
   return new MetricsRegistry(options);
 }

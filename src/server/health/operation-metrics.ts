@@ -1,7 +1,7 @@
 /** Metrics of GraphQL operations, over HTTP and WebSocket. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** `unknown`: the document could not be parsed, or the operation to run could not be chosen. */
+/** `unknown`: the document could not be parsed, or it does not determine the operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
 export class OperationMetrics {

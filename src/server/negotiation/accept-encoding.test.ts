@@ -21,7 +21,7 @@ test.each([
   ['identity;q=0.5, gzip;q=0.4', 'identity'],
   ['identity, gzip', 'gzip'],
   ['gzip;q=0.001', 'gzip'],
-  // Nothing is acceptable: the answer comes as it is.
+  // No coding is acceptable: the answer is not encoded.
   ['identity;q=0', 'identity'],
   ['*;q=0', 'identity'],
   ['br;q=2, gzip;q=high', 'identity'],

@@ -1,13 +1,13 @@
-/** Which content coding an answer has, by the request's `accept-encoding` (RFC 9110, 12.5.3). */
+/** Chooses the content coding of an answer by the request's `accept-encoding` (RFC 9110, 12.5.3). */
 
-/** Of several with the same weight, the first is preferred. */
+/** Codings with equal weights are preferred in this order. */
 const codings = ['br', 'gzip', 'identity'] as const;
 
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The coding with the greatest weight. Without a header the answer is not encoded. It is not encoded either if the client refuses every
- * coding, because an answer is better than none.
+ * The coding with the greatest weight. Without a header the answer is not encoded. If the client rejects every coding, it is not
+ * encoded either, because the server prefers to answer.
  */
 export function contentCoding(header: string | null): ContentCoding {
   if (header === null) return 'identity';
@@ -20,7 +20,7 @@ export function contentCoding(header: string | null): ContentCoding {
   return best.coding;
 }
 
-/** Of identity where the header does not name it: acceptable, behind all that is named. */
+/** The weight of identity when the header omits it: acceptable, but after all codings in the header. */
 const leastWeight = 0.0001;
 
 function weightsOf(header: string): ReadonlyMap<string, number> {
@@ -28,7 +28,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
   for (const element of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = element.split(';').map((part) => part.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    // An element that is malformed counts for nothing.
+    // A malformed element is ignored.
     if (name !== '' && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality)) {
       weights.set(name === 'x-gzip' ? 'gzip' : name, Number(quality));
     }

@@ -1,4 +1,4 @@
-/** Which media type an answer has, by the request's `accept`, as Yoga chooses it. */
+/** Chooses the media type of an answer by the request's `accept`, as Yoga does. */
 
 /**
  * The first accepted type that a JSON answer may have; null if there is none, or if the header names a charset. Weights are ignored, and so

@@ -30,7 +30,7 @@ import { codedError, codeOfThrown } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
 
-/** The context of a document, as Yoga (over HTTP) or websocket.ts makes it. */
+/** The context of a document, created by Yoga (over HTTP) or websocket.ts. */
 interface Enveloped {
   readonly request?: Request;
   /** Aborts when the WebSocket is lost. */
@@ -49,7 +49,7 @@ const codes: OutcomeCodes<unknown> = {
   ofThrown: codeOfThrown,
 };
 
-/** Must be the first plugin, so that it counts the documents that later plugins refuse. */
+/** Must be the first plugin, so that it counts the documents that later plugins reject. */
 export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
   const callerIn = ({ request, caller }: Enveloped): Caller =>

@@ -1,13 +1,13 @@
 /**
- * The one boundary where thrown values become GraphQL errors. A PortolanError keeps its message and code. Any other thrown value is a
- * defect: it is logged under a random number, and the caller sees only that number.
+ * Converts thrown values to GraphQL errors; no other module does. A PortolanError keeps its message and code. Any other thrown
+ * value is a defect: it is logged with a random number, and the caller receives only that number.
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 
-/** The error that the caller sees. It always has `extensions.code`. */
+/** The error for the caller. It always has `extensions.code`. */
 export function codedError(error: unknown, log: Logger): GraphQLError {
   const original = originalOf(error);
   const place =
@@ -25,7 +25,7 @@ export function codedError(error: unknown, log: Logger): GraphQLError {
   }
   if (error instanceof GraphQLError && (original === undefined || original instanceof GraphQLError)) {
     if (error.extensions['code'] !== undefined) return error;
-    // graphql-js refused it during execution, a variable for instance: the caller can correct it.
+    // graphql-js rejected it during execution, for example a variable. The caller can correct it.
     return new GraphQLError(error.message, { ...place, extensions: { ...error.extensions, code: 'BAD_USER_INPUT' } });
   }
   const number = randomUUID();
@@ -33,13 +33,13 @@ export function codedError(error: unknown, log: Logger): GraphQLError {
     { error: messageOf(original ?? error), stack: stackOf(original ?? error), number },
     'an operation failed unexpectedly',
   );
-  return new GraphQLError(`Portolan failed unexpectedly; its log says more under ${number}.`, {
+  return new GraphQLError(`Portolan failed unexpectedly; its log has the details under ${number}.`, {
     ...place,
     extensions: { code: 'INTERNAL_SERVER_ERROR', number },
   });
 }
 
-/** The code that {@link codedError} will give the error; logs nothing. */
+/** The code that {@link codedError} gives the error; logs nothing. */
 export function codeOfThrown(error: unknown): string {
   const original = originalOf(error);
   if (original instanceof PortolanError) return original.code;

@@ -29,7 +29,7 @@ interface Sent {
   readonly encoding?: string;
 }
 
-/** The answer as it comes: no encoding is undone. */
+/** The encoded answer; it is not decoded. */
 async function ask(yoga: Yoga, document: IntrospectionDocument, { method, accept, encoding }: Sent = {}) {
   const headers = {
     ...(accept === undefined ? {} : { accept }),
@@ -51,7 +51,7 @@ async function ask(yoga: Yoga, document: IntrospectionDocument, { method, accept
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** A thread that counts its questions, and holds them while `held` is set. */
+/** A thread that counts its requests, and delays them while `held` is set. */
 class CountedThread extends IntrospectionThread {
   asked = 0;
   held: Promise<void> | null = null;
@@ -98,7 +98,7 @@ test('the answers to the documents of clients are those of the executor, byte fo
       expect(answer.headers.get('content-length')).toBe(String(expected.bytes.length));
     }
   }
-  // The same form is one question, by POST and GET, with and without comments.
+  // POST and GET, with and without comments, are the same form, so the thread receives each form once.
   const forms = Object.values(wholeSchemaDocuments).map(({ query, operationName, variables }) =>
     JSON.stringify([print(parse(query)), operationName, variables]),
   );

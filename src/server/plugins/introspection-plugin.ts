@@ -1,5 +1,5 @@
 /**
- * Answers introspection of the whole schema beside the serve thread, encoded as the client accepts it.
+ * Answers introspection of the whole schema outside the serve thread, encoded as the client accepts it.
  *
  *   execution   of an operation of `__schema` alone, over HTTP, with a JSON answer: the introspection thread answers with bytes
  *   response    has these bytes as its body
@@ -21,7 +21,7 @@ interface Encoded {
   readonly coding: ContentCoding;
 }
 
-/** Stands before all plugins that replace the execution, so that they replace or wrap this one. */
+/** Must precede all plugins that replace the execution, so that they replace or wrap this one. */
 export function useIntrospection(answers: IntrospectionAnswers): Plugin<OperationContext> {
   const answered = new WeakMap<Request, Encoded>();
   return {

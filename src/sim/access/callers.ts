@@ -1,6 +1,9 @@
 /**
- * Who is calling, by bearer token. Without configured users there is one, who may do everything: anybody, or whoever has the one
- * token. With users, a request without a token is anonymous, as a real server has it by default, and RBAC decides.
+ * Authenticates callers by bearer token.
+ *
+ * Without configured users there is one administrator, who may do everything. With a configured token, only that token
+ * authenticates; otherwise every request does. With users, a request without a token is anonymous, as on a real server by
+ * default. RBAC then authorizes it.
  */
 import { statusErrors } from '../objects/status-error.ts';
 import type { Caller } from './rbac.ts';
@@ -22,7 +25,7 @@ export class Callers {
     this.#users = users;
   }
 
-  /** The caller behind an Authorization header; throws a 401 Status for one that is not known. */
+  /** The caller that an Authorization header names; throws a 401 Status for an unknown token. */
   identify(authorization: string | undefined): Caller {
     const token = authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length) : undefined;
     if (token === undefined && this.#users.length > 0) return anonymous;
@@ -32,7 +35,7 @@ export class Callers {
     return caller;
   }
 
-  /** Whose token this is. */
+  /** The caller with this token. */
   named(token: string): Caller | undefined {
     if (token === '') return undefined;
     if (this.#users.length === 0)

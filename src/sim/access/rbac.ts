@@ -1,17 +1,17 @@
 /**
- * Role-based access control over the Roles and bindings that are there: who may do what.
- * Source: the authorization documentation of Kubernetes, "Using RBAC Authorization". Never: keeps a decision.
+ * Role-based access control over the stored Roles, ClusterRoles and bindings.
+ * Source: the authorization documentation of Kubernetes, "Using RBAC Authorization". Never: caches a decision.
  */
 import { asArray, asObject, asString, type JsonObject } from '../objects/json.ts';
 import type { ObjectStore, Stored } from '../objects/object-store.ts';
 
-/** Who asks. */
+/** The user and groups of a request. */
 export interface Caller {
   readonly user: string;
   readonly groups: readonly string[];
 }
 
-/** What is asked for: a verb on a resource, or on a path that is none. */
+/** The action to authorize: a verb on a resource, or on a non-resource path. */
 export type Attributes =
   | {
       readonly verb: string;
@@ -20,12 +20,12 @@ export type Attributes =
       readonly resource: string;
       /** '' for the whole cluster. */
       readonly namespace: string;
-      /** '' for no object in particular. */
+      /** '' when no single object is named. */
       readonly name: string;
     }
   | { readonly verb: string; readonly path: string };
 
-/** What every caller may read who has a token, as the bootstrap role system:discovery says. */
+/** Rules for every authenticated caller, as in the bootstrap role system:discovery. */
 const discovery: JsonObject = {
   verbs: ['get'],
   nonResourceURLs: [
@@ -42,7 +42,7 @@ const discovery: JsonObject = {
     '/version/',
   ],
 };
-/** What every caller may ask about itself, as system:basic-user says. */
+/** Rules for every authenticated caller about itself, as in system:basic-user. */
 const basic: readonly JsonObject[] = [
   {
     verbs: ['create'],
@@ -51,7 +51,7 @@ const basic: readonly JsonObject[] = [
   },
   { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
 ];
-/** What anybody at all may read, as system:public-info-viewer says. */
+/** Rules for every caller, also anonymous ones, as in system:public-info-viewer. */
 const publicInfo: JsonObject = {
   verbs: ['get'],
   nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'],
@@ -68,13 +68,13 @@ export class Rbac {
     this.#store = store;
   }
 
-  /** Whether the caller may do this. */
+  /** Whether the caller may perform this action. */
   allows(caller: Caller, attributes: Attributes): boolean {
     const namespace = 'path' in attributes ? '' : attributes.namespace;
     return this.rulesOf(caller, namespace).some((rule) => covers(rule, attributes));
   }
 
-  /** The rules that hold for the caller in the whole cluster and, when it is given, in this namespace. */
+  /** The rules of the caller: the cluster-wide ones and, when a namespace is given, those of the namespace. */
   rulesOf(caller: Caller, namespace: string): readonly JsonObject[] {
     if (caller.groups.includes('system:masters')) return everything;
     const rules = [publicInfo, ...(caller.groups.includes('system:authenticated') ? [discovery, ...basic] : [])];

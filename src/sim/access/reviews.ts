@@ -1,11 +1,11 @@
-/** Reviews: questions that are posted and answered at once, never stored: whose token is this, and who may do what. */
+/** Review kinds, such as TokenReview and SubjectAccessReview. They are answered at once and never stored. */
 import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
 import { type StatusCause, statusErrors } from '../objects/status-error.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 import type { Callers } from './callers.ts';
 import type { Attributes, Caller, Rbac } from './rbac.ts';
 
-/** The review with its answer in `status`; throws a 422 Status for one that asks nothing. */
+/** The review with its answer in `status`; throws a 422 Status when the spec lacks the attributes or the subject. */
 export function answerReview(
   resource: ServedResource,
   review: JsonObject,

@@ -1,11 +1,14 @@
 /**
- * Garbage collection by owner references, and the emptying of namespaces.
+ * Garbage collection by owner references, and the deletion of the objects in a namespace.
  *
- * Owns: an index from the uid of an owner to its dependents, kept by listening to every event. Life: an owner goes ->
- * each dependent whose other owners are gone too is deleted; an owner is being deleted in the foreground -> blocking
- * dependents are deleted first, then its finalizer is taken off; an owner is orphaned -> references to it are taken out
- * of the dependents, then the finalizer. A namespace that is being deleted is emptied, and removed once nothing is left.
- * Work is done in a microtask after the event, so that whoever caused it has its answer first.
+ * Owns: an index from the uid of an owner to its dependents, updated by every store event.
+ *
+ * - Owner deleted -> each dependent without another existing owner is deleted; the others lose the reference.
+ * - Owner deleted in the foreground -> its dependents are deleted. Its finalizer is removed once no blocking dependent is left.
+ * - Owner orphans its dependents -> their references to it are removed, then its finalizer.
+ * - Namespace deleted -> its objects are deleted, and it is removed once no object is left.
+ *
+ * The work runs in a microtask after the event, so the write that caused it returns first.
  */
 import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored, StoreEvent } from '../objects/object-store.ts';
@@ -19,7 +22,7 @@ export class GarbageCollector {
   readonly #api: ObjectApi;
   readonly #registry: ResourceRegistry;
   readonly #dependents = new Map<string, Map<string, Stored>>();
-  /** Every object there is, by uid. */
+  /** All existing objects, by uid. */
   readonly #uids = new Map<string, Stored>();
   readonly #work: Work[] = [];
   readonly #unsubscribe: () => void;
@@ -91,7 +94,7 @@ export class GarbageCollector {
     this.#api.delete(resource, current.namespace, current.name, propagationPolicy ? { propagationPolicy } : {});
   }
 
-  /** Deletes what the owner leaves behind. */
+  /** Deletes the dependents of a deleted owner. */
   #collect(ownerUid: string): void {
     const dependents = [...(this.#dependents.get(ownerUid)?.values() ?? [])];
     this.#dependents.delete(ownerUid);
@@ -140,7 +143,7 @@ export class GarbageCollector {
     this.#finishForeground(owner.uid, owner);
   }
 
-  /** Takes the finalizer off an owner whose blocking dependents are gone. */
+  /** Removes the finalizer from an owner once no blocking dependents are left. */
   #finishForeground(uid: string, known?: Stored): void {
     const blocking = [...(this.#dependents.get(uid)?.values() ?? [])].filter((stored) => blocks(stored, uid));
     if (blocking.length > 0) return;

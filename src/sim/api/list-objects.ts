@@ -1,9 +1,9 @@
 /**
- * LIST: which version of the collection is shown, and pages of it.
+ * LIST: selects the revision of a collection and cuts it into pages.
  *
- * A page without a token is taken at the newest revision ("" or NotOlderThan) or at an exact one; its continue token
- * carries that revision and the last key, and every further page is cut from the same revision, reconstructed from
- * history. Once history no longer reaches back, the answer is 410 Expired. Source: the API concepts of Kubernetes, KEP-2340.
+ * A request without a continue token reads the newest revision (resourceVersion "" or NotOlderThan) or an exact one. The continue
+ * token carries that revision and the last key. Every further page is read from the same revision, reconstructed from history.
+ * When the history no longer reaches back to it, the answer is 410 Expired. Source: the API concepts of Kubernetes, KEP-2340.
  */
 import type { Clock } from '../../base/clock.ts';
 import { asObject, isObject, type JsonObject } from '../objects/json.ts';
@@ -22,7 +22,7 @@ export interface ListQuery {
   readonly continue: string;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
-  /** Whether the parameter of streaming lists is given, which only a watch may have. */
+  /** Whether `sendInitialEvents` is given. Only a watch may have it. */
   readonly sendInitialEvents: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ListPage {
 }
 
 interface Token {
-  /** -1 for the newest: of a token that an expired one was answered with. */
+  /** -1 means the newest revision: the token in the answer to an expired token. */
   readonly rv: number;
   readonly start: string;
 }
@@ -49,7 +49,7 @@ export function isSelected(
   return !fields || fields(stored.object);
 }
 
-/** Waits up to three seconds for a revision the store has not reached; then 504, as the watch cache does. */
+/** Waits up to three seconds until the store reaches a revision; then throws 504, as the watch cache does. */
 export async function awaitRevision(store: ObjectStore, clock: Clock, wanted: number): Promise<void> {
   for (let waited = 0; store.revision < wanted; waited += 100) {
     if (waited >= 3000) throw statusErrors.tooLargeResourceVersion(wanted, store.revision);
@@ -61,7 +61,7 @@ function forbidden(field: string, message: string): StatusCause {
   return { reason: 'FieldValueForbidden', message: `Forbidden: ${message}`, field };
 }
 
-/** The causes to refuse resourceVersionMatch; empty where it is right. */
+/** The causes for which resourceVersionMatch is rejected; empty when it is valid. */
 function matchCauses({ resourceVersion, resourceVersionMatch: match, continue: token }: ListQuery): StatusCause[] {
   const field = 'resourceVersionMatch';
   if (match === '') return [];
@@ -77,7 +77,7 @@ function matchCauses({ resourceVersion, resourceVersionMatch: match, continue: t
   return [];
 }
 
-/** A refusal of a version that is no number: a 500 for a get and a watch, as real servers have it. */
+/** Throws for a resourceVersion that is not a number: a 500 for a get and a watch, as on real servers. */
 export function checkResourceVersion(text: string): void {
   const problem = versionProblem(text);
   if (problem !== undefined) throw new StatusError(500, '', problem);
@@ -109,12 +109,12 @@ function readToken(text: string): Token {
       return { rv: token.rv, start: token.start };
     }
   } catch {
-    // Not ours: answered below.
+    // Not a token of this server: rejected below.
   }
   throw statusErrors.badRequest('continue key is not valid: the token was not made by this server');
 }
 
-/** Keeps the collections that are being paged, so that a page does not cost a reconstruction. */
+/** Caches the collections that clients are paging through, so that not every page reconstructs one. */
 export class Lister {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
@@ -125,19 +125,19 @@ export class Lister {
     this.#clock = clock;
   }
 
-  /** Forgets the collections being paged, as compaction does. */
+  /** Drops the cached collections, as compaction does. */
   compact(): void {
     this.#snapshots.clear();
   }
 
-  /** Waits until the store has reached a version that a client names; a 504 Status when it does not come. */
+  /** Waits until the store reaches the given version; throws a 504 Status after the timeout. */
   async reached(resourceVersion: string): Promise<void> {
     checkResourceVersion(resourceVersion);
     if (Number(resourceVersion) > this.#store.revision)
       await awaitRevision(this.#store, this.#clock, Number(resourceVersion));
   }
 
-  /** One page; throws 400, 410, 422 or 504 Statuses as the server does. */
+  /** One page; throws 400, 410, 422 or 504 Statuses as a real server does. */
   async list(resource: ServedResource, query: ListQuery): Promise<ListPage> {
     const wanted = checkOptions(query);
     const store = this.#store;
@@ -215,7 +215,10 @@ function cut(all: readonly Stored[], query: ListQuery, limit: number, start: str
   return { items, revision, continue: '', remaining: undefined };
 }
 
-/** Behind a key there is a token to go on with, at the cost of one moment for all pages. */
+/**
+ * A 410. For a continue token (`start` is not empty) it carries a new token, which continues at the newest revision. The pages
+ * then no longer show one consistent revision.
+ */
 function expired(start: string): StatusError {
   if (start === '') return statusErrors.expired('The provided resource version is too old.');
   const message =

@@ -1,13 +1,16 @@
 /**
- * The verbs of the API server over the store: what every write does to metadata, status, defaults and finalizers.
- * Used by the HTTP side, by the helpers for tests, and by the controllers alike.
+ * The verbs of the API server over the store: the effect of every write on metadata, status, defaults and finalizers. Used by the
+ * HTTP handlers, the test helpers and the controllers.
  *
- * Owns: the rules of create, update, patch and delete. Never: speaks HTTP, changes an object in place, or writes an
- * object that would be equal to the one that is there (such a write answers the old version, as the real server does).
+ * Owns: the rules of create, update, patch and delete. Never: speaks HTTP, changes an object in place, or stores a new version
+ * that equals the current one. An update without a change returns the current version, as on a real server.
  *
- * Life of an update: current version -> the new content, with system fields restored and status or the rest put back ->
- * prune, default, validate -> equal? answer the old -> generation, managedFields -> write; or, when it was the last
- * finalizer of an object that is being deleted, remove.
+ * Life of an update:
+ * - The new content gets the system fields of the current version, and its status (or, for /status, the rest).
+ * - Prune, default, validate. If the result equals the current version, return that version.
+ * - Set generation and managedFields, then write.
+ *
+ * When an update removes the last finalizer of an object that is being deleted, the object is removed instead.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import { defaultBuiltin } from '../builtin/builtin-defaults.ts';
@@ -29,13 +32,13 @@ import { validateValue } from '../schema/validate.ts';
 import { checkFinalizers, checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
 
 export interface WriteOptions {
-  /** Who writes, for managedFields. */
+  /** The manager recorded in managedFields. */
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly subresource?: '' | 'status';
-  /** Hears the paths of the fields that the schema does not know, before they are dropped; may throw a refusal. */
+  /** Called with the paths of unknown fields before they are dropped; may throw to reject the write. */
   readonly onUnknownFields?: (paths: readonly string[]) => void;
-  /** For the server's own parts: status may be written with the rest, nothing is validated or pruned. */
+  /** For internal writers: status may be written with the rest, and nothing is validated or pruned. */
   readonly trusted?: boolean;
 }
 
@@ -50,7 +53,7 @@ export interface DeleteRequest {
 
 export interface DeleteResult {
   readonly stored: Stored;
-  /** False when finalizers or a grace period keep the object for now. */
+  /** False while finalizers or a grace period keep the object. */
   readonly gone: boolean;
 }
 
@@ -58,7 +61,7 @@ export interface ObjectApiOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether pods on a node end gracefully: only where something plays the kubelet and finishes them. */
+  /** Whether pods on a node are deleted gracefully. Needs a simulated kubelet that then ends them. */
   readonly gracefulPods: boolean;
 }
 
@@ -85,7 +88,7 @@ export class ObjectApi {
     return stored;
   }
 
-  /** Creates an object; throws the Status of a refusal. `body` may lack apiVersion and kind. */
+  /** Creates an object; throws a Status when it is rejected. `body` may lack apiVersion and kind. */
   create(resource: ServedResource, namespace: string, body: JsonObject, options: WriteOptions = {}): Stored {
     const given = checkIdentity(resource, namespace, '', body);
     const metadata = { ...metadataOf(given) };
@@ -121,7 +124,7 @@ export class ObjectApi {
     return this.#write(resource, object, options);
   }
 
-  /** A name that nobody has; gives up after eight tries, as the server does, and lets the create fail. */
+  /** A free name. After eight tries it returns a used one, as the server does, and the create fails. */
   #freshName(resource: ServedResource, namespace: string, prefix: string): string {
     let name = prefix + randomSuffix(this.random);
     for (let tries = 1; tries < 8 && this.store.get(resource.storage, namespace, name); tries++) {
@@ -199,8 +202,8 @@ export class ObjectApi {
     if (extra !== '') kept.push(extra);
     if (resource.kind === 'CustomResourceDefinition' && !kept.includes(crdFinalizer)) kept.push(crdFinalizer);
     const grace = this.#gracePeriod(resource, current.object, request);
-    const waits = kept.length > 0 || grace > 0 || asArray(at(current.object, 'spec', 'finalizers')).length > 0;
-    if (!waits || (kept.length === 0 && grace === 0 && resource.storage !== 'namespaces')) {
+    const held = kept.length > 0 || grace > 0 || asArray(at(current.object, 'spec', 'finalizers')).length > 0;
+    if (!held || (kept.length === 0 && grace === 0 && resource.storage !== 'namespaces')) {
       if (request.dryRun) return { stored: current, gone: true };
       return { stored: this.#remove(resource, current, current.object), gone: true };
     }
@@ -219,7 +222,7 @@ export class ObjectApi {
     return { stored: this.#write(resource, object, {}), gone: false };
   }
 
-  /** Takes one finalizer off; the object goes with the last one, once it is being deleted. */
+  /** Removes one finalizer. When it was the last one of an object that is being deleted, the object is removed. */
   removeFinalizer(resource: ServedResource, stored: Stored, finalizer: string): void {
     const current = this.store.get(stored.storage, stored.namespace, stored.name);
     if (!current) return;
@@ -319,7 +322,7 @@ export class ObjectApi {
         return { stored: current, gone: false };
       next = { ...next, metadata: { ...metadataOf(next), managedFields } };
     } else if (before.managedFields !== undefined && (!options.trusted || options.fieldManager !== undefined)) {
-      // An object without managed fields has none until it is applied.
+      // An object without managedFields gets none until its first apply.
       next = this.#manage(resource, next, changedFields(next, old, resource.schema), 'Update', options);
     }
     const meta = metadataOf(next);
@@ -412,7 +415,7 @@ export class ObjectApi {
     return request.gracePeriodSeconds ?? Number(at(object, 'spec', 'terminationGracePeriodSeconds') ?? 30);
   }
 
-  /** A version that is shown and never stored, for dry runs. */
+  /** A version for a dry run: returned to the client and never stored. */
   #draft(resource: ServedResource, object: JsonObject): Stored {
     const metadata = metadataOf(object);
     const uid = asString(metadata.uid);
@@ -453,7 +456,7 @@ export class ObjectApi {
   }
 }
 
-/** A 500 for fields of an applied configuration that the schema does not know. */
+/** Throws a 500 when an applied configuration has fields that the schema lacks. */
 function checkDeclared(resource: ServedResource, name: string, applied: JsonObject): void {
   const types = resource.schema;
   const unknown = prunedPaths(applied, pruneUnknown(applied, types.root, types), '');
@@ -464,7 +467,7 @@ function checkDeclared(resource: ServedResource, name: string, applied: JsonObje
   throw new StatusError(500, '', `failed to create typed patch object ${about}: ${listed}`);
 }
 
-/** Causes the simulator does not raise: fields a built-in kind fills in elsewhere. */
+/** Required fields in the status of a built-in kind are not checked: controllers fill them in. */
 function isBlind(cause: StatusCause, resource: ServedResource): boolean {
   return !resource.custom && cause.reason === 'FieldValueRequired' && (cause.field ?? '').startsWith('status');
 }
@@ -474,7 +477,7 @@ function sameManagers(a: unknown, b: unknown): boolean {
   return equalJson(strip(a), strip(b));
 }
 
-/** The object with these fields; a field that is undefined is taken out. */
+/** The object with these fields; a field that is undefined is removed. */
 function withFields(object: JsonObject, fields: JsonObject): JsonObject {
   const out = { ...object, ...fields };
   for (const [key, value] of Object.entries(fields)) if (value === undefined) delete out[key];

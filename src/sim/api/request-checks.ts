@@ -1,10 +1,10 @@
-/** What is checked before a write is looked at: does it name what the path names, and is the ground there. */
+/** Checks before a write: the identity in the body, the namespace, the preconditions and the finalizers. */
 import { asArray, asString, at, type JsonObject } from '../objects/json.ts';
 import type { ObjectStore, Stored } from '../objects/object-store.ts';
 import { type StatusCause, statusErrors } from '../objects/status-error.ts';
 import { apiVersionOf, metadataOf, type ServedResource } from '../resources/served-resource.ts';
 
-/** The object with its identity spelled out and in canonical order; a 400 where it contradicts the path. */
+/** The object with its full identity and in canonical key order; throws a 400 when it contradicts the path. */
 export function checkIdentity(resource: ServedResource, namespace: string, name: string, body: JsonObject): JsonObject {
   const apiVersion = asString(body.apiVersion);
   const kind = asString(body.kind);
@@ -33,7 +33,7 @@ export function checkIdentity(resource: ServedResource, namespace: string, name:
   return { ...head, metadata: name === '' ? metadata : { ...metadata, name }, ...rest };
 }
 
-/** A 404 for a namespace that is not there, a 403 for one that is being deleted. */
+/** Throws a 404 when the namespace does not exist, a 403 while it is being deleted. */
 export function checkNamespace(store: ObjectStore, resource: ServedResource, namespace: string, name: string): void {
   const found = store.get('namespaces', '', namespace);
   if (!found) throw statusErrors.notFound({ group: '', plural: 'namespaces' }, namespace);
@@ -51,7 +51,7 @@ export function checkNamespace(store: ObjectStore, resource: ServedResource, nam
   );
 }
 
-/** A 409 where the object is not the one, or not the version, that the caller means. */
+/** Throws a 409 when the current object differs from the uid or the version in the preconditions. */
 export function checkPreconditions(
   resource: ServedResource,
   current: Stored,
@@ -73,7 +73,7 @@ export function checkPreconditions(
   }
 }
 
-/** A 422 where a finalizer is added to an object that is being deleted. */
+/** Throws a 422 when the update adds a finalizer to an object that is being deleted. */
 export function checkFinalizers(resource: ServedResource, next: JsonObject, old: JsonObject): void {
   const before = metadataOf(old);
   if (before.deletionTimestamp === undefined) return;

@@ -1,4 +1,4 @@
-/** The /scale subresource: one shape over everything that has replicas. */
+/** The /scale subresource: one shape for every kind with replicas. */
 import { asObject, at, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { statusErrors } from '../objects/status-error.ts';
@@ -26,7 +26,7 @@ export function readScale(resource: ServedResource, stored: Stored): JsonObject 
   };
 }
 
-/** Sets the wanted number of replicas; the rest of a Scale is not writable. */
+/** Sets `spec.replicas`; the rest of a Scale is not writable. */
 export function writeScale(
   api: ObjectApi,
   resource: ServedResource,

@@ -1,5 +1,5 @@
 /**
- * Defaults that the server fills into built-in kinds when they are created or changed: the ones clients see most.
+ * The most visible of the defaults that the server sets in built-in kinds on create and update.
  * Pure: a changed object is a new one.
  */
 import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
@@ -44,7 +44,7 @@ function podSpec(value: unknown): JsonObject {
   return spec;
 }
 
-/** What admission adds to a pod when it is created: tolerations of nodes in trouble, priority, account. */
+/** Fields that admission adds to a new pod: tolerations for node conditions, priority, service links, preemption policy. */
 function admittedPod(spec: JsonObject): JsonObject {
   const tolerations = [...asArray(spec.tolerations)];
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {

@@ -7,7 +7,7 @@ import type { BuiltinKind } from '../schema/notation.ts';
 import { eventsV1ToCore, eventsV1View } from './event-conversion.ts';
 
 const plain: View = { convert: (object) => object, text: JSON.stringify };
-/** Objects that are put together for each request have a name and nothing else in their metadata. */
+/** For objects that are computed for each request: their metadata has only a name. */
 const computedView: View = {
   convert: (object) => ({ ...object, metadata: { name: at(object, 'metadata', 'name') } }),
   text: JSON.stringify,
@@ -28,7 +28,7 @@ const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVer
 const eventFields = (object: string): [string, string[]][] =>
   involved.map((field) => [`${object}.${field}`, ['involvedObject', field]]);
 
-/** Field selectors by kind and, for Event, by group; paths are those of the stored form. */
+/** Field selectors by kind and, for Event, by group; paths are in the stored form. */
 const selectable: Readonly<Record<string, [string, string[]][]>> = {
   Pod: [
     ['spec.nodeName', ['spec', 'nodeName']],

@@ -1,5 +1,5 @@
 /**
- * What built-in kinds demand beyond their schema, as causes of a 422: the rules that clients run into first.
+ * The most common validation rules of built-in kinds beyond their schema, as causes of a 422.
  * Source: the validation of Kubernetes, apimachinery's ValidateObjectMeta and the validation of each kind. Pure.
  */
 import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
@@ -14,7 +14,7 @@ const cause = (reason: string, field: string, message: string): StatusCause => (
 const invalid = (field: string, value: unknown, message: string): StatusCause =>
   cause('FieldValueInvalid', field, `Invalid value: ${JSON.stringify(value)}: ${message}`);
 
-/** What is wrong with the metadata of any object. */
+/** The causes for which the metadata of an object is rejected. */
 export function metadataCauses(metadata: JsonObject): StatusCause[] {
   const causes: StatusCause[] = [];
   for (const [key, value] of Object.entries(asObject(metadata.labels))) {
@@ -51,7 +51,7 @@ function podCauses(spec: unknown, field: string): StatusCause[] {
   );
 }
 
-/** What is wrong with an object of a built-in kind. */
+/** The causes for which an object of a built-in kind is rejected. */
 export function builtinCauses(kind: string, object: JsonObject): StatusCause[] {
   if (kind === 'Pod') return podCauses(object.spec, 'spec');
   if (kind === 'ConfigMap' || kind === 'Secret') {

@@ -1,2 +1,2 @@
-/** What keeps a definition that is being deleted until its objects are gone. */
+/** The finalizer that keeps a definition until its objects are deleted. */
 export const crdFinalizer = 'customresourcecleanup.apiextensions.k8s.io';

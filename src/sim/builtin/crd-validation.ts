@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition must fulfil before it is accepted: names, versions, and a structural schema. */
+/** Validation of a CustomResourceDefinition: names, versions, and a structural schema. */
 import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import type { StatusCause } from '../objects/status-error.ts';
 
@@ -51,7 +51,7 @@ export function crdCauses(crd: JsonObject): StatusCause[] {
     if (seen.has(own)) causes.push(invalid('spec.versions', own, 'must contain unique version names'));
     seen.add(own);
     const schema = asObject(version.schema).openAPIV3Schema;
-    // A schema that all versions share is spoken of once, under the name of the old common one.
+    // A schema that all versions share is reported once, under its old path `spec.validation`.
     if (isObject(schema) && shared && i > 0) return;
     const place = shared ? 'spec.validation' : `${field}.schema`;
     if (isObject(schema)) causes.push(...structuralCauses(schema, `${place}.openAPIV3Schema`, true));
@@ -60,7 +60,7 @@ export function crdCauses(crd: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** What keeps a schema from being structural: nodes without a type, and constructs that do not say where fields are. */
+/** The causes for which a schema is not structural: nodes without a type, and constructs that hide where fields are. */
 function structuralCauses(schema: JsonObject, field: string, root: boolean): StatusCause[] {
   const causes: StatusCause[] = [];
   const type = asString(schema.type);

@@ -1,4 +1,4 @@
-/** Event in its two forms: core/v1, in which it is stored, and events.k8s.io/v1. Only names of fields differ. */
+/** Event in its two forms: core/v1 (the stored form) and events.k8s.io/v1. Only field names differ. */
 import { asObject, type JsonObject } from '../objects/json.ts';
 import type { View } from '../objects/object-store.ts';
 
@@ -22,7 +22,7 @@ function rename(object: JsonObject, map: ReadonlyMap<string, string>, apiVersion
   return out;
 }
 
-/** A core/v1 Event as events.k8s.io/v1 shows it. */
+/** Shows a stored core/v1 Event as events.k8s.io/v1. */
 export const eventsV1View: View = {
   convert: (object) => rename(object, toEvents, 'events.k8s.io/v1'),
   text: JSON.stringify,

@@ -1,4 +1,4 @@
-/** The version of Kubernetes whose API the simulated cluster serves, as /version says it. */
+/** The Kubernetes version of the simulated cluster, as served at /version. */
 export const versionInfo = {
   major: '1',
   minor: '37',
@@ -15,5 +15,5 @@ export const versionInfo = {
   platform: 'linux/amd64',
 };
 
-/** The version as OpenAPI documents give it: without a patch. */
+/** The version in OpenAPI documents, without the patch number. */
 export const openApiVersion = `${versionInfo.major}.${versionInfo.minor}`;

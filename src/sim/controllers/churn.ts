@@ -1,8 +1,8 @@
 /**
- * What keeps the demo world moving: every second a few things happen that happen in real clusters. Containers restart,
- * pods are evicted, Deployments are scaled and rolled, Foos and CloudManagers change their minds, nodes renew Leases.
+ * Changes the demo world all the time: every second a few events of real clusters happen. Containers restart, pods are evicted,
+ * Deployments are scaled and rolled out. Foos and CloudManagers change their specs. Nodes renew Leases.
  *
- * Everything is decided by the dice of the World, so a fixed seed gives the same story; the pace comes from the clock.
+ * The random numbers of the World decide everything, so a fixed seed gives the same sequence. The clock sets the pace.
  */
 
 import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
@@ -67,7 +67,7 @@ export class Churn implements Step {
     return undefined;
   }
 
-  /** A container of a running pod dies and comes back. */
+  /** A container of a running pod terminates and restarts. */
   #restart(): void {
     const world = this.#world;
     const pod = this.#runningPod();
@@ -97,7 +97,7 @@ export class Churn implements Step {
     world.emit(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', 'kubelet');
   }
 
-  /** A pod that was in trouble gets well, or one that was well stops being ready. */
+  /** A pod in trouble recovers, or a healthy one becomes not ready. */
   #recover(): void {
     const world = this.#world;
     const pod = this.#runningPod();
@@ -144,7 +144,7 @@ export class Churn implements Step {
     world.patchSpec(deployment, { replicas: next }, 'horizontal-pod-autoscaler');
   }
 
-  /** A new version is rolled out. */
+  /** Rolls out a new version. */
   #roll(): void {
     const world = this.#world;
     const deployment = this.#freeDeployment();

@@ -1,10 +1,9 @@
 /**
- * Runs the controllers: a queue of objects to look at, worked off in small turns of the injected clock.
+ * Runs the controllers: queues of object keys, processed in short turns of the injected clock.
  *
- * Life of a key: an event of the store, or a requeue -> the queue of its controller (once, however often it is asked
- * for) -> `reconcile` with the object as it is then, or with undefined when it is gone. A controller that throws is
- * logged and asked again at the next event. Never: runs two reconciles at once, or works longer than a few hundred
- * keys in one turn.
+ * Life of a key: a store event -> the queue of its controller, once for any number of events -> `reconcile` with the current
+ * object. A deleted object is not reconciled. When a controller throws, the error is logged; the key waits for the next event.
+ * Never: runs two reconciles at once, or more than 400 keys of a controller in one turn.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -15,13 +14,13 @@ export interface Controller {
   readonly name: string;
   /** The storage whose objects it reconciles. */
   readonly storage: string;
-  /** Other storages, and which object of its own an event there is about (`namespace/name`). */
+  /** Other storages. Each function maps an event there to the `namespace/name` of an own object. */
   readonly watches?: Readonly<Record<string, (event: StoreEvent) => string | undefined>>;
-  /** Brings the world one step nearer to what the object asks for. */
+  /** Moves the cluster one step towards the spec of the object. */
   reconcile(stored: Stored): void;
 }
 
-/** Something that happens as time passes, such as a pod that has been starting long enough. */
+/** Work that depends on time, such as a pod that has been starting for long enough. */
 export interface Step {
   /** Called in every turn. */
   step(): void;
@@ -44,7 +43,7 @@ export class ControllerLoop {
     this.#log = log;
   }
 
-  /** Adds a controller; from here on it hears events. */
+  /** Adds a controller and subscribes it to events. */
   add(controller: Controller): void {
     const keys = new Set<string>();
     this.#queues.push({ controller, keys });
@@ -64,7 +63,7 @@ export class ControllerLoop {
     this.#steps.push(step);
   }
 
-  /** Starts turning. */
+  /** Starts the turns. */
   start(): void {
     this.#running ??= this.#run();
   }
@@ -75,7 +74,7 @@ export class ControllerLoop {
     await this.#running;
   }
 
-  /** One turn: due steps, then what is queued. Returns how many keys were worked off. */
+  /** One turn: all steps, then the queued keys. Returns the number of processed keys. */
   turn(): number {
     for (const step of this.#steps) this.#guard('step', () => step.step());
     let done = 0;

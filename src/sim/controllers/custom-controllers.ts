@@ -14,7 +14,7 @@ export const cloudManagers = 'cloudmanagers.cloud.portolan.example';
 export const plugins = `plugins.${platformGroup}`;
 export const projects = `projects.${platformGroup}`;
 
-/** A condition that keeps its transition time while its status stays. */
+/** A condition. It keeps its transition time while its status is unchanged. */
 export function conditionOf(
   world: World,
   stored: Stored,
@@ -37,7 +37,7 @@ export function conditionOf(
   };
 }
 
-/** The Deployment a Foo asks for. */
+/** The Deployment that a Foo declares. */
 export function fooDeployment(world: World, foo: Stored): JsonObject {
   const name = asString(at(foo.object, 'spec', 'deploymentName'));
   const selector = { app: 'nginx', controller: foo.name };
@@ -82,7 +82,7 @@ export function fooController(world: World): Controller {
   };
 }
 
-/** The parts of a CloudManager: two Deployments and a StatefulSet, by role. */
+/** The parts of a CloudManager by role: two Deployments and a StatefulSet. */
 export function cloudManagerParts(
   world: World,
   manager: Stored,
@@ -167,7 +167,7 @@ export function cloudManagerController(world: World): Controller {
   };
 }
 
-/** The status of a CloudManager as its parts are now. */
+/** The status of a CloudManager, computed from its parts. */
 export function cloudManagerStatus(world: World, manager: Stored, parts: readonly Stored[]): JsonObject {
   const components = parts.map((part) => ({
     name: part.name,
@@ -201,7 +201,7 @@ export function cloudManagerStatus(world: World, manager: Stored, parts: readonl
   };
 }
 
-/** Moves a new or changed Plugin to Ready, and counts plugins in its Project. */
+/** Sets a new or changed Plugin to Ready, and counts the plugins in its Project. */
 export function pluginController(world: World): Controller {
   const by = 'platform-operator';
   return {

@@ -1,7 +1,6 @@
 /**
- * The scheduler and all kubelets in one: places pods on nodes, starts them after a moment, ends the ones that are being
- * deleted. Only pods that change after the loop has started are looked at, so that the demo world's troubled pods stay
- * as they were made until something touches them.
+ * The scheduler and all kubelets in one. Places pods on nodes, starts them after a delay, and ends those being deleted. It reacts
+ * only to pods that change after its start. The troubled pods of the demo world therefore stay troubled until changed.
  */
 import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored, StoreEvent } from '../objects/object-store.ts';
@@ -109,7 +108,7 @@ export class Kubelets implements Step {
   }
 }
 
-/** What podStatusOf needs for a pod on a node now; keeps the addresses the pod has. */
+/** The input of podStatusOf for a pod on a node now; keeps the address that the pod already has. */
 export function statusInput(
   world: World,
   pod: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Pods as a kubelet would report them: specs from a template and a node, statuses for every state a pod can be in.
- * Pure but for the dice of the World; nothing here writes.
+ * Pods as a kubelet reports them: specs from a template and a node, statuses for every state of a pod.
+ * Pure except for the random numbers of the World; writes nothing.
  */
 import { createHash } from 'node:crypto';
 import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
@@ -20,7 +20,7 @@ export type PodState =
 
 const safe = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Ten letters that depend on the value alone, as pod-template-hash. */
+/** Ten letters that depend only on the value, as in pod-template-hash. */
 export function templateHash(template: unknown): string {
   const digest = createHash('sha256').update(JSON.stringify(template)).digest();
   return Array.from(digest.subarray(0, 10), (byte) => safe[byte % safe.length]).join('');

@@ -1,6 +1,6 @@
 /**
- * Deployment, ReplicaSet and StatefulSet controllers, as small as they can be and still do what people watch for:
- * rolling updates, scaling, replacement of lost pods, honest statuses.
+ * Minimal Deployment, ReplicaSet and StatefulSet controllers. They do rolling updates, scale, replace lost pods, and keep the
+ * statuses accurate.
  */
 
 import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
@@ -15,7 +15,7 @@ export const replicaSets = 'replicasets.apps';
 export const deployments = 'deployments.apps';
 export const statefulSets = 'statefulsets.apps';
 
-/** The key of the owner of a kind, for events of its dependents. */
+/** Maps an event of a dependent to the key of its owner of this kind. */
 export function ownerKey(kind: string): (event: StoreEvent) => string | undefined {
   return ({ stored }) => {
     const owner = controllerOf(stored);
@@ -28,7 +28,7 @@ export function dependentsOf(world: World, owner: Stored, storage: string): Stor
   return world.list(storage, owner.namespace).filter((stored) => controllerOf(stored)?.uid === owner.uid);
 }
 
-/** Whether a pod still counts: not being deleted, not ended. */
+/** Whether a pod counts as a replica: neither being deleted nor ended. */
 export function isActive(pod: Stored): boolean {
   const phase = at(pod.object, 'status', 'phase');
   return !isDeleting(pod) && phase !== 'Failed' && phase !== 'Succeeded';
@@ -142,7 +142,7 @@ export function deploymentController(world: World): Controller {
   };
 }
 
-/** One step of a rolling update: never more than a quarter above or below what is wanted. */
+/** One step of a rolling update: at most a quarter more or fewer pods than wanted. */
 function roll(world: World, current: Stored, old: readonly Stored[], wanted: number): void {
   const have = numberAt(current.object, 'spec', 'replicas');
   if (old.length === 0) {

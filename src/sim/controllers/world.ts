@@ -1,8 +1,8 @@
 /**
- * What controllers and the demo world share: access to objects by kind, dice, and Events.
+ * Shared by controllers and the demo world: access to objects by kind, random numbers, and Events.
  *
- * Everything goes through the same API as a client's writes; nothing here reaches into the store's history. Writes are
- * trusted (not validated again) and carry a field manager, so that managedFields look as they do in a real cluster.
+ * All writes go through the same API as those of clients. They are trusted (not validated again) and carry a field manager, so
+ * managedFields look as in a real cluster.
  */
 
 import type { Clock, Random } from '../../base/clock.ts';
@@ -50,7 +50,7 @@ export class World {
     return this.api.create(resource, namespace, object, { trusted: true, fieldManager: manager });
   }
 
-  /** Replaces the status; nothing is written when it is equal. The object may be gone. */
+  /** Replaces the status, unless it is equal. Undefined when the object no longer exists. */
   setStatus(stored: Stored, status: JsonObject, manager: string): Stored | undefined {
     const current = this.get(stored.storage, stored.namespace, stored.name);
     if (!current || equalJson(current.object.status, status)) return current;
@@ -69,7 +69,7 @@ export class World {
     );
   }
 
-  /** Deletes an object that may be gone already. */
+  /** Deletes an object; does nothing when it no longer exists. */
   delete(stored: Stored, gracePeriodSeconds?: number): void {
     const current = this.get(stored.storage, stored.namespace, stored.name);
     const resource = this.registry.findStorage(stored.storage);
@@ -82,7 +82,7 @@ export class World {
     );
   }
 
-  /** What a dependent carries to point at its owner. */
+  /** The owner reference for a dependent of this object. */
   ownerReference(owner: Stored): JsonObject {
     const resource = must(this.registry.findStorage(owner.storage), 'the resource of an owner');
     return {
@@ -95,7 +95,7 @@ export class World {
     };
   }
 
-  /** Records an Event about an object; the oldest ones are dropped beyond 2000. */
+  /** Records an Event about an object. Beyond 2000 the oldest ones are dropped. */
   emit(
     about: Stored,
     type: 'Normal' | 'Warning',
@@ -153,7 +153,7 @@ export class World {
     return low + Math.floor(this.random() * (high - low + 1));
   }
 
-  /** One of a list that is not empty. */
+  /** A random item of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     return must(list[Math.floor(this.random() * list.length)], 'a list with something in it');
   }
@@ -172,7 +172,7 @@ export class World {
   }
 }
 
-/** The owner of an object that controls it. */
+/** The owner reference of the controller of an object. */
 export function controllerOf(stored: Stored): JsonObject | undefined {
   return asArray(metadataOf(stored.object).ownerReferences)
     .filter(isObject)
@@ -184,7 +184,7 @@ export function isDeleting(stored: Stored): boolean {
   return metadataOf(stored.object).deletionTimestamp !== undefined;
 }
 
-/** A number at a chain of keys, or 0. */
+/** The number at a chain of keys, or 0. */
 export function numberAt(object: JsonObject, ...keys: string[]): number {
   const value = at(object, ...keys);
   return typeof value === 'number' ? value : 0;

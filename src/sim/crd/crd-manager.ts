@@ -1,11 +1,14 @@
 /**
  * Turns stored CustomResourceDefinitions into served resources.
  *
- * Owns: which resources of the registry come from which definition. Life of a definition: created -> names checked
- * against the kinds and plurals of its group -> served, with Established and NamesAccepted in its status; changed in its
- * spec -> its resources are replaced in one step, and watches on them end; deleted -> its objects are deleted first,
- * then the finalizer is taken off, and with the definition its resources are withdrawn. All of it happens before the
- * write that caused it returns, so a client that has the answer can use the resource.
+ * Owns: the map from each definition to its resources in the registry.
+ *
+ * - Created -> names checked against the kinds and plurals of its group -> served, with the conditions Established and
+ *   NamesAccepted.
+ * - Spec changed -> its resources are replaced in one step, and watches on them end.
+ * - Deleted -> its objects are deleted, then its finalizer is removed. Its resources are withdrawn with the definition.
+ *
+ * A created or changed definition takes effect before the write returns, so the client can use the resource at once.
  */
 
 import type { ObjectApi } from '../api/object-api.ts';
@@ -60,7 +63,7 @@ export class CrdManager {
     this.#writeStatus(stored, conflict);
   }
 
-  /** Why the names cannot be taken, or undefined. */
+  /** The reason why the names conflict with another resource, or undefined. */
   #nameConflict(stored: Stored): string | undefined {
     const spec = asObject(stored.object.spec);
     const names = asObject(spec.names);
@@ -124,7 +127,7 @@ export class CrdManager {
     return { type, status: value, lastTransitionTime: nowText(this.#api.clock), reason, message };
   }
 
-  /** Deletes the objects; the definition goes when the last of them has gone. */
+  /** Deletes the objects; removes the finalizer of the definition once none is left. */
   #drain(crd: Stored): void {
     const [resource] = this.#served.get(crd.name) ?? [];
     const definition = this.#registry.findStorage(storage);

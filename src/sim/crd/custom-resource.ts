@@ -1,4 +1,4 @@
-/** From a CustomResourceDefinition to the resources it makes: names, schemas, views. Pure. */
+/** Turns a CustomResourceDefinition into its resources: names, schemas, views. Pure. */
 
 import { asArray, asObject, asString, isObject, type JsonObject, sortedJsonText } from '../objects/json.ts';
 import type { View } from '../objects/object-store.ts';
@@ -23,7 +23,7 @@ export function definitionName(group: string, version: string, kind: string): st
   return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
 }
 
-/** The schema as the server publishes and applies it: with apiVersion, kind, metadata and the kind's mark. */
+/** The schema that the server publishes and applies: adds apiVersion, kind, metadata and the group-version-kind extension. */
 function publishedSchema(version: JsonObject, group: string, kind: string): JsonObject {
   const given = asObject(asObject(version.schema).openAPIV3Schema);
   const name = asString(version.name);
@@ -73,12 +73,12 @@ function viewOf(apiVersion: string, types: TypedSchema, isStorage: boolean): Vie
   };
 }
 
-/** Pruning by the schema of another version must not touch metadata. */
+/** Restores the metadata: pruning by the schema of another version must not change it. */
 function withMetadata(object: JsonObject, source: JsonObject): JsonObject {
   return { ...object, metadata: source.metadata };
 }
 
-/** The served versions of a definition, or none for one that cannot be served. */
+/** The served versions of a definition; empty when it cannot be served. */
 export function customResources(crd: JsonObject): ServedResource[] {
   const spec = asObject(crd.spec);
   const group = asString(spec.group);

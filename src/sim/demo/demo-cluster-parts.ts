@@ -1,4 +1,4 @@
-/** The cluster-wide part of the demo world: namespaces, nodes, leases, storage, roles. */
+/** The cluster-scoped part of the demo world: namespaces, nodes, leases, storage, roles. */
 
 import type { World } from '../controllers/world.ts';
 import type { JsonObject } from '../objects/json.ts';
@@ -7,7 +7,7 @@ import { teams } from '../sample/app-catalog.ts';
 
 const day = 86_400_000;
 
-/** A time in the past, in RFC 3339. */
+/** A random time in the past, in RFC 3339. */
 export function daysAgo(world: World, most: number): string {
   return timeText(world.clock.now() - Math.floor(world.random() * most * day) - 60_000);
 }

@@ -1,7 +1,7 @@
 /**
- * The workloads of the demo world, made as if they had been running for weeks: Deployments with their ReplicaSets and
- * Pods, StatefulSets with claims, DaemonSets, CronJobs with their Jobs. Names and labels are exactly those the
- * controllers would make, so that these find nothing to do at first.
+ * The workloads of the demo world, as after weeks of operation: Deployments with their ReplicaSets and Pods, StatefulSets with
+ * claims, DaemonSets, and CronJobs with their Jobs. Names and labels equal those that the controllers would create. The
+ * controllers therefore change nothing at first.
  */
 
 import { statusInput } from '../controllers/kubelets.ts';
@@ -17,7 +17,7 @@ const day = 86_400_000;
 const by = 'kube-controller-manager';
 
 interface PodOptions {
-  /** Made from generateName when it is left out. */
+  /** Generated from generateName when absent. */
   readonly name?: string;
   readonly generateName: string;
   readonly owner: Stored;
@@ -292,7 +292,7 @@ export class WorkloadBuilder {
     world.setStatus(cron, { lastScheduleTime: last, lastSuccessfulTime: last }, by);
   }
 
-  /** Most pods run; a few are in some kind of trouble. */
+  /** Most pods run; a few are in one of the trouble states. */
   #state(): PodState {
     const dice = this.#world.random();
     if (dice < 0.93) return 'running';
@@ -326,7 +326,7 @@ export class WorkloadBuilder {
     world.api.create(resource, owner.namespace, { ...object, metadata }, { trusted: true, fieldManager: by });
   }
 
-  /** Who set what, worked out once for each owner and state: the fields of all its pods are the same. */
+  /** managedFields of a pod, computed once for each owner and state: all its pods have the same fields. */
   #managedFields(owner: Stored, pod: JsonObject, state: PodState): JsonObject[] {
     const key = `${owner.uid} ${state}`;
     const known = this.#podFields.get(key);

@@ -8,7 +8,7 @@ import { validateValue } from '../schema/validate.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
 import { spawnSimCluster } from '../spawn-sim.ts';
 
-/** Time that jumps: every sleep passes in one turn of the event loop and moves the clock. */
+/** A fast clock: every sleep ends in the next turn of the event loop and advances the clock. */
 function fastClock(): Clock {
   let time = Date.UTC(2026, 0, 15, 12);
   return {

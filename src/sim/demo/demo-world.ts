@@ -1,9 +1,9 @@
 /**
- * The demo world: a cluster as one finds it, filled in one go and then kept by small controllers.
+ * The demo world: a realistic cluster, filled once and then maintained by small controllers.
  *
- * Life: CRDs -> cluster-wide parts -> workloads with their pods -> custom objects -> Events; then the controllers are
- * attached, and the world answers to changes (a scaled Deployment gets its pods). With `churn`, things also happen by
- * themselves. For a given seed and clock the content is the same every time.
+ * Life: CRDs -> cluster-scoped parts -> workloads with their pods -> custom objects -> Events -> controllers attached. From then
+ * on the world reacts to changes: a scaled Deployment gets its pods. With `churn`, objects also change by themselves. The same
+ * seed and clock give the same content.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -33,10 +33,10 @@ export interface DemoWorldOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** How many Pods there are, about. */
+  /** The approximate number of Pods. */
   readonly pods: number;
   readonly nodes: number;
-  /** Whether things keep happening. */
+  /** Whether objects also change by themselves. */
   readonly churn: boolean;
 }
 
@@ -79,7 +79,7 @@ export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
   };
 }
 
-/** The built-in controllers over a cluster without a demo world: workloads get their Pods, and nothing else happens. */
+/** The built-in controllers over a cluster without a demo world: they create the Pods of workloads. */
 export function startWorkloadControllers(
   options: Pick<DemoWorldOptions, 'api' | 'registry' | 'clock' | 'random' | 'log'>,
 ): DemoWorld {
@@ -127,7 +127,7 @@ function createSystem(world: World, builder: WorkloadBuilder, pods: number): voi
   builder.deployment(deploymentOf({ name: 'coredns', namespace: 'kube-system', replicas: 2, template, selector }));
 }
 
-/** Applications until there are enough pods; every application brings a Service, a ConfigMap, a Secret and an account. */
+/** Creates applications until there are enough pods. Each has a Service, a ConfigMap, a Secret and a ServiceAccount. */
 function createApplications(world: World, builder: WorkloadBuilder, pods: number): void {
   const apps = teams.flatMap(({ namespace, team, apps: names }) => names.map((name) => ({ namespace, team, name })));
   for (let i = 0; world.api.store.count('pods') < pods && i < 20_000; i++) {
@@ -220,7 +220,7 @@ function createBelongings(world: World, namespace: string, name: string, selecto
   );
 }
 
-/** What happened in the last hour. */
+/** Events of the last hour. */
 function createEvents(world: World): void {
   const troubled = world
     .list('pods')

@@ -1,11 +1,11 @@
-/** What an Accept header asks for: the object as it is, its metadata alone, or a table. */
+/** The representation that an Accept header selects: the object, its metadata alone, or a table. */
 import { StatusError } from '../objects/status-error.ts';
 
 export type AcceptedShape = 'object' | 'metadata' | 'table';
 
 /**
- * The first form of the header that can be given; `metadataKind` is the kind that stands for metadata alone (it differs for lists).
- * Throws a 406 Status when there is none.
+ * The first supported form in the header. `metadataKind` is the kind for metadata alone; it differs for lists.
+ * Throws a 406 Status when no form is supported.
  */
 export function acceptedShape(accept: string | undefined, metadataKind: string): AcceptedShape {
   if (accept === undefined || accept.trim() === '') return 'object';

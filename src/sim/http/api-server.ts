@@ -1,8 +1,8 @@
 /**
- * The HTTP side: one node:http server that finds out what a request is about and hands it on.
+ * The HTTP server: routes each request of one node:http server to its handler.
  *
- * Order, as in a real server: availability -> faults that were asked for -> health -> authentication -> authorization -> version -> discovery and OpenAPI -> the
- * resource. Every failure is a Status. Never: keeps state of its own beside open sockets.
+ * Order, as in a real server: availability -> injected faults -> health -> authentication -> authorization -> version -> OpenAPI
+ * and discovery -> the resource. Every failure is a Status. Never: holds state besides open sockets.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -77,7 +77,7 @@ export class ApiServer {
     if (!available) this.#options.handlers.dropWatches();
   }
 
-  /** Ends every socket. */
+  /** Destroys every socket. */
   close(): Promise<void> {
     this.#options.handlers.dropWatches();
     return new Promise((resolve) => {
@@ -152,8 +152,8 @@ export class ApiServer {
     const name = decodeURIComponent(path.slice('/openapi/v3/'.length));
     const document = this.#openapi.v3(name);
     if (!document) throw statusErrors.noSuchPath();
-    const asked = params.get('hash');
-    if (asked !== null && asked !== document.hash) {
+    const hash = params.get('hash');
+    if (hash !== null && hash !== document.hash) {
       response.writeHead(301, { Location: `/openapi/v3/${name}?hash=${document.hash}` }).end();
       return;
     }
@@ -161,7 +161,7 @@ export class ApiServer {
       request,
       response,
       document,
-      asked === null ? {} : { 'Cache-Control': 'public, immutable', Vary: 'Accept' },
+      hash === null ? {} : { 'Cache-Control': 'public, immutable', Vary: 'Accept' },
     );
   }
 }

@@ -1,4 +1,4 @@
-/** What a request asks to do, in the words of RBAC, and the 403 for a caller who may not. */
+/** The RBAC attributes of a request, and the 403 for a caller without permission. */
 import type { Attributes, Caller, Rbac } from '../access/rbac.ts';
 import { StatusError } from '../objects/status-error.ts';
 import type { ResourcePath } from './request-info.ts';
@@ -18,7 +18,7 @@ function attributesOf(
   if (verb === 'get' && (about.watch || name === '')) verb = watch ? 'watch' : 'list';
   else if (verb === 'delete' && name === '') verb = 'deletecollection';
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-  // A Namespace is in itself.
+  // RBAC treats a Namespace object as part of its own namespace.
   return { verb, group, resource, namespace: plural === 'namespaces' && group === '' ? name : namespace, name };
 }
 
@@ -33,13 +33,13 @@ export function authorize(
     readonly params: URLSearchParams;
   },
 ): void {
-  const asked = attributesOf(request.method, request.path, request.about, request.params);
-  if (rbac.allows({ user, groups }, asked)) return;
-  if ('path' in asked) {
-    const message = `forbidden: User ${JSON.stringify(user)} cannot ${asked.verb} path ${JSON.stringify(asked.path)}`;
+  const attributes = attributesOf(request.method, request.path, request.about, request.params);
+  if (rbac.allows({ user, groups }, attributes)) return;
+  if ('path' in attributes) {
+    const message = `forbidden: User ${JSON.stringify(user)} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}`;
     throw new StatusError(403, 'Forbidden', message, {});
   }
-  const { verb, group, resource, namespace, name } = asked;
+  const { verb, group, resource, namespace, name } = attributes;
   const plural = resource.split('/')[0] ?? resource;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
   const what = `${group === '' ? plural : `${plural}.${group}`}${name === '' ? '' : ` ${JSON.stringify(name)}`}`;

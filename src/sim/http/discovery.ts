@@ -1,6 +1,6 @@
 /**
- * Discovery, in the old form (one document per group version) and the aggregated one (KEP-3352), both derived from the
- * registry and cached by its generation.
+ * Discovery in both forms: one document per group version, and the aggregated one (KEP-3352). Both are derived from the registry
+ * and cached by its generation.
  */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../objects/json.ts';
@@ -37,7 +37,7 @@ function subresourceKind(resource: ServedResource, name: string): { group?: stri
   return { kind: name === 'binding' ? 'Binding' : resource.kind };
 }
 
-/** Subresources the server answers; the others of the table are announced by real servers and not served here. */
+/** Subresources that this server serves. The table also has the others that real servers announce. */
 function servedSubresources(resource: ServedResource): readonly string[] {
   return resource.subresources.filter((name) => name === 'status' || name === 'scale' || name === 'finalize');
 }

@@ -1,4 +1,4 @@
-/** Faults that come instead of an answer, and those that change what is asked or discovered before it is answered. */
+/** Faults that replace a response, and faults that change a request or a discovery document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults, RequestKind } from '../objects/faults.ts';
 import { asArray, asObject, at, type JsonObject } from '../objects/json.ts';
@@ -9,7 +9,7 @@ import { sendText } from './respond.ts';
 
 const page = '<html><head><title>Bad Gateway</title></head><body><h1>The proxy has no answer</h1></body></html>\n';
 
-/** What is asked of a collection; undefined for all other requests. */
+/** The kind of a request for a collection; undefined for all other requests. */
 export function requestKind(
   method: string | undefined,
   about: ResourcePath,
@@ -22,14 +22,14 @@ export function requestKind(
 
 export class FaultAnswers {
   readonly #faults: Faults;
-  /** Pages asked for since the first of the newest list, by plural. */
+  /** The number of the last requested page of the newest list, by plural. */
   readonly #pages = new Map<string, number>();
 
   constructor(faults: Faults) {
     this.#faults = faults;
   }
 
-  /** Answers, or throws a Status, where a fault strikes the request; false where none does. */
+  /** Sends a response or throws a Status when a fault applies to the request; false otherwise. */
   answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -59,14 +59,14 @@ export class FaultAnswers {
     return kind === 'watch' ? this.#watch(response, about) : this.#list(response, about, params, kind, number);
   }
 
-  /** The request as the server understands it: hidden versions are read back. */
+  /** Replaces a hidden resourceVersion (F53) in the request by the real one. */
   reveal(about: ResourcePath | undefined, params: URLSearchParams): void {
     const version = params.get('resourceVersion');
     if (version === null || !this.#faults.on('F53', about?.plural)) return;
     params.set('resourceVersion', revealVersion(version));
   }
 
-  /** Discovery of all groups with the broken one stale and empty; undefined where it is as it should be. */
+  /** Discovery of all groups with the faulty group stale and empty; undefined when the fault does not apply. */
   staleDiscovery(path: string, body: JsonObject): JsonObject | undefined {
     const group = this.#faults.on('F30', undefined)?.group;
     if (path !== '/apis' || group === undefined || body.kind !== 'APIGroupDiscoveryList') return undefined;

@@ -1,11 +1,11 @@
-/** The faults that strike the body of a list. */
+/** The faults in the body of a list. */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Faults } from '../objects/faults.ts';
 import { piecesOf } from './faulty-wire.ts';
 import { hideVersions } from './opaque-versions.ts';
 
-/** The body as faults leave it: text as it is to be sent, or undefined when it has been sent, in whatever way. */
+/** The body after faults: the text to send, or undefined when this function has sent the response itself. */
 export function faultyList(
   faults: Faults,
   resource: string,
@@ -21,7 +21,7 @@ export function faultyList(
   const type = { 'Content-Type': 'application/json' };
   const cut = faults.take('F12', resource);
   if (cut) {
-    // Behind the metadata and most items: what is missing is the end.
+    // Contains the metadata and most items; only the end is missing.
     const part = text.slice(0, Math.floor(text.length * 0.8));
     if (cut.form === 'length') {
       response.writeHead(200, { ...type, 'Content-Length': Buffer.byteLength(text) });

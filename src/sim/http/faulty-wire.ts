@@ -1,6 +1,6 @@
 /**
- * What carries the lines of one watch to its response, and the faults that strike on the way. Takes whole lines only; once a fault has
- * ended or silenced the watch, nothing more is written.
+ * Writes the lines of one watch to its response and applies faults to them. Accepts whole lines only. After a fault has ended or
+ * silenced the watch, it writes nothing more.
  */
 import type { ServerResponse } from 'node:http';
 import type { FaultNumber, Faults } from '../objects/faults.ts';
@@ -13,8 +13,8 @@ export class FaultyWire {
   readonly #response: ServerResponse;
   #over = false;
   #last = '';
-  /** Events since a fault that waits for a later one was turned on. */
-  readonly #waited = new Map<FaultNumber, number>();
+  /** Events since a fault with a later `event` was switched on. */
+  readonly #eventCounts = new Map<FaultNumber, number>();
 
   constructor(faults: Faults, resource: string, response: ServerResponse) {
     this.#faults = faults;
@@ -68,23 +68,23 @@ export class FaultyWire {
       this.#send(line + line + before);
     } else {
       if (faults.take('F32', about)) this.#send(`${line.slice(0, line.length >> 1)}\n`);
-      const spoiled = this.#spoiled(line);
-      if (spoiled !== '') this.#send(spoiled);
+      const changed = this.#withFault(line);
+      if (changed !== '') this.#send(changed);
     }
   }
 
-  /** Counts this event for a fault that strikes at one of the next; true when it does. */
+  /** Counts this event for a fault with an `event` number; true when the fault applies to this event. */
   #due(number: 'F1' | 'F2' | 'F7'): boolean {
     const fault = this.#faults.on(number, this.#resource);
-    const waited = fault ? (this.#waited.get(number) ?? 0) + 1 : 0;
-    this.#waited.set(number, waited);
-    if (waited === 0 || waited < (fault?.event ?? 1)) return false;
-    this.#waited.set(number, 0);
+    const count = fault ? (this.#eventCounts.get(number) ?? 0) + 1 : 0;
+    this.#eventCounts.set(number, count);
+    if (count === 0 || count < (fault?.event ?? 1)) return false;
+    this.#eventCounts.set(number, 0);
     return this.#faults.take(number, this.#resource) !== undefined;
   }
 
-  /** The line with what is wrong with it; empty when it is left out. */
-  #spoiled(line: string): string {
+  /** The line with its fault; empty when the line is dropped. */
+  #withFault(line: string): string {
     const faults = this.#faults;
     const about = this.#resource;
     const wrong = faults.take('F33', about);
@@ -125,7 +125,7 @@ function without(line: string, member: string): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** A text as bytes, cut without regard for its characters. */
+/** The text as bytes in pieces of equal size, which may split characters. */
 export function* piecesOf(text: string, bytes: number): Generator<Buffer> {
   const whole = Buffer.from(text);
   for (let from = 0; from < whole.length; from += bytes) yield whole.subarray(from, from + bytes);

@@ -13,7 +13,7 @@ const make = (name: string, labels: JsonObject = {}): JsonObject =>
 const names = (answer: Answer): unknown[] => asArray(answer.body.items).map((item) => at(item, 'metadata', 'name'));
 const token = (answer: Answer): string => asString(at(answer.body, 'metadata', 'continue'));
 const version = (answer: Answer): string => asString(at(answer.body, 'metadata', 'resourceVersion'));
-/** A clock whose sleeps pass at once. */
+/** A clock whose sleeps end at once. */
 const hasty: Clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 
 beforeEach(async () => {

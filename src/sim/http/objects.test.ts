@@ -48,7 +48,7 @@ describe('create', () => {
   test('makes names from generateName', async () => {
     const { body } = await client.post(maps, { metadata: { generateName: 'made-' } });
     expect(at(body, 'metadata', 'name')).toMatch(/^made-[a-z0-9]{5}$/);
-    // Three names from the same dice: the second create must pass over the first one's name.
+    // Both creates start from the same random sequence, so the second must skip the name that the first one took.
     const throws = [0, 0, 0, 0, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
     let next = 0;
     const loaded = await startSimCluster({ random: () => throws[next++ % throws.length] ?? 0 });

@@ -1,9 +1,9 @@
 /**
- * F53: resourceVersions that look like numbers and have no order, as an aggregated server may give them. The digits stand in reverse
- * behind a zero, which keeps every version different and can be read back.
+ * F53: resourceVersions that look like numbers and have no order, as an aggregated server may return them. The hidden form is a
+ * zero and the digits in reverse. This keeps all versions different and is reversible.
  */
 
-/** A text of JSON with all its resourceVersions hidden. */
+/** JSON text with all its resourceVersions hidden. */
 export function hideVersions(text: string): string {
   return text.replace(
     /"resourceVersion":"(\d+)"/g,
@@ -11,7 +11,7 @@ export function hideVersions(text: string): string {
   );
 }
 
-/** The version behind a hidden one; anything else as it is. */
+/** The real version of a hidden one; any other text is returned unchanged. */
 export function revealVersion(version: string): string {
   return /^0\d+$/.test(version) ? [...version.slice(1)].reverse().join('') : version;
 }

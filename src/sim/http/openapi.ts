@@ -1,9 +1,11 @@
 /**
- * OpenAPI documents, derived from the registry and cached by its generation: v2 in one piece, v3 as an index with one
- * document per group version whose address carries a hash of its content, so that a client may keep it for ever.
+ * OpenAPI documents, derived from the registry and cached by its generation.
  *
- * Paths hold only what tools need to find a kind's definition; the definitions are what counts. As the real server,
- * v3 wraps a reference that has a description in `allOf`, and v2 drops what its dialect cannot say (nullable, oneOf).
+ * v2 is one document. v3 is an index with one document per group version. The URL of a v3 document carries a hash of its content,
+ * so clients may cache it without limit.
+ *
+ * Paths contain only the parts by which tools find the definition of a kind. As on a real server, v3 wraps a reference with a
+ * description in `allOf`, and v2 drops keywords it does not support (nullable, oneOf).
  */
 import { createHash } from 'node:crypto';
 import { openApiVersion } from '../builtin/kubernetes-version.ts';
@@ -24,7 +26,7 @@ function digest(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase();
 }
 
-/** The definition names a schema refers to. */
+/** Collects the names of the definitions that a schema refers to, recursively. */
 function collectRefs(value: unknown, into: Set<string>, definitions: Readonly<Record<string, JsonObject>>): void {
   if (Array.isArray(value)) for (const item of value) collectRefs(item, into, definitions);
   else if (isObject(value)) {
@@ -40,7 +42,7 @@ function collectRefs(value: unknown, into: Set<string>, definitions: Readonly<Re
   }
 }
 
-/** A definition in the dialect of v3: other references, and none with siblings. `properties` holds names, not keywords. */
+/** A definition in OpenAPI v3: other reference paths, and no siblings of a `$ref`. In `properties`, the keys are field names. */
 function toV3(value: unknown, named = false): unknown {
   if (Array.isArray(value)) return value.map((item) => toV3(item));
   if (!isObject(value)) return value;
@@ -58,7 +60,7 @@ function toV3(value: unknown, named = false): unknown {
   return out;
 }
 
-/** Types that v2 calls strings and v3 can say: each is one of two. */
+/** Types that are plain strings in v2 and a choice of two types in v3. */
 const v3Types: Readonly<Record<string, JsonObject>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': {
     type: undefined,
@@ -70,7 +72,7 @@ const v3Types: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** A custom kind's definition in the dialect of v2. */
+/** The definition of a custom kind in OpenAPI v2. */
 function toV2(value: unknown, named = false): unknown {
   if (Array.isArray(value)) return value.map((item) => toV2(item));
   if (!isObject(value)) return value;
@@ -95,7 +97,7 @@ function toV2(value: unknown, named = false): unknown {
   return out;
 }
 
-/** A query parameter of a patch, by which clients find out what the server can do. */
+/** A query parameter of a patch. Clients detect server features by these. */
 function parameterOf(name: string, prefix: string): JsonObject {
   const type = { type: name === 'force' ? 'boolean' : 'string' };
   return { name, in: 'query', ...(prefix === v2Prefix ? type : { schema: type }) };
@@ -170,7 +172,7 @@ export class OpenApi {
     return this.#v2;
   }
 
-  /** The index of v3: paths such as `apis/apps/v1`, each with the address of its present document. */
+  /** The index of v3: paths such as `apis/apps/v1`, each with the URL of its current document. */
   v3Index(): JsonObject {
     const paths: JsonObject = {};
     for (const path of this.#paths()) {
@@ -179,7 +181,7 @@ export class OpenApi {
     return { paths };
   }
 
-  /** The document of one path of the index; undefined for a path that is not there. */
+  /** The document of one path of the index; undefined for an unknown path. */
   v3(path: string): OpenApiDocument | undefined {
     this.#refresh();
     const known = this.#v3.get(path);
@@ -214,7 +216,7 @@ export class OpenApi {
     return [...new Set(this.#registry.all().map(pathOf))];
   }
 
-  /** Group versions that no changed resource touches keep their document, and so their hash. */
+  /** Drops outdated documents after a change of the registry. Group versions with only built-in resources keep theirs. */
   #refresh(): void {
     if (this.#generation === this.#registry.generation) return;
     this.#generation = this.#registry.generation;

@@ -1,4 +1,4 @@
-/** PartialObjectMetadata: any object reduced to its identity and metadata, as clients that count and audit ask for it. */
+/** PartialObjectMetadata: an object reduced to its identity and metadata. */
 
 import type { Stored } from '../objects/object-store.ts';
 import type { ServedResource } from '../resources/served-resource.ts';

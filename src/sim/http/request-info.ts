@@ -1,4 +1,4 @@
-/** What a request asks for, read from its method and path. Source: the API concepts of Kubernetes, "Resource URIs". */
+/** The resource and object that a request path names. Source: the API concepts of Kubernetes, "Resource URIs". */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -10,7 +10,7 @@ export interface ResourcePath {
   readonly watch: boolean;
 }
 
-/** The resource a path names, or undefined for paths that are not about a resource. */
+/** The resource that a path names; undefined for other paths. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const parts = path
     .split('/')

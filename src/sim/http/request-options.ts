@@ -1,4 +1,4 @@
-/** The parameters of requests about resources, read and checked: of lists, watches, tables, writes and deletions. */
+/** Parses and validates request parameters: of lists, watches, tables, writes and deletions. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ListQuery } from '../api/list-objects.ts';
 import type { DeleteRequest, WriteOptions } from '../api/object-api.ts';
@@ -13,10 +13,12 @@ export function isTrue(value: string | null): boolean {
   return value === 'true' || value === '1';
 }
 
-/** Whether a watch begins with the state: by its version, or by its parameter, which makes it a streaming list. */
+/**
+ * How a watch begins: by its resourceVersion, or by `sendInitialEvents`. The value true of the latter makes it a streaming list.
+ */
 export type InitialEvents = 'by version' | 'sent' | 'left out';
 
-/** Reads `sendInitialEvents` of a watch; throws a 422 Status where it or `resourceVersionMatch` are not as they must be. */
+/** Reads `sendInitialEvents` of a watch; throws a 422 Status when it or `resourceVersionMatch` is invalid. */
 export function initialEventsOf(params: URLSearchParams, watchList: boolean): InitialEvents {
   const given = params.get('sendInitialEvents');
   const match = params.get('resourceVersionMatch') ?? '';
@@ -42,7 +44,7 @@ export function initialEventsOf(params: URLSearchParams, watchList: boolean): In
   return given === null ? 'by version' : isTrue(given) ? 'sent' : 'left out';
 }
 
-/** The options of a list; throws the Status of a refusal. */
+/** The options of a list; throws a Status for invalid ones. */
 export function listQuery(resource: ServedResource, namespace: string | undefined, params: URLSearchParams): ListQuery {
   return {
     namespace,
@@ -63,7 +65,7 @@ function limitOf(params: URLSearchParams): number {
   return Math.max(0, Number(text));
 }
 
-/** The content of a table's rows beside their cells. */
+/** The `includeObject` parameter: the content of a table row besides its cells. */
 export function includeObject(params: URLSearchParams): IncludeObject {
   const given = params.get('includeObject') ?? 'Metadata';
   if (given === 'None' || given === 'Metadata' || given === 'Object') return given;
@@ -72,7 +74,7 @@ export function includeObject(params: URLSearchParams): IncludeObject {
   );
 }
 
-/** Whether nothing is to be written; a 422 Status for a value that means neither. */
+/** Whether the write is a dry run; throws a 422 Status for an invalid value. */
 function isDryRun(given: readonly string[], kind: string): boolean {
   const odd = given.find((value) => value !== 'All');
   if (odd === undefined) return given.length > 0;
@@ -88,7 +90,7 @@ const writeKinds: Readonly<Record<string, WriteKind>> = {
   PATCH: 'PatchOptions',
 };
 
-/** Who writes and how. Warnings about unknown fields go into the head of the response. */
+/** The options of a write. Warnings about unknown fields go into the response headers. */
 export function writeOptions(
   request: IncomingMessage,
   response: ServerResponse,
@@ -110,7 +112,7 @@ export function writeOptions(
 
 const fieldValidations = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** The answer to unknown fields: none, warnings, or a refusal. Throws a 422 Status for an unknown value of fieldValidation. */
+/** The reaction to unknown fields: none, warnings, or an error. Throws a 422 Status for an unknown value of fieldValidation. */
 function unknownFieldsRule(
   validation: string,
   kind: WriteKind,
@@ -161,7 +163,7 @@ function checkPropagation(policy: string, orphanDependents: boolean): void {
   }
 }
 
-/** How an object is deleted, from the body and the parameters. Throws the Status of a refusal. */
+/** The options of a deletion, from the body and the parameters. Throws a Status for invalid ones. */
 export function deleteRequest(body: JsonObject, params: URLSearchParams): DeleteRequest {
   const policy = asString(body.propagationPolicy) || (params.get('propagationPolicy') ?? '');
   const grace = body.gracePeriodSeconds ?? params.get('gracePeriodSeconds') ?? undefined;

@@ -1,4 +1,4 @@
-/** The verbs over HTTP: reads the parameters of a request, calls the API, writes the answer. */
+/** The verbs over HTTP: reads the request parameters, calls the API, writes the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import type { Clock } from '../../base/clock.ts';
@@ -56,22 +56,22 @@ export class ResourceHandlers {
     this.#faults = faults;
   }
 
-  /** Ends the watches of resources that are no longer served as they were. */
+  /** Ends the watches of resources that were withdrawn or changed. */
   endWatches(withdrawn: readonly ServedResource[]): void {
     for (const watch of [...this.#watches]) if (withdrawn.includes(watch.resource)) watch.end();
   }
 
-  /** Cuts every watch off. */
+  /** Cuts the connections of all watches. */
   dropWatches(): void {
     for (const watch of [...this.#watches]) watch.cut();
   }
 
-  /** How many watches are open. */
+  /** The number of open watches. */
   get watchCount(): number {
     return this.#watches.size;
   }
 
-  /** Answers one request about a resource; throws the Status of a refusal. */
+  /** Handles one request for a resource; throws a Status when it fails. */
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
@@ -294,7 +294,7 @@ export class ResourceHandlers {
     }
   }
 
-  /** How one object is written, by what is accepted. */
+  /** How one object is serialized, by the Accept header. */
   #textOf(request: IncomingMessage, resource: ServedResource, params: URLSearchParams): (stored: Stored) => string {
     const shape = acceptedShape(request.headers.accept, 'PartialObjectMetadata');
     if (shape === 'object') return (stored) => stored.text(resource.view);
@@ -320,12 +320,12 @@ export class ResourceHandlers {
 }
 
 interface ListFrame {
-  /** The text before the items, and behind them. */
+  /** The JSON text before the items; `tail` follows them. */
   readonly head: string;
   readonly tail: string;
 }
 
-/** Lists of custom objects have their keys in alphabetical order, with the metadata last; all others begin with the metadata. */
+/** Lists of custom objects have alphabetical keys, with the metadata last. All other lists begin with the metadata. */
 function listFrame(custom: boolean, list: { kind: string; apiVersion: string; metadata: JsonObject }): ListFrame {
   const [kind, apiVersion] = [JSON.stringify(list.kind), JSON.stringify(list.apiVersion)];
   if (!custom) {
@@ -350,7 +350,7 @@ function* listPieces(
   yield tail;
 }
 
-/** Items of typed lists carry neither kind nor apiVersion, as the real server writes them; custom ones do. */
+/** Items of built-in lists have neither kind nor apiVersion, as on a real server. Items of custom lists have both. */
 function itemText(resource: ServedResource, partial: boolean): (stored: Stored) => string {
   if (partial) return (stored) => metadataOnlyText(stored, resource);
   if (resource.custom) return (stored) => stored.text(resource.view);

@@ -1,4 +1,4 @@
-/** Writing answers: JSON, Status objects, and bodies too big for one string. */
+/** Writes responses: JSON, Status objects, and bodies that exceed the size of one string. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../../base/errors.ts';
 import { StatusError, statusErrors } from '../objects/status-error.ts';
@@ -31,7 +31,7 @@ export function sendJson(
   sendText(response, code, JSON.stringify(value), headers);
 }
 
-/** Sends any thrown value as a Status; what is not a StatusError is a 500. Nothing when the head is out already. */
+/** Sends a thrown value as a Status: a 500 unless it is a StatusError. Does nothing after the headers have been sent. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -47,7 +47,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   sendJson(response, status.httpCode, status.status, retryAfter ? { 'Retry-After': String(retryAfter) } : {});
 }
 
-/** Sends a body piece by piece at the reader's pace, without ever joining it. Stops when the reader leaves. */
+/** Sends a body in pieces with backpressure, without joining it. Stops when the client disconnects. */
 export async function sendPieces(response: ServerResponse, pieces: Iterable<string>): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
   let buffer = '';
@@ -63,7 +63,7 @@ export async function sendPieces(response: ServerResponse, pieces: Iterable<stri
   response.end(buffer);
 }
 
-/** Resolves when more may be written, or when the reader has left. */
+/** Resolves when the response accepts more data, or when the client has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -76,7 +76,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-/** The whole body as text; a 413 Status beyond three megabytes. */
+/** The whole body as text; throws a 413 Status beyond three megabytes. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -88,7 +88,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The value of a JSON body; a 400 Status for text that is not JSON. */
+/** The parsed JSON body; throws a 400 Status for text that is not JSON. */
 export function parsedOr400(parse: () => unknown): unknown {
   try {
     return parse();

@@ -1,6 +1,6 @@
 /**
- * Tables: objects as rows of what `kubectl get` shows, for clients that ask for them (KEP-2334, "server-side printing").
- * Custom kinds have the columns of their definition; some built-in kinds those of a real server; all others a name and a time.
+ * Tables: objects as the rows that `kubectl get` prints (KEP-2334, "server-side printing"). Custom kinds have the columns of
+ * their definition. Some built-in kinds have those of a real server. All others have a name and a time.
  */
 import type { Clock } from '../../base/clock.ts';
 import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
@@ -8,7 +8,7 @@ import type { Stored } from '../objects/object-store.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
 
-/** One column, and how a cell of it is read from an object. */
+/** One column, and the function that reads its cell from an object. */
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
@@ -18,7 +18,7 @@ export interface TableColumn {
   cell(object: JsonObject, now: number): unknown;
 }
 
-/** What goes into each row beside its cells. */
+/** The content of each row besides its cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 const name: TableColumn = {
@@ -93,7 +93,7 @@ const plain: readonly TableColumn[] = [
   { name: 'Created At', type: 'date', cell: path('metadata', 'creationTimestamp') },
 ];
 
-/** `5s`, `3m`, `2d`: how long ago a time was. */
+/** The age of a time: `5s`, `3m`, `2d`. */
 function ageText(time: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(time)) / 1000));
   if (seconds < 120) return `${seconds}s`;
@@ -116,7 +116,7 @@ function columnsOf(resource: ServedResource): readonly TableColumn[] {
   return [name, ...(own.length > 0 ? own : [age])];
 }
 
-/** The table of these objects as JSON text; `metadata` is that of the list. */
+/** The table of these objects as JSON text; `metadata` is the list metadata. */
 export function tableText(
   resource: ServedResource,
   objects: readonly Stored[],

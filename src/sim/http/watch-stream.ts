@@ -1,12 +1,15 @@
 /**
  * One watch: a response that stays open and carries one JSON line for each event.
  *
- * Life: the events after the asked revision that are still in history (or synthetic ADDED events and, for streaming
- * lists, the closing bookmark) -> live events in revision order, gathered for one turn of the event loop and written at
- * once -> the end: the client leaves, the timeout passes (after one last bookmark), the resource is withdrawn, the
- * server closes, or the client reads so slowly that more than `maxBuffered` bytes wait; all but the first are a clean
- * end of the body. With a selector, an object that comes to match is ADDED, one that ceases to match is DELETED.
- * Never: sends an event at or below the asked revision, or an event twice.
+ * - Start: the events in history after the requested revision. Without one (or with 0), synthetic ADDED events. A streaming list
+ *   then adds a bookmark.
+ * - Then: live events in revision order, collected for one turn of the event loop and written together.
+ * - Clean end: the timeout passes (after one last bookmark), the resource is withdrawn, or more than `maxBuffered` bytes wait for
+ *   a slow client.
+ * - Cut: the client disconnects, the server closes or becomes unavailable, or a test drops the watches.
+ *
+ * With a selector, an object that starts to match is ADDED, and one that stops matching is DELETED.
+ * Never: sends an event at or below the requested revision, or an event twice.
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +28,7 @@ export interface WatchQuery {
   readonly resourceVersion: string;
   readonly allowBookmarks: boolean;
   readonly timeoutMs: number;
-  /** `sent` makes a streaming list: the state first, then the bookmark that says it is complete. */
+  /** `sent` makes a streaming list: all objects first, then the bookmark that marks the end of the list. */
   readonly initialEvents: InitialEvents;
 }
 
@@ -33,9 +36,9 @@ export interface WatchSettings {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly bookmarkMs: number;
-  /** What carries lines to the response. */
+  /** Writes lines to the response. */
   readonly wire: { write(lines: string): void };
-  /** How a version is written: as it is, or its metadata only. */
+  /** How a version is serialized: complete, or its metadata only. */
   readonly textOf: (stored: Stored) => string;
   /** Whether an expired revision is answered as HTTP 410 rather than as an ERROR event. */
   readonly expiredAsHttp: boolean;
@@ -61,7 +64,7 @@ export class WatchStream {
     this.#settings = settings;
   }
 
-  /** Starts the stream; throws the Status of a refusal before anything is written. `onEnd` is called once. */
+  /** Starts the stream; throws a Status before anything is written when the request fails. `onEnd` is called once. */
   start(onEnd: () => void): void {
     const { store, expiredAsHttp } = this.#settings;
     const { resourceVersion, initialEvents } = this.#query;
@@ -82,7 +85,7 @@ export class WatchStream {
     else this.#follow(store.revision, []);
   }
 
-  /** Waits for a revision of the future, then follows; a 504 inside the stream when it does not come. */
+  /** Waits for a future revision, then follows; sends a 504 in the stream when it is not reached in time. */
   async #followState(from: number): Promise<void> {
     const { store, clock } = this.#settings;
     try {
@@ -93,7 +96,7 @@ export class WatchStream {
     if (!this.#ended.signal.aborted) this.#follow(store.revision, []);
   }
 
-  /** The beginning, then live events after this revision. */
+  /** Sends the initial events, then live events after this revision. */
   #follow(from: number, missed: readonly StoreEvent[]): void {
     const { initialEvents, resourceVersion } = this.#query;
     this.#sentRevision = from;
@@ -104,14 +107,14 @@ export class WatchStream {
     void this.#tick();
   }
 
-  /** An ERROR event, and the end. */
+  /** Sends an ERROR event and ends. */
   #fail(error: unknown): void {
     if (!(error instanceof StatusError)) throw error;
     this.#push(`{"type":"ERROR","object":${JSON.stringify(error.status)}}\n`);
     this.end();
   }
 
-  /** Ends the body cleanly after what has been gathered. Idempotent. */
+  /** Ends the body cleanly after the pending lines. Idempotent. */
   end(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
@@ -121,7 +124,7 @@ export class WatchStream {
     this.#response.end();
   }
 
-  /** Cuts the connection in the middle of whatever it was doing. */
+  /** Destroys the connection at once; pending lines are lost. */
   cut(): void {
     this.#ended.abort();
     this.#unsubscribe?.();
@@ -153,7 +156,7 @@ export class WatchStream {
     else if (before) this.#sendLeaving(event);
   }
 
-  /** The object as it was while it matched, with the revision at which it left. */
+  /** Sends the last version that matched, with the revision at which it stopped matching. */
   #sendLeaving(event: StoreEvent): void {
     if (event.type === 'DELETED') {
       this.#send('DELETED', event.stored);
@@ -169,7 +172,7 @@ export class WatchStream {
     this.#push(`{"type":"${type}","object":${this.#settings.textOf(stored)}}\n`);
   }
 
-  /** Nothing below what was asked for: a watch from a revision that is not reached yet is silent until then, as real servers are. */
+  /** No bookmark below the requested revision: until the store reaches it, the watch is silent, as on real servers. */
   #bookmark(annotations?: Record<string, string>): void {
     if (this.#settings.store.revision < this.#sentRevision) return;
     const { kind } = this.resource;
@@ -197,7 +200,7 @@ export class WatchStream {
     if (this.#response.writableLength > maxBuffered) this.end();
   }
 
-  /** Bookmarks and the deadline. */
+  /** Sends bookmarks, and ends the watch at its deadline. */
   async #tick(): Promise<void> {
     const { clock, bookmarkMs } = this.#settings;
     const { signal } = this.#ended;
@@ -211,7 +214,7 @@ export class WatchStream {
         if (clock.monotonic() >= deadline) return this.end();
       }
     } catch {
-      // Ended: nothing is left to do.
+      // The watch has ended.
     }
   }
 }

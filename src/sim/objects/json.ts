@@ -1,8 +1,8 @@
 /**
- * JSON as the simulated API server holds it: plain trees that nobody changes once they are in the store.
+ * JSON values of the simulated API server: plain trees, immutable once stored.
  *
- * Integers that a double cannot hold (an int64 such as 9007199254740993) stay exact: parsing wraps them with
- * JSON.rawJSON, which JSON.stringify writes back digit for digit. Every helper here treats such a wrapper as a scalar.
+ * Integers beyond the range of a double (an int64 such as 9007199254740993) stay exact. Parsing wraps them with JSON.rawJSON,
+ * which JSON.stringify writes back digit for digit. Every helper here treats these wrappers as scalars.
  */
 export type JsonObject = { [key: string]: unknown };
 
@@ -18,7 +18,7 @@ const keepBigIntegers: Reviver = (_key, value, context) =>
     ? raw.rawJSON(context.source)
     : value;
 
-/** Parses JSON text; the slow, exact way is taken only where a number of 16 digits or more occurs. Throws SyntaxError. */
+/** Parses JSON text. Uses the slow exact parser only when a number has 16 digits or more. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
   return /\d{16}/.test(text)
     ? JSON.parse(text, keepBigIntegers as (key: string, value: unknown) => unknown)
@@ -30,7 +30,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !raw.isRawJSON(value);
 }
 
-/** True for an integer too big for a double, kept as its digits. */
+/** True for an integer beyond the range of a double, kept as its digits. */
 export function isBigInteger(value: unknown): boolean {
   return raw.isRawJSON(value);
 }
@@ -50,7 +50,7 @@ export function asString(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A deep copy that may be changed freely. */
+/** A deep copy. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (!isObject(value)) return value;
@@ -59,7 +59,7 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Structural equality; the order of keys does not count, and a key that is undefined is absent. */
+/** Structural equality. Key order is ignored, and a key with the value undefined counts as absent. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i]));
@@ -72,7 +72,7 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return isBigInteger(a) && isBigInteger(b) && JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** JSON text with the keys of every object in alphabetical order, as servers write objects that they know no type of. */
+/** JSON text with the keys of every object in alphabetical order, as servers write untyped objects. */
 export function sortedJsonText(value: unknown): string {
   return JSON.stringify(sortedKeys(value));
 }

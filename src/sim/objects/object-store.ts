@@ -1,26 +1,28 @@
 /**
  * The simulated etcd: objects of all resources under one revision counter, with a bounded history per resource.
  *
- * Owns: the newest object of every key, the order of keys, the revision counter, and the last events of each
- * resource. Never: knows what a kind is, changes an object it was given, or lets an event be seen before the objects.
+ * Owns: the current objects, the order of their keys, the revision counter, and the latest events of each resource. Never:
+ * depends on kinds, changes a given object, or sends an event before the object is stored.
  *
- * Life of a write: `write`/`remove` take the next revision and let the caller build the object with it -> the object
- * and the event are recorded -> listeners hear the event, synchronously and in revision order (a write made by a
- * listener is heard after the event that caused it) -> the event is forgotten when its resource has more than
- * `historyEvents` younger ones, or at `compact()`. What is forgotten raises the resource's floor: a watch or a
- * snapshot that starts below the floor cannot be served honestly and is answered with 410 by the layers above.
+ * Life of a write:
+ * - `write`/`remove` take the next revision, and the caller builds the object with it.
+ * - The object and the event are recorded.
+ * - Listeners receive the event, synchronously and in revision order. When a listener writes, that event follows the current one.
+ * - The event is dropped when its resource has more than `historyEvents` younger ones, or at `compact()`.
+ *
+ * Dropped events raise the floor of the resource. A watch or snapshot below the floor has gaps, so the layers above answer 410.
  */
 import { must } from '../../base/must.ts';
 import type { JsonObject } from './json.ts';
 
-/** How one served version shows a stored object; compared by identity for the text cache. */
+/** How one served version represents a stored object. The text cache compares views by identity. */
 export interface View {
   convert(object: JsonObject): JsonObject;
   /** The JSON text of a converted object. */
   text(converted: JsonObject): string;
 }
 
-/** One version of one object. Immutable; keeps the JSON text of the two views that asked last. */
+/** One version of one object. Immutable; caches the JSON text of the two views used last. */
 export class Stored {
   readonly storage: string;
   readonly key: string;
@@ -41,7 +43,7 @@ export class Stored {
     this.object = object;
   }
 
-  /** The JSON text of the object as `view` shows it. */
+  /** The JSON text of the object in `view`. */
   text(view: View): string {
     const known = this.#texts?.find((slot) => slot.view === view);
     if (known) return known.text;
@@ -54,19 +56,19 @@ export class Stored {
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly revision: number;
-  /** The new version; for DELETED the last one, with the revision of the deletion. */
+  /** The new version; for DELETED the last version, with the revision of the deletion. */
   readonly stored: Stored;
   readonly previous: Stored | undefined;
 }
 
 export type StoreListener = (event: StoreEvent) => void;
 
-/** The key of an object within its resource; also its place in lists. */
+/** The key of an object within its resource. Lists are sorted by it. */
 export function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** All objects at one revision, as a backup has them: without history. */
+/** All objects at one revision, without history, as in a backup. */
 export interface StoreBackup {
   readonly revision: number;
   readonly objects: ReadonlyMap<string, readonly Stored[]>;
@@ -103,7 +105,7 @@ export class ObjectStore {
   #revision: number;
   #compacted = 0;
 
-  /** `firstRevision`: where the counter starts; `historyEvents`: how many events are kept per resource. */
+  /** `firstRevision`: the initial value of the counter; `historyEvents`: the number of events kept per resource. */
   constructor(options: { historyEvents: number; firstRevision?: number }) {
     this.#historyEvents = options.historyEvents;
     this.#revision = options.firstRevision ?? 1;
@@ -123,19 +125,19 @@ export class ObjectStore {
     return this.#collections.get(storage)?.objects.size ?? 0;
   }
 
-  /** The object at a place in key order, or undefined. */
+  /** The object at an index in key order, or undefined. */
   nth(storage: string, index: number): Stored | undefined {
     const collection = this.#collections.get(storage);
     const key = collection?.keys[index];
     return key === undefined ? undefined : collection?.objects.get(key);
   }
 
-  /** The resources that have ever held an object. */
+  /** The resources that hold or have held an object. */
   storages(): string[] {
     return [...this.#collections.keys()];
   }
 
-  /** All objects of a resource (of one namespace, when given) in key order, as they are now. */
+  /** All current objects of a resource (of one namespace, if given) in key order. */
   list(storage: string, namespace?: string): Stored[] {
     const collection = this.#collections.get(storage);
     if (!collection) return [];
@@ -151,8 +153,8 @@ export class ObjectStore {
   }
 
   /**
-   * The resource as it was at `revision`, in key order; undefined when the history no longer reaches back that far.
-   * Costs one pass over the objects and the events since then.
+   * The resource at `revision`, in key order; undefined when the history does not reach back that far. Costs one pass over the
+   * objects and the events since that revision.
    */
   snapshot(storage: string, revision: number, namespace?: string): Stored[] | undefined {
     const collection = this.#collections.get(storage);
@@ -173,7 +175,7 @@ export class ObjectStore {
     return kept.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   }
 
-  /** The events of a resource after `revision`, oldest first; undefined when some of them are forgotten. */
+  /** The events of a resource after `revision`, oldest first; undefined when some of them were dropped. */
   eventsSince(storage: string, revision: number): StoreEvent[] | undefined {
     const collection = this.#collections.get(storage);
     if (revision < Math.max(collection?.floor ?? 0, this.#compacted)) return undefined;
@@ -201,7 +203,7 @@ export class ObjectStore {
     return stored;
   }
 
-  /** Removes an object; `build` makes its last version. Undefined when there was none. */
+  /** Removes an object; `build` returns its last version. Undefined when it does not exist. */
   remove(
     storage: string,
     namespace: string,
@@ -220,7 +222,7 @@ export class ObjectStore {
     return stored;
   }
 
-  /** Hears every event of a resource, or of all with '*'. Returns how to stop. */
+  /** Subscribes to every event of a resource, or of all with '*'. Returns the unsubscribe function. */
   subscribe(storage: string, listener: StoreListener): () => void {
     let set = this.#listeners.get(storage);
     if (!set) {
@@ -231,13 +233,13 @@ export class ObjectStore {
     return () => set.delete(listener);
   }
 
-  /** Forgets all history: from here on only the present revision can be resumed from. */
+  /** Drops all history: afterwards watches can resume only from the current revision. */
   compact(): void {
     this.#compacted = this.#revision;
     for (const collection of this.#collections.values()) collection.events = [];
   }
 
-  /** A backup of everything that is there now. */
+  /** A backup of all current objects. */
   save(): StoreBackup {
     return {
       revision: this.#revision,
@@ -245,13 +247,13 @@ export class ObjectStore {
     };
   }
 
-  /** Goes back to a backup, its revision too. History is gone, and nobody hears an event: nothing happened, it is another past. */
+  /** Restores a backup and its revision. The history is dropped, and listeners receive no events. */
   restore({ revision, objects }: StoreBackup): void {
     for (const storage of new Set([...this.storages(), ...objects.keys()])) {
-      const there = objects.get(storage) ?? [];
+      const saved = objects.get(storage) ?? [];
       this.#collections.set(storage, {
-        objects: new Map(there.map((stored) => [stored.key, stored])),
-        keys: there.map(({ key }) => key),
+        objects: new Map(saved.map((stored) => [stored.key, stored])),
+        keys: saved.map(({ key }) => key),
         events: [],
         floor: 0,
       });

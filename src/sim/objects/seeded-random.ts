@@ -1,7 +1,7 @@
-/** Randomness that is the same every time: a small generator of 32 bits of state (mulberry32). Not for secrets. */
+/** Reproducible random numbers: a small generator with 32 bits of state (mulberry32). Not for secrets. */
 import type { Random } from '../../base/clock.ts';
 
-/** Numbers in [0, 1) that depend on the seed alone. */
+/** Numbers in [0, 1) that depend only on the seed. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,5 +1,5 @@
 /**
- * The errors of a Kubernetes API server: every one is a `Status` object (meta/v1) with a code and a reason.
+ * The errors of a Kubernetes API server: each is a `Status` object (meta/v1) with a code and a reason.
  * Source of reasons and wording: the API conventions of Kubernetes, "Response Status Kind".
  */
 import { type ErrorCode, PortolanError } from '../../base/errors.ts';
@@ -32,7 +32,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   504: 'TIMEOUT',
 };
 
-/** An answer of the API server that is not a success. */
+/** An unsuccessful response of the API server. */
 export class StatusError extends PortolanError {
   readonly httpCode: number;
   readonly reason: string;
@@ -64,7 +64,7 @@ const about = (resource: Named, name: string): StatusDetails => ({
   kind: resource.plural,
 });
 
-/** The answers an API server gives most, each as one function. */
+/** The most common error responses, one function each. */
 export const statusErrors = {
   notFound: (resource: Named, name: string): StatusError =>
     new StatusError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, about(resource, name)),
@@ -101,7 +101,7 @@ export const statusErrors = {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     }),
-  /** 422 with one cause for each field at fault. `kind` as in `Foo.samplecontroller.k8s.io`. */
+  /** A 422 with one cause for each invalid field. `kind` as in `Foo.samplecontroller.k8s.io`. */
   invalid: (group: string, kind: string, name: string, causes: readonly StatusCause[]): StatusError => {
     const lines = causes.map((cause) => (cause.field ? `${cause.field}: ${cause.message}` : cause.message));
     const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;

@@ -1,7 +1,8 @@
 /**
- * Server-side apply: the applied configuration is merged into the live object by schema; fields the manager applied
- * before and leaves out now are removed unless somebody else owns them; a field that another manager owns with another
- * value is a conflict unless forced. Source: KEP-555.
+ * Server-side apply: merges the applied configuration into the live object by schema. Source: KEP-555.
+ *
+ * - Fields that the manager applied before and now omits are removed, unless another manager owns them.
+ * - A field that another manager owns with another value is a conflict, unless the apply is forced.
  */
 
 import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../objects/json.ts';
@@ -34,7 +35,10 @@ interface ApplyRequest {
   readonly force: boolean;
 }
 
-/** The merged object, what the manager now owns, and what it took from others by force. Throws a 409 Status with a cause for each conflict. */
+/**
+ * The merged object, the fields that the manager now owns, and those it took from others by force. Throws a 409 Status with a
+ * cause for each conflict.
+ */
 export function applyPatch(request: ApplyRequest): { merged: JsonObject; fields: FieldSet; taken: FieldSet } {
   const { live, applied, types, who, force } = request;
   const fields = fieldSetOf(applied, types, 'Apply');
@@ -102,7 +106,7 @@ function shownStep(part: string): string {
   return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
 }
 
-/** The leaves in both sets; a list or map that one of them holds as a whole and the other by its items is no conflict. */
+/** The leaves in both sets. When one set has a list or map as a whole and the other has its items, there is no conflict. */
 function sharedLeaves(a: FieldSet, b: FieldSet, path: string[] = []): string[][] {
   const out: string[][] = [];
   for (const [key, value] of Object.entries(a)) {
@@ -134,7 +138,7 @@ function valueAt(value: unknown, path: readonly string[], schema: JsonObject | u
   return valueAt(item, rest, itemType, types);
 }
 
-/** The schema of a field with the list marks that stand beside its `$ref`. */
+/** The schema of a field, including the list extensions next to its `$ref`. */
 function marked(schema: JsonObject | undefined, key: string, types: TypedSchema): JsonObject | undefined {
   const resolved = resolveSchema(schema, types);
   const property = asObject(resolved?.properties)[key];

@@ -1,8 +1,8 @@
-/** JSON patch (RFC 6902) over JSON pointers (RFC 6901). A failed `test` or a missing path is a 422, as the server has it. */
+/** JSON patch (RFC 6902) over JSON pointers (RFC 6901). A failed `test` or a missing path is a 422, as on a real server. */
 import { asString, cloneJson, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import { StatusError, statusErrors } from '../objects/status-error.ts';
 
-/** What went wrong is in the cause, as the server keeps it from its message too. */
+/** The details are in the cause, not in the message, as on a real server. */
 function refuse(message: string): StatusError {
   const details = { causes: [{ reason: 'Invalid', message }] };
   return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', details);
@@ -24,7 +24,7 @@ function indexOf(list: readonly unknown[], token: string, inserting: boolean): n
   return index;
 }
 
-/** Owns a private copy of the document for the length of one patch. */
+/** A private copy of the document for one patch. */
 class Document {
   root: unknown;
   constructor(root: unknown) {
@@ -79,7 +79,7 @@ class Document {
   }
 }
 
-/** The target with the operations applied in order; the target is not changed. Throws a Status of 400 or 422. */
+/** Applies the operations in order to a copy of the target. Throws a Status of 400 or 422. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) throw statusErrors.badRequest('a JSON patch must be a list of operations');
   const document = new Document(cloneJson(target));

@@ -1,9 +1,9 @@
 /**
- * metadata.managedFields: who set which field, as field sets in the FieldsV1 form (`f:` fields, `k:` list items by
- * key, `v:` set items, `.` the thing itself).
+ * metadata.managedFields: the owners of each field, as field sets in the FieldsV1 form. In it, `f:` is a field, `k:` a list item
+ * by key, `v:` a set item, and `.` the object or item itself.
  *
- * A set is a tree of plain objects; a leaf is `{}`. Update entries collect what a manager changed; Apply entries hold
- * exactly what it applied last. A field changed by one manager is taken from the entries of the others.
+ * A set is a tree of plain objects; a leaf is `{}`. Update entries collect all fields that a manager changed. Apply entries hold
+ * exactly the fields of its last apply. When one manager changes a field, the entries of the others lose it.
  */
 import { asArray, asObject, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import {
@@ -35,24 +35,24 @@ const ignoredMetadata = new Set([
   'generateName',
 ]);
 
-/** The schema of a field with the marks that stand beside its `$ref`. */
+/** The schema of a field, including the extensions next to its `$ref`. */
 function markedField(schema: JsonObject | undefined, key: string): JsonObject | undefined {
   const properties = asObject(schema?.properties);
   return isObject(properties[key]) ? properties[key] : undefined;
 }
 
-/** The part of a list item's name in a field set. */
+/** The FieldsV1 key of a list item, such as `k:{"name":"a"}`. */
 export function itemKey(item: JsonObject, keys: readonly string[], itemType: JsonObject | undefined): string {
   const values = JSON.parse(itemIdentity(item, keys, itemType)) as unknown[];
   return `k:${JSON.stringify(Object.fromEntries(keys.map((key, i) => [key, values[i]])))}`;
 }
 
-/** `dotted`: what is new as a whole is a member of its own, as it is for those who update; appliers own items only. */
+/** `dotted`: an update that adds a whole map owns the map itself (`.`); an apply owns only the items. */
 function setOfValue(value: unknown, marked: JsonObject | undefined, types: TypedSchema, dotted: boolean): FieldSet {
   const schema = resolveSchema(marked, types) ?? marked;
   if (isObject(value)) {
     if (isAtomicMap(marked, types)) return {};
-    // Structs of built-in kinds are there, if empty, before anything is set in them; maps and custom objects are not.
+    // A Go struct of a built-in kind always exists, so it gets no `.`. Maps and custom objects can be absent, so they get one.
     const own = dotted && Object.keys(value).length > 0 && (!types.open || isObject(schema?.additionalProperties));
     const out: FieldSet = own ? { '.': {} } : {};
     for (const [key, item] of Object.entries(value)) {
@@ -73,7 +73,7 @@ function setOfValue(value: unknown, marked: JsonObject | undefined, types: Typed
   return out;
 }
 
-/** The fields of an object that have owners; without identity and system fields. `operation`: how they came to be set. */
+/** The fields of an object that have owners, without identity and system fields. `operation` is the one that set them. */
 export function fieldSetOf(object: JsonObject, types: TypedSchema, operation: 'Apply' | 'Update'): FieldSet {
   const dotted = operation === 'Update';
   const { metadata, ...rest } = object;
@@ -121,14 +121,14 @@ export function changedFields(next: JsonObject, previous: JsonObject, types: Typ
   return walk(strip(next), strip(previous), types.root) ?? {};
 }
 
-/** Both sets together. */
+/** The union of both sets. */
 export function unionSet(a: FieldSet, b: FieldSet): FieldSet {
   const out: FieldSet = { ...a };
   for (const [key, value] of Object.entries(b)) out[key] = unionSet(asObject(out[key]), asObject(value));
   return out;
 }
 
-/** The leaves of `a` that `b` does not have, with their parents; undefined when nothing is left. */
+/** The leaves of `a` that are not in `b`, with their parents; undefined when none is left. */
 export function subtractSet(a: FieldSet, b: FieldSet): FieldSet | undefined {
   const out: FieldSet = {};
   for (const [key, value] of Object.entries(a)) {
@@ -140,7 +140,7 @@ export function subtractSet(a: FieldSet, b: FieldSet): FieldSet | undefined {
     }
   }
   const left = Object.keys(out);
-  // A member whose items are all gone is written without its mark.
+  // A member without remaining items is written without its `.`.
   if (left.length === 1 && left[0] === '.') return {};
   return left.length > 0 ? out : undefined;
 }
@@ -154,15 +154,15 @@ export interface ManagerEntry {
   readonly time: string;
 }
 
-/** Whether an entry of managedFields is this manager's. */
+/** Whether an entry of managedFields belongs to this manager. */
 export function isEntryOf(entry: unknown, who: ManagerEntry): boolean {
   const { manager, operation, subresource } = asObject(entry);
   return manager === who.manager && operation === who.operation && asString(subresource) === who.subresource;
 }
 
 /**
- * managedFields after `who` has set `fields`: its own entry grows (Update) or is replaced (Apply). The others lose `taken`: all of
- * them to an update, to an applier what it changed by force.
+ * managedFields after `who` has set `fields`: its own entry grows (Update) or is replaced (Apply). The entries of the others lose
+ * `taken`: all set fields for an update, the forced ones for an apply.
  */
 export function recordManager(
   entries: unknown,

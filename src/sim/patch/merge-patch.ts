@@ -1,7 +1,7 @@
-/** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+/** JSON merge patch (RFC 7386): null removes, objects merge, all other values replace. */
 import { isObject, type JsonObject } from '../objects/json.ts';
 
-/** The target with the patch applied; neither argument is changed. */
+/** Applies the patch to a copy of the target. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const out: JsonObject = isObject(target) ? { ...target } : {};

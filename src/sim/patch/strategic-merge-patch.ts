@@ -1,11 +1,11 @@
 /**
- * Strategic merge patch: as a JSON merge patch, but lists with a merge key are merged item by item, and `$patch:
- * delete|replace`, `$retainKeys` and `$deleteFromPrimitiveList/...` are understood. Only for built-in kinds.
+ * Strategic merge patch: a JSON merge patch in which lists with a merge key are merged by item. Supports `$patch:
+ * delete|replace`, `$retainKeys` and `$deleteFromPrimitiveList/...`. Only for built-in kinds.
  */
 import { asArray, asString, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import { fieldSchema, itemSchema, resolveSchema, type TypedSchema } from '../schema/schema-walk.ts';
 
-/** The target with the patch applied; neither argument is changed. */
+/** Applies the patch to a copy of the target. */
 export function strategicMergePatch(target: unknown, patch: JsonObject, types: TypedSchema): JsonObject {
   return mergeObject(isObject(target) ? target : {}, patch, types.root, types);
 }
@@ -71,7 +71,7 @@ function mergeList(
   return out;
 }
 
-/** The listed items in the wanted order, the others where they stood among them. */
+/** Sorts the items by `order`. Items that `order` lacks keep their position relative to the others. */
 function inOrder(
   items: readonly unknown[],
   order: readonly unknown[],
@@ -81,14 +81,14 @@ function inOrder(
   const mergeKey = asString(marked?.['x-kubernetes-patch-merge-key']);
   const keyOf = (item: unknown): string => JSON.stringify(isObject(item) ? item[mergeKey] : item);
   const wanted = order.map(keyOf);
-  const stood = before.map(keyOf);
+  const previous = before.map(keyOf);
   const listed = items
     .filter((item) => wanted.includes(keyOf(item)))
     .sort((a, b) => wanted.indexOf(keyOf(a)) - wanted.indexOf(keyOf(b)));
   const out: unknown[] = [];
   for (const other of items.filter((item) => !wanted.includes(keyOf(item)))) {
-    for (let next = listed[0]; next !== undefined && stood.includes(keyOf(next)); next = listed[0]) {
-      if (stood.indexOf(keyOf(next)) > stood.indexOf(keyOf(other))) break;
+    for (let next = listed[0]; next !== undefined && previous.includes(keyOf(next)); next = listed[0]) {
+      if (previous.indexOf(keyOf(next)) > previous.indexOf(keyOf(other))) break;
       out.push(listed.shift());
     }
     out.push(other);

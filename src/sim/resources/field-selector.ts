@@ -1,16 +1,16 @@
-/** Field selectors (`metadata.name=a,status.phase!=Running`) over the fields a resource allows. */
+/** Field selectors (`metadata.name=a,status.phase!=Running`) over the selectable fields of a resource. */
 import { at, type JsonObject } from '../objects/json.ts';
 import { statusErrors } from '../objects/status-error.ts';
 import type { ServedResource } from './served-resource.ts';
 
 export type FieldPredicate = (object: JsonObject) => boolean;
 
-/** The text of a scalar, as field selectors compare it; absent is ''. */
+/** The text of a scalar, as field selectors compare it; '' when absent. */
 function textOf(value: unknown): string {
   return value === undefined || value === null ? '' : String(value);
 }
 
-/** Reads a selector; undefined for an empty one. Throws a 400 Status for a field the resource does not support. */
+/** Parses a selector; undefined for an empty one. Throws a 400 Status for an unsupported field. */
 export function parseFieldSelector(text: string, resource: ServedResource): FieldPredicate | undefined {
   const tests: FieldPredicate[] = [];
   for (const part of text.split(/(?<!\\),/)) {

@@ -9,7 +9,7 @@ const set = /^(\S+?)\s+(in|notin)\s*\(([^()]*)\)$/;
 const comparison = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>()]*)$/;
 const existence = /^(!?)\s*([^\s=!()<>]+)$/;
 
-/** Splits at commas outside of parentheses. */
+/** Splits at commas outside parentheses. */
 function split(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -26,7 +26,7 @@ function split(text: string): string[] {
   return parts;
 }
 
-/** Key, operator and operand; `?` and `!` ask for the key alone. */
+/** Key, operator and operand; `?` and `!` test only whether the key exists. */
 function partsOf(part: string): readonly [key: string, operator: string, operand?: string] {
   const [, key, operator, operand] = set.exec(part) ?? comparison.exec(part) ?? [];
   if (key !== undefined && operator !== undefined) return [key, operator, operand ?? ''];
@@ -63,14 +63,14 @@ function requirement(part: string, whole: string): LabelPredicate {
   }
 }
 
-/** Reads a selector; undefined for an empty one. Throws a 400 Status for one that cannot be read. */
+/** Parses a selector; undefined for an empty one. Throws a 400 Status for invalid text. */
 export function parseLabelSelector(text: string): LabelPredicate | undefined {
   if (text.trim() === '') return undefined;
   const parts = split(text).map((part) => requirement(part, text));
   return (labels) => parts.every((part) => part(labels));
 }
 
-/** A LabelSelector object as a predicate; empty matches everything. */
+/** A LabelSelector object as a predicate; an empty one matches everything. */
 export function labelSelectorOf(selector: unknown): LabelPredicate {
   const { matchLabels, matchExpressions } = asObject(selector);
   const wanted = Object.entries(asObject(matchLabels));

@@ -1,4 +1,4 @@
-/** The parts of metadata that the server sets and checks: names, uids, times. */
+/** Metadata that the server sets and checks: names, uids, times. */
 import type { Clock, Random } from '../../base/clock.ts';
 import type { StatusCause } from '../objects/status-error.ts';
 
@@ -7,7 +7,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const pathSegment = /^(?!\.{1,2}$)[^/%]+$/;
 
-/** Five letters as the server appends them to generateName. */
+/** Five letters, as the server appends them to generateName. */
 export function randomSuffix(random: Random, length = 5): string {
   return Array.from({ length }, () => suffixLetters[Math.floor(random() * suffixLetters.length)]).join('');
 }
@@ -32,14 +32,14 @@ export function microTimeText(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 }
 
-/** The time of the clock as metav1.Time. */
+/** The current time as metav1.Time. */
 export function nowText(clock: Clock): string {
   return timeText(clock.now());
 }
 
 const pathNamed = new Set(['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding', 'ComponentStatus']);
 
-/** What is wrong with a name, as causes of a 422. */
+/** The causes (422) for which a name is rejected. */
 export function nameCauses(kind: string, name: string): StatusCause[] {
   const field = 'metadata.name';
   if (name === '') {

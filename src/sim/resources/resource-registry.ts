@@ -1,5 +1,5 @@
 /**
- * The resources that are served right now. Built-in ones are there from the start; the CRD manager adds, replaces and
+ * The resources that are currently served. The built-in ones are registered at the start. The CRD manager adds, replaces and
  * withdraws the others. Never: touches objects.
  */
 import type { ServedResource } from './served-resource.ts';
@@ -11,12 +11,12 @@ export class ResourceRegistry {
   readonly #listeners = new Set<RegistryListener>();
   #generation = 0;
 
-  /** Grows with every change; what is derived from the registry is cached by it. */
+  /** Grows with every change; derived documents are cached by it. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Puts `added` in place of `removed` in one step; listeners hear of the withdrawn ones. */
+  /** Replaces `removed` by `added` in one step, and notifies listeners of the withdrawn ones. */
   replace(removed: readonly ServedResource[], added: readonly ServedResource[]): void {
     for (const resource of removed) this.#resources.delete(keyOf(resource.group, resource.version, resource.plural));
     for (const resource of added)
@@ -52,7 +52,7 @@ export class ResourceRegistry {
     return undefined;
   }
 
-  /** Any resource that is kept in this storage. */
+  /** Any resource with this storage. */
   findStorage(storage: string): ServedResource | undefined {
     for (const resource of this.#resources.values()) if (resource.storage === storage) return resource;
     return undefined;
@@ -62,7 +62,7 @@ export class ResourceRegistry {
     return [...this.#resources.values()];
   }
 
-  /** Hears which resources were withdrawn or replaced, so that their watches can be ended. */
+  /** Notifies of withdrawn or replaced resources, so that their watches can end. */
   onWithdrawn(listener: RegistryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** What the server knows of one resource in one version: names, verbs, storage, schema, and how objects are shown. */
+/** One resource in one version: names, verbs, storage, schema, and the view of its objects. */
 import { asObject, asString, type JsonObject } from '../objects/json.ts';
 import type { View } from '../objects/object-store.ts';
 import type { TypedSchema } from '../schema/schema-walk.ts';
@@ -27,25 +27,25 @@ export interface ServedResource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** Where objects are kept: shared by all versions, and by the two groups of Event. */
+  /** The storage of the objects: shared by all versions, and by the two groups of Event. */
   readonly storage: string;
   readonly view: View;
-  /** Turns an object of this version into the stored form. */
+  /** Converts an object of this version into the stored form. */
   toStorage(object: JsonObject): JsonObject;
-  /** Defined by a CRD; else built in. */
+  /** True when a CRD defines it; false for built-in ones. */
   readonly custom: boolean;
   /** Never stored: only POST is served. */
   readonly bare: boolean;
-  /** Put together for each request: neither objects nor lists have a version. */
+  /** Computed for each request: neither objects nor lists have a resourceVersion. */
   readonly computed: boolean;
   readonly statusSubresource: boolean;
   readonly subresources: readonly string[];
   readonly scale: ScalePaths | undefined;
-  /** Whether changes of anything but metadata and status raise metadata.generation. */
+  /** Whether changes outside metadata and status increase metadata.generation. */
   readonly hasGeneration: boolean;
   /** Field selectors beyond metadata.name and metadata.namespace, as key chains. */
   readonly selectableFields: ReadonlyMap<string, readonly string[]>;
-  /** What tables show of a custom kind beside its name; undefined for built-in kinds. */
+  /** The columns of a custom kind in tables, besides its name; undefined for built-in kinds. */
   readonly printerColumns: readonly PrinterColumn[] | undefined;
   readonly schema: TypedSchema;
   /** The name of its OpenAPI definition. */
@@ -68,7 +68,7 @@ export function apiVersionOf(resource: { readonly group: string; readonly versio
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** The metadata of an object; empty where there is none. */
+/** The metadata of an object; empty when absent. */
 export function metadataOf(object: JsonObject): JsonObject {
   return asObject(object.metadata);
 }

@@ -1,4 +1,4 @@
-/** What runs in the demo world: namespaces, applications, images, and templates of their pods. */
+/** The content of the demo world: namespaces, applications, images, and pod templates. */
 
 import type { JsonObject } from '../objects/json.ts';
 
@@ -28,19 +28,19 @@ const tiers = ['frontend', 'backend', 'data', 'edge'];
 const cpu = ['50m', '100m', '250m', '500m', '1', '2'];
 const memory = ['64Mi', '128Mi', '256Mi', '512Mi', '1Gi', '2Gi', '1.5Gi'];
 
-/** Random choices; the demo world is one. */
+/** Random choices; the World implements it. */
 export interface Dice {
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
 }
 
-/** The version of an application, such as 1.14.2. */
+/** A random version of an application, such as 1.14.2. */
 export function someVersion(dice: Dice): string {
   return `${dice.between(0, 4)}.${dice.between(0, 30)}.${dice.between(0, 12)}`;
 }
 
-/** The labels by which an application's pods are selected. */
+/** The labels that select the pods of an application. */
 export function selectorLabels(name: string, instance: string): JsonObject {
   return { 'app.kubernetes.io/name': name, 'app.kubernetes.io/instance': instance };
 }
@@ -55,7 +55,7 @@ export interface TemplateOptions {
   readonly extraLabels?: JsonObject;
 }
 
-/** The pod template of an application: one container or two, with probes, resources, volumes and environment. */
+/** The pod template of an application: one or two containers, with probes, resources, volumes and environment. */
 export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
   const { name, instance, namespace, version } = options;
   const port = dice.pick([8080, 8000, 9090, 3000]);
@@ -143,7 +143,7 @@ export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
   };
 }
 
-/** A Deployment of an application; owned by nobody unless `owner` is given. */
+/** A Deployment of an application; it has an owner only when `owner` is given. */
 export function deploymentOf(options: {
   readonly name: string;
   readonly namespace: string;

@@ -1,4 +1,4 @@
-/** The CRDs of the demo world's application platform: Project (cluster-wide), Template (two versions) and Plugin. */
+/** The CRDs of the application platform in the demo world: Project (cluster-scoped), Template (two versions) and Plugin. */
 import type { JsonObject } from '../objects/json.ts';
 import { conditionsSchema, quantitySchema } from './sample-crds.ts';
 

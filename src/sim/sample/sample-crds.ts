@@ -1,9 +1,9 @@
-/** The CRDs of the demo world that come from well-known examples: Foo, and a CloudManager. */
+/** The demo CRDs that follow well-known examples: Foo and CloudManager. */
 import type { JsonObject } from '../objects/json.ts';
 
 const text = (description: string, more: JsonObject = {}): JsonObject => ({ type: 'string', description, ...more });
 
-/** The list of conditions that most kinds carry in their status. */
+/** The status conditions of most kinds. */
 export const conditionsSchema: JsonObject = {
   type: 'array',
   description: 'Where the object stands.',
@@ -28,7 +28,7 @@ export const conditionsSchema: JsonObject = {
   },
 };
 
-/** A quantity as CRDs write it. */
+/** The schema of a quantity in CRDs. */
 export const quantitySchema: JsonObject = {
   'x-kubernetes-int-or-string': true,
   anyOf: [{ type: 'integer' }, { type: 'string' }],

@@ -8,7 +8,7 @@ import { workloadTables } from './workload-tables.ts';
 
 let expanded: BuiltinSchema | undefined;
 
-/** The built-in kinds; expanded at the first call, shared and never changed afterwards. */
+/** The built-in kinds, expanded at the first call. Shared and immutable. */
 export function builtinSchema(): BuiltinSchema {
   expanded ??= expandTables([metaTable, podTable, coreTable, ...workloadTables, ...otherTables]);
   return expanded;

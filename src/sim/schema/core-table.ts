@@ -1,4 +1,4 @@
-/** The core group apart from Pod, in the notation of notation.ts. */
+/** The core group except Pod, in the notation of notation.ts. */
 export const coreTable = `
 group v1 package=io.k8s.api.core.v1
 kind Node nodes scope=cluster short=no sub=status -- A machine of the cluster.

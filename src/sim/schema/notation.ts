@@ -109,7 +109,7 @@ interface Block {
   readonly fields: readonly Line[];
 }
 
-/** The value of `name=value` among words, or undefined. */
+/** The value of `name=value` in the words, or undefined. */
 function option(words: readonly string[], name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }
@@ -138,7 +138,7 @@ function readBlocks(tables: readonly string[]): Block[] {
   return blocks;
 }
 
-/** Expands tables to definitions and kinds. Throws on a name that no table defines. */
+/** Expands tables to definitions and kinds. Throws for a name that no table defines. */
 export function expandTables(tables: readonly string[]): BuiltinSchema {
   const blocks = readBlocks(tables);
   const byShortName = new Map<string, string>();

@@ -1,13 +1,13 @@
 /**
- * Pruning and defaulting by schema, as the API server does it before it stores an object.
- * Both return the value itself where nothing changes, and a new tree where something does.
+ * Pruning and defaulting by schema, as the API server does before it stores an object.
+ * Both return the same value when nothing changes, and a new tree otherwise.
  */
 import { cloneJson, isObject, type JsonObject } from '../objects/json.ts';
 import { resolveSchema, type TypedSchema } from './schema-walk.ts';
 
 const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** Drops fields the schema does not know; keeps everything below x-kubernetes-preserve-unknown-fields. */
+/** Drops fields that the schema lacks; keeps everything below x-kubernetes-preserve-unknown-fields. */
 export function pruneUnknown(value: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
   if (!schema) return value;
   if (Array.isArray(value)) {
@@ -32,12 +32,12 @@ export function pruneUnknown(value: unknown, schema: JsonObject | undefined, typ
   return out;
 }
 
-/** Behind a `$ref` are the shapes of built-in kinds (a custom object's metadata), whose free objects stay as they are. */
+/** A `$ref` in a custom schema leads to a built-in shape (metadata), where objects without properties are kept as they are. */
 function beyond(property: unknown, types: TypedSchema): TypedSchema {
   return !types.open && isObject(property) && property.$ref !== undefined ? { ...types, open: true } : types;
 }
 
-/** Fills in defaults of absent fields, and of nulls where null is not a value. Drops nulls that are not allowed. */
+/** Sets defaults for absent fields, and for nulls in fields that are not nullable. Drops the other nulls that are not allowed. */
 export function applyDefaults(value: unknown, schema: JsonObject | undefined, types: TypedSchema): unknown {
   if (!schema) return value;
   if (Array.isArray(value)) {
@@ -62,17 +62,17 @@ export function applyDefaults(value: unknown, schema: JsonObject | undefined, ty
   return out;
 }
 
-/** Times of built-in kinds are written as null when they are not set. */
+/** Unset times of built-in kinds are written as null. */
 function isTime(schema: JsonObject, types: TypedSchema): boolean {
   return types.open && schema.format === 'date-time';
 }
 
-/** A schema under which null is kept because anything is. */
+/** A schema without a type accepts any value, also null. */
 function isOpen(schema: JsonObject): boolean {
   return schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true;
 }
 
-/** The paths of the fields that pruning took out, such as `spec.list[0].gone`. */
+/** The paths of the pruned fields, such as `spec.list[0].gone`. */
 export function prunedPaths(given: unknown, kept: unknown, path: string): string[] {
   if (given === kept) return [];
   if (Array.isArray(given) && Array.isArray(kept))

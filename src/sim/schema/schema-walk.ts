@@ -1,21 +1,21 @@
 /**
- * Walking an OpenAPI schema beside a value: the one way in which pruning, validation, field sets and merges find out
- * what a field is. Works on definitions with `$ref` (built-in kinds) and on structural schemas (custom kinds) alike.
+ * Finds the schema of each part of a value. Pruning, validation, field sets and merges all use it. Works on definitions with
+ * `$ref` (built-in kinds) and on structural schemas (custom kinds).
  */
 import { asArray, asString, isObject, type JsonObject } from '../objects/json.ts';
 
 export interface TypedSchema {
   /** The schema of the whole object. */
   readonly root: JsonObject;
-  /** What `$ref`s point to, by full name. */
+  /** The targets of `$ref`s, by full name. */
   readonly definitions: Readonly<Record<string, JsonObject>>;
-  /** True for built-in kinds, where an object without properties may hold anything. */
+  /** True for built-in kinds, where an object without properties may contain anything. */
   readonly open: boolean;
 }
 
 const prefix = '#/definitions/';
 
-/** The schema behind a `$ref`, with the list and merge marks that stand beside the reference. */
+/** The schema, or the definition that its `$ref` names. Keywords next to the `$ref` are not included. */
 export function resolveSchema(schema: unknown, types: TypedSchema): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
   const ref = asString(schema.$ref);
@@ -30,30 +30,30 @@ export function fieldSchema(schema: JsonObject | undefined, key: string, types: 
   return isObject(additionalProperties) ? resolveSchema(additionalProperties, types) : undefined;
 }
 
-/** The schema of a field as it stands beside a `$ref`: where the merge marks of lists are. */
+/** The schema of the items of a list. */
 export function itemSchema(schema: JsonObject | undefined, types: TypedSchema): JsonObject | undefined {
   return schema ? resolveSchema(schema.items, types) : undefined;
 }
 
-/** The keys that tell items of a list apart, or undefined for a list that is one value. */
+/** The keys that identify the items of a list; undefined when it is not a list of type map. */
 export function listMapKeys(schema: JsonObject | undefined): readonly string[] | undefined {
   if (schema?.['x-kubernetes-list-type'] !== 'map') return undefined;
   const keys = asArray(schema['x-kubernetes-list-map-keys']).map(asString);
   return keys.length > 0 ? keys : undefined;
 }
 
-/** True for a map that apply takes as one value; a mark beside a `$ref` goes before that of the type. */
+/** True for a map that apply treats as one value. An extension next to a `$ref` overrides that of the definition. */
 export function isAtomicMap(marked: JsonObject | undefined, types: TypedSchema): boolean {
   const own = marked?.['x-kubernetes-map-type'];
   return (own ?? resolveSchema(marked, types)?.['x-kubernetes-map-type']) === 'atomic';
 }
 
-/** True for a list whose items are a set of scalars. */
+/** True for a list that is a set of scalars. */
 export function isSetList(schema: JsonObject | undefined): boolean {
   return schema?.['x-kubernetes-list-type'] === 'set';
 }
 
-/** The values of a list item that identify it, with the defaults of keys that are absent (TCP for protocol). */
+/** The values of the keys that identify a list item, with the defaults of absent keys (TCP for protocol). */
 export function itemIdentity(item: unknown, keys: readonly string[], itemType: JsonObject | undefined): string {
   if (!isObject(item)) return JSON.stringify(item);
   const properties = isObject(itemType?.properties) ? itemType.properties : {};

@@ -1,7 +1,7 @@
 /**
- * Validation of a value by schema, with the messages an API server gives as causes of a 422.
- * Covers type, required, enum, bounds of numbers, strings, lists and maps, pattern, allOf/anyOf/oneOf/not of values,
- * int-or-string and embedded resources. CEL rules are stored and served but not evaluated.
+ * Validation of a value by schema, with the messages of an API server as causes of a 422. Supports type, required, enum, bounds,
+ * pattern, allOf/anyOf/oneOf/not of values, int-or-string and embedded resources. CEL rules are stored and served, but not
+ * evaluated.
  */
 import { asArray, asString, equalJson, isBigInteger, isObject, type JsonObject } from '../objects/json.ts';
 import type { StatusCause } from '../objects/status-error.ts';
@@ -9,7 +9,7 @@ import { isSetList, itemIdentity, listMapKeys, resolveSchema, type TypedSchema }
 
 const patterns = new Map<string, RegExp | undefined>();
 
-/** A pattern of RE2 as a JavaScript one, or undefined where it cannot be read; such patterns never reject. */
+/** Converts an RE2 pattern to JavaScript; undefined when that fails. An unsupported pattern rejects nothing. */
 function regexOf(pattern: string): RegExp | undefined {
   if (!patterns.has(pattern)) {
     try {
@@ -34,7 +34,7 @@ function invalid(field: string, value: unknown, message: string): StatusCause {
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${message}`, field };
 }
 
-/** What is wrong with the value, as causes of a Status; empty when it is fine. `field` is its path. */
+/** The causes for which the value is rejected; empty when it is valid. `field` is its path. */
 export function validateValue(
   value: unknown,
   schema: JsonObject | undefined,

@@ -1,7 +1,8 @@
 /**
  * Starts and stops the checkpoint thread of a store. Checkpoints run off the writer's thread, so that no commit waits for one.
  *
- *   start -> the thread looks at the log every few milliseconds -> stop: it closes its connection and says so, within `stopMs`
+ *   start -> the thread checks the log's size every few milliseconds -> stop: sets a flag -> the thread closes its connection
+ *         -> `stopped` is set; `stop` waits for it, at most `stopMs`
  */
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';

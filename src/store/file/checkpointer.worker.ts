@@ -1,9 +1,9 @@
 /**
  * The checkpoint thread: writes the log back into the database file, beside the writer.
  *
- * Passive checkpoints block no other connection. A log longer than the gate must restart. That needs a moment in which all of it is
- * written back and no reader has a snapshot of it. The reader's gate (wal-gate.ts) creates such a moment, and this thread retries
- * until then. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining frames.
+ * Passive checkpoints block no other connection. A log longer than the gate must restart. For a restart all of it must be written
+ * back, and no reader may have a snapshot of it. The readers' gate (wal-gate.ts) delays leases for this, and this thread retries
+ * until it succeeds. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining frames.
  *
  * A full or failing disk does not end the thread. It reports the failure once, retries with increasing delay, and reports recovery.
  */
@@ -16,19 +16,19 @@ import { endUnsyncedFill, setSynchronous } from './unsynced-fill.ts';
 
 const { file, flags, passiveBytes, gateBytes, unsyncedFill } = workerData as CheckpointerData;
 const port = must(parentPort, 'a parent thread');
-const say = (message: CheckpointerMessage): void => port.postMessage(message);
+const report = (message: CheckpointerMessage): void => port.postMessage(message);
 
-/** Milliseconds between two looks at the log. */
+/** Milliseconds between two checks of the log. */
 const busyMs = 10;
 const idleMs = 50;
 const gatedMs = 3;
-/** Looks without a commit after which a small remainder is written back too. */
-const quietLooks = 40;
+/** Checks without a commit after which a small remainder is written back too. */
+const quietChecks = 40;
 
-/** Bytes that may be pending when the log is restarted: few enough to hold the writer's lock for. */
+/** Most pending bytes for a restart of the log. Writing them back takes little time, and holds the writer's lock meanwhile. */
 const leftOver = 1024 * 1024;
 
-/** Milliseconds until the next try after a failure: at first, and at most. */
+/** Milliseconds until the next try after a failure: the first delay and the longest one. */
 const retryMs = 100;
 const longestRetryMs = 10_000;
 
@@ -49,18 +49,18 @@ function work(): void {
   try {
     database.pragma('wal_autocheckpoint = 0');
     setSynchronous(database, !unsyncedFill);
-    const look = looker(database);
+    const checkLog = logChecker(database);
     let failingMs = 0;
     do {
       if (Atomics.exchange(flags, checkpointFlags.firstFillOver, 0) === 1) syncAll(database);
       let pause = 0;
       try {
-        pause = look(failingMs > 0);
-        if (failingMs > 0) say({ failing: null });
+        pause = checkLog(failingMs > 0);
+        if (failingMs > 0) report({ failing: null });
         failingMs = 0;
       } catch (error) {
         if (sqliteCodeOf(error) === null) throw error;
-        if (failingMs === 0) say({ failing: messageOf(error) });
+        if (failingMs === 0) report({ failing: messageOf(error) });
         failingMs = Math.min(Math.max(retryMs, failingMs * 2), longestRetryMs);
         pause = failingMs;
       }
@@ -77,15 +77,18 @@ function syncAll(database: Database): void {
   try {
     endUnsyncedFill(file);
   } catch (error) {
-    say({ unsynced: messageOf(error) });
+    report({ unsynced: messageOf(error) });
   }
 }
 
-/** Returns a function that looks at the log, runs checkpoints as needed, and returns the milliseconds until the next look. */
-function looker(database: Database): (whatever: boolean) => number {
+/**
+ * Returns a function that checks the log, runs checkpoints as needed, and returns the milliseconds until the next check.
+ * `force` runs a passive checkpoint in any case.
+ */
+function logChecker(database: Database): (force: boolean) => number {
   let quiet = 0;
   let seen: unknown = null;
-  return (whatever) => {
+  return (force) => {
     const version = database.pragma('data_version');
     quiet = version === seen ? quiet + 1 : 0;
     seen = version;
@@ -93,7 +96,7 @@ function looker(database: Database): (whatever: boolean) => number {
     let { bytes, pendingBytes } = found;
     const gated = found.heldBytes > gateBytes;
     const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
-    if (worthIt || whatever || (quiet === quietLooks && pendingBytes > 0)) {
+    if (worthIt || force || (quiet === quietChecks && pendingBytes > 0)) {
       checkpoint(database, 'PASSIVE');
       ({ bytes, pendingBytes } = database.log());
     }

@@ -10,7 +10,8 @@
  *   90 %: bulk work (first syncs, wholesale replaces) is refused with a StoreFault, so that one large resource leaves space for
  *         the events of all others
  *
- * Never removes an object that the API server has, except Events. The file does not shrink; its free pages are reused.
+ * Never removes an object that the API server has, except Events. The file does not shrink; its free pages are reused. A file that
+ * is larger than its share from an earlier start keeps its size, with a warning.
  */
 
 import type { Clock } from '../../base/clock.ts';

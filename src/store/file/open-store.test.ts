@@ -14,7 +14,7 @@ function recorder(): { log: Logger; said: string[] } {
   return { log: { ...silentLogger, warn }, said };
 }
 
-/** Leaves a store as a killed process would: with the mark of an unclean end. */
+/** Leaves a store as after a killed process: not marked as properly closed. */
 function abandoned(file: string): void {
   openStore(file, { log: silentLogger, newEpoch: () => 'first' }).close();
   const database = new Database(file);

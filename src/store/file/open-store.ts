@@ -1,7 +1,7 @@
 /**
  * Opens the store file for its single writer: creates, checks or rebuilds the file, and locks it.
  *
- *   lock -> look at the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
+ *   lock -> inspect the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
  *
  * Never touches the file of another program: a foreign file is an error. A rebuild costs only time, because the API server has the
  * data. It is logged as a warning and starts a new epoch, so that old cursors get GAP. A file of a newer version is kept under
@@ -30,7 +30,7 @@ import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
 import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
 
-/** See sqlite.org/fileformat2.html: the application id stands at 68. */
+/** See sqlite.org/fileformat2.html: the application id is at offset 68. */
 const headerBytes = 100;
 
 export interface OpenStoreOptions {
@@ -48,7 +48,7 @@ export interface OpenedStore {
   readonly database: Database;
   readonly epoch: string;
   readonly outcome: 'created' | 'resumed' | 'rebuilt';
-  /** It is being filled for the first time (unsynced-fill.ts). */
+  /** The file is being filled for the first time, without syncs (unsynced-fill.ts). */
   readonly unsyncedFill: boolean;
   /** Marks the file as properly closed, and releases it. */
   close(): void;

@@ -75,7 +75,7 @@ test('readers that follow each other without a gap are waited for, cut where the
   for (let rv = 2; cuts < 3; rv += 1) {
     writer.apply(handle, [event('MODIFIED', { name: 'a', rv, phase: 'x'.repeat(4000) })], String(rv));
     largest = Math.max(largest, walOf(file));
-    // The pool looks at the log by timers of this thread.
+    // The pool checks the log by timers of this thread.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   over = true;
@@ -84,7 +84,7 @@ test('readers that follow each other without a gap are waited for, cut where the
   expect(largest).toBeLessThan(walGateBytes * 2);
 });
 
-/** A database whose log is past its gate. */
+/** A database with a log larger than the gate. */
 function pastTheGate(patienceMs: number): { database: Database; beside: Database; wal: WalBound } {
   const file = storeFile();
   const database = new Database(file);

@@ -31,8 +31,8 @@ const triesMs = 5;
 const waitsMs = 100;
 /** Milliseconds to wait for a running checkpoint of the thread, while the file is written without syncs. */
 const waitsUnsyncedMs = 10;
-/** Milliseconds between two looks at the log's size. */
-const looksMs = 3;
+/** Milliseconds between two checks of the log's size. */
+const pollMs = 3;
 /** Upper bound of the log's growth in bytes per millisecond: faster than disks write. */
 const fastestPerMs = 1_000_000;
 
@@ -43,13 +43,13 @@ export class WalBound {
   readonly #settle: () => void;
   readonly #unsynced: () => boolean;
   readonly #log: Logger;
-  /** Held bytes of the log at the last look. */
+  /** Held bytes of the log at the last check. */
   #bytes = 0;
   /** Monotonic milliseconds until which the log cannot have reached its gate. */
   #shortUntil = 0;
   /** Size of the log at the last failed try; 0 after a successful one. The next try waits until the log has grown further. */
   #triedAt = 0;
-  #said = false;
+  #warned = false;
 
   constructor(
     database: Database,
@@ -92,7 +92,7 @@ export class WalBound {
       // An open transaction holds the lock, which the thread needs.
       this.#settle();
       if (this.bytes() <= this.#gate) return;
-      await sleep(looksMs);
+      await sleep(pollMs);
     } while (monotonic() < until);
     this.#relieve(this.#gate);
   }
@@ -115,7 +115,8 @@ export class WalBound {
     this.#bytes = heldBytes;
     this.#shortUntil = now + (this.#gate - size) / fastestPerMs;
     const ahead = size + expected;
-    // The next commit restarts a log that is all written back, unless a snapshot still reads from it. A large write checks for that.
+    // The next commit restarts a log that is completely written back, unless a snapshot still reads from it.
+    // Only a large write makes sure of the restart here.
     if (ahead <= this.#gate * 1.25 || size === 0 || (heldBytes === 0 && expected === 0)) return;
     const patience =
       ahead <= this.#gate * 1.5 ? triesMs : ahead <= this.#gate * 1.75 ? waitsMs : Math.max(waitsMs, this.#patienceMs);
@@ -126,12 +127,12 @@ export class WalBound {
   #restart(size: number, patienceMs: number): void {
     if (this.#database.restartLog(patienceMs)) {
       this.#triedAt = 0;
-      this.#said = false;
+      this.#warned = false;
       return;
     }
     this.#triedAt = size;
-    if (this.#said || patienceMs < this.#patienceMs) return;
-    this.#said = true;
+    if (this.#warned || patienceMs < this.#patienceMs) return;
+    this.#warned = true;
     this.#log.warn(
       { walBytes: size },
       'the write-ahead log grows past its bound: somebody reads the store file for longer than a lease lasts',

@@ -19,24 +19,24 @@ interface WalGateOptions {
 const sizeValidMs = 2;
 
 export class WalGate {
-  readonly #look: () => number;
+  readonly #readSize: () => number;
   readonly #options: WalGateOptions;
   #size = 0;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #readAt = Number.NEGATIVE_INFINITY;
   #closedSince: number | null = null;
 
-  /** `look` returns the bytes of the log, or 0 once all of it is written back. */
-  constructor(look: () => number, options: WalGateOptions) {
-    this.#look = look;
+  /** `readSize` returns the bytes of the log, or 0 once all of it is written back. */
+  constructor(readSize: () => number, options: WalGateOptions) {
+    this.#readSize = readSize;
     this.#options = options;
   }
 
   /** Bytes of the write-ahead log; 0 once all of it is written back. */
   size(): number {
     const now = this.#options.clock.monotonic();
-    if (now - this.#lookedAt >= sizeValidMs) {
-      this.#lookedAt = now;
-      this.#size = this.#look();
+    if (now - this.#readAt >= sizeValidMs) {
+      this.#readAt = now;
+      this.#size = this.#readSize();
     }
     return this.#size;
   }

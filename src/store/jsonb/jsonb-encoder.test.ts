@@ -6,7 +6,7 @@ import { encodeJsonb } from './jsonb-encoder.ts';
 
 const database = new Database(':memory:');
 
-/** Of the text, as SQLite makes it; null where it refuses. */
+/** JSONB of the text, made by SQLite; null if SQLite refuses the text. */
 function bySqlite(text: string): Buffer | null {
   try {
     return Buffer.from(database.statement('SELECT jsonb(?)').get(text)?.[0] as Uint8Array);
@@ -33,7 +33,7 @@ function isJson(text: string): boolean {
 
 const hex = (jsonb: Uint8Array | null): string | null => (jsonb === null ? null : Buffer.from(jsonb).toString('hex'));
 
-/** JSON gives SQLite's bytes, everything else is refused, and the plain twin agrees. */
+/** JSON gives SQLite's bytes, and all other texts are refused. The encoder in plain JavaScript gives the same result. */
 function expectSame(text: string): void {
   const jsonb = encoded(text);
   expect(hex(plainEncode(Buffer.from(text))), text).toBe(hex(jsonb));
@@ -154,7 +154,7 @@ test('brackets inside one another', () => {
     expectSame(`${'['.repeat(depth)}`);
   }
   expect(encoded(`${'['.repeat(501)}${']'.repeat(501)}`)).toBeNull();
-  // What was left behind of one does not show in the next.
+  // The rest of an earlier text in memory does not affect the next text.
   expectSame('[]');
 });
 

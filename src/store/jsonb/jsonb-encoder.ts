@@ -15,14 +15,14 @@ interface Exports {
   readonly textAt: { readonly value: number };
   /** Returns the address after the output, or 0. */
   readonly encode: (at: number, end: number, out: number) => number;
-  /** Of a text that has been encoded; returns 1 or 0. */
+  /** For a text that has been encoded; returns 1 or 0. */
   readonly isAscii: (at: number, end: number) => number;
 }
 
 const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')));
 const { memory, textAt, encode, isAscii } = instance.exports as unknown as Exports;
 const inputAt = textAt.value;
-/** The longest text in bytes. The memory that it takes is kept, and few objects come near. */
+/** The longest text in bytes. The memory never shrinks, and few objects are nearly as long. */
 const longest = 4 * 1024 * 1024;
 /** The loop reads and writes vectors of sixteen bytes, so it may pass the end of the text and of the output. */
 const spareBytes = 32;
@@ -31,7 +31,7 @@ const pageBytes = 65_536;
 let whole = Buffer.from(memory.buffer);
 
 export interface EncodedJson {
-  /** In memory that the next call overwrites. */
+  /** Valid until the next call, which overwrites this memory. */
   readonly jsonb: Buffer;
   /** All bytes of the text are ASCII. */
   readonly isAscii: boolean;

@@ -11,7 +11,7 @@ function jsonbOf(text: string): { readonly jsonb: Buffer; readonly isAscii: bool
   return { jsonb: Buffer.from(encoded.jsonb), isAscii: encoded.isAscii };
 }
 
-/** Following names as a reader of JSON does; undefined where there is nothing. */
+/** The value at a path of member names; undefined for an absent one. */
 function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (holder, name) =>

@@ -1,21 +1,21 @@
 /**
- * Reads a few values out of an object's JSONB (jsonb.ts) without making JavaScript of the rest: each element says how long it is, so
- * that all others are stepped over.
+ * Reads a few values of an object's JSONB (jsonb.ts) without converting the rest to JavaScript. Each element has its size in its
+ * header, so all other elements are skipped.
  */
 import { rawJson } from '../../catalog/values/raw-json.ts';
 import { elementTypes, payloadAt, payloadSize } from './jsonb.ts';
 
 interface Branch {
   readonly name: Buffer;
-  /** The number of the path that ends here; -1 for none. */
+  /** The index of the path that ends here; -1 for none. */
   path: number;
   readonly below: Branch[];
 }
 
-/** Bits of a number. */
+/** Most names to find in one object: `seen` has a bit for each of them. */
 const mostBranches = 31;
 
-/** Looks for several paths of member names at once, each of which is given once. */
+/** Finds several paths of member names in one pass. The paths must be distinct. */
 export class JsonbPaths {
   readonly #branches: Branch[] = [];
   readonly #count: number;
@@ -27,7 +27,7 @@ export class JsonbPaths {
       for (const [at, name] of path.entries()) {
         let branch = branches.find((each) => each.name.toString() === name);
         if (branch === undefined) {
-          if (branches.length === mostBranches) throw new Error('these are too many names to look for in one object');
+          if (branches.length === mostBranches) throw new Error('too many names to find in one object');
           branch = { name: Buffer.from(name), path: -1, below: [] };
           branches.push(branch);
         }
@@ -37,15 +37,15 @@ export class JsonbPaths {
     }
   }
 
-  /** Where the element of each path begins, that of the first member where several have the name; -1 where there is none. */
+  /** The position of each path's element; -1 for an absent one. If several members have the same name, the first one counts. */
   find(jsonb: Buffer, at = 0): number[] {
     const places = Array<number>(this.#count).fill(-1);
-    look(jsonb, at, this.#branches, places);
+    findIn(jsonb, at, this.#branches, places);
     return places;
   }
 }
 
-function look(jsonb: Buffer, at: number, branches: readonly Branch[], places: number[]): void {
+function findIn(jsonb: Buffer, at: number, branches: readonly Branch[], places: number[]): void {
   if (typeAt(jsonb, at) !== elementTypes.object) return;
   const end = elementEnd(jsonb, at);
   let missing = branches.length;
@@ -58,7 +58,7 @@ function look(jsonb: Buffer, at: number, branches: readonly Branch[], places: nu
       seen |= 1 << index;
       missing -= 1;
       if (branch.path !== -1) places[branch.path] = value;
-      if (branch.below.length > 0) look(jsonb, value, branch.below, places);
+      if (branch.below.length > 0) findIn(jsonb, value, branch.below, places);
       break;
     }
     name = elementEnd(jsonb, value);
@@ -74,20 +74,20 @@ function isNamed(jsonb: Buffer, at: number, end: number, name: Buffer): boolean 
   return true;
 }
 
-/** Bytes of an object up to which a stretch of it is made a text at once: whoever keeps a part of it keeps all of it. */
+/** Longest stretch in bytes. A string that is sliced from a stretch keeps all of it in memory. */
 const longestStretch = 2048;
 
-/** Members of an object from which on looking for each among the others takes longer than making an object of them. */
+/** Above this number of members, building an object is faster than searching the list for each name. */
 const manyEntries = 24;
 
-/** Makes JavaScript of elements, as parseExact does of their text. */
+/** Converts elements to JavaScript values: the same values as parseExact of their text. */
 export class JsonbValues {
   readonly #jsonb: Buffer;
-  /** What is between two places as a text, since making one is most of what a short string costs. */
+  /** The bytes of an element as one string. Short strings are sliced from it, because decoding each one takes longer. */
   readonly #stretch: string;
   readonly #from: number;
 
-  /** `stretch`: an element that many strings will be read from, in an object that is all ASCII; -1 for none. */
+  /** `stretch`: the position of an element from which many strings will be read; -1 for none. The object must be ASCII then. */
   constructor(jsonb: Buffer, stretch: number) {
     this.#jsonb = jsonb;
     const size = stretch === -1 ? 0 : elementEnd(jsonb, stretch) - stretch;
@@ -95,7 +95,7 @@ export class JsonbValues {
     this.#stretch = size <= longestStretch ? jsonb.toString('latin1', stretch, stretch + size) : '';
   }
 
-  /** Null also for an element that is not there, at -1. */
+  /** The element's value; null for an absent element (-1). */
   value(at: number): unknown {
     if (at === -1) return null;
     const jsonb = this.#jsonb;
@@ -119,11 +119,11 @@ export class JsonbValues {
       case elementTypes.object:
         return this.#object(at);
       default:
-        throw new Error(`there is no element of type ${typeAt(jsonb, at)} in what JSON is made`);
+        throw new Error(`a JSONB element of type ${typeAt(jsonb, at)} is never made from JSON`);
     }
   }
 
-  /** Where the elements of an array begin; none where it is no array. */
+  /** The positions of an array's elements; none if it is no array. */
   elements(at: number): number[] {
     const jsonb = this.#jsonb;
     const elements: number[] = [];
@@ -134,7 +134,7 @@ export class JsonbValues {
     return elements;
   }
 
-  /** The members of an object as Object.entries would give them; none where it is no object. */
+  /** The members of an object, as Object.entries returns them; none if it is no object. */
   entries(at: number): readonly (readonly [string, unknown])[] {
     const jsonb = this.#jsonb;
     if (at === -1 || typeAt(jsonb, at) !== elementTypes.object) return [];
@@ -143,7 +143,7 @@ export class JsonbValues {
     for (let name = payloadAt(jsonb, at); name < end; ) {
       const value = elementEnd(jsonb, name);
       const key = String(this.value(name));
-      // A name that stands there twice is one member, and names that are numbers come first.
+      // In a JavaScript object a repeated name is one member, and names that are numbers come first.
       if (isDigit(key.charCodeAt(0)) || entries.length === manyEntries || entries.some(([other]) => other === key))
         return Object.entries(this.#object(at));
       entries.push([key, this.value(value)]);
@@ -160,7 +160,7 @@ export class JsonbValues {
       const element = elementEnd(jsonb, name);
       const key = String(this.value(name));
       const value = this.value(element);
-      // A member of its own, as JSON.parse makes it.
+      // An own property, as in JSON.parse. An assignment would set the prototype.
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
       else object[key] = value;
@@ -179,7 +179,7 @@ export class JsonbValues {
   }
 }
 
-/** JSON.parse takes the escapes as they are. */
+/** The string of an element. JSON.parse resolves its escapes. */
 function textAt(jsonb: Buffer, at: number): string {
   const from = payloadAt(jsonb, at);
   const text = jsonb.toString('utf8', from, from + payloadSize(jsonb, at));

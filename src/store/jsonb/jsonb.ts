@@ -1,9 +1,10 @@
 /**
- * The form of SQLite's JSONB. An element begins with a byte of its type (the lower four bits) and the size of what follows: up to 11
- * in that byte itself, else the number of bytes, big-endian, that say it. See sqlite.org/jsonb.html.
+ * The format of SQLite's JSONB (sqlite.org/jsonb.html). An element is a header and a payload. The lower four bits of the first byte are
+ * the element's type. The upper four bits are the payload's size up to 11. The values 12 to 15 mean that the size follows in 1, 2, 4
+ * or 8 bytes, big-endian.
  */
 
-/** Those that JSON gives: SQLite knows some more, for JSON5 and for texts of its own. */
+/** The types of elements made from JSON. SQLite has more types, for JSON5 and for raw texts. */
 export const elementTypes = {
   null: 0,
   true: 1,
@@ -16,7 +17,7 @@ export const elementTypes = {
   object: 12,
 } as const;
 
-/** The object `body` with all members of `members`, another object, in front of its own. None of its names may stand in both. */
+/** The object `body` with the members of the object `members` before its own. The two objects must have no name in common. */
 export function withMembersBefore(members: Uint8Array, body: Uint8Array): Uint8Array {
   const first = payload(members);
   const second = payload(body);
@@ -29,13 +30,13 @@ export function withMembersBefore(members: Uint8Array, body: Uint8Array): Uint8A
   return whole;
 }
 
-/** Where what an element holds begins. */
+/** The position of an element's payload. */
 export function payloadAt(jsonb: Uint8Array, at: number): number {
   const mark = (jsonb[at] as number) >> 4;
   return at + (mark <= 11 ? 1 : mark === 12 ? 2 : mark === 13 ? 3 : mark === 14 ? 5 : 9);
 }
 
-/** The bytes of what an element holds. */
+/** The size of an element's payload in bytes. */
 export function payloadSize(jsonb: Uint8Array, at: number): number {
   const mark = (jsonb[at] as number) >> 4;
   if (mark <= 11) return mark;
@@ -49,7 +50,7 @@ function payload(element: Uint8Array): Uint8Array {
   return element.subarray(payloadAt(element, 0));
 }
 
-/** The shortest one, as SQLite writes it. */
+/** The shortest header of an object, as SQLite writes it. */
 function headerOf(size: number): readonly number[] {
   const { object } = elementTypes;
   if (size <= 11) return [(size << 4) | object];

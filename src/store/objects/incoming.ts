@@ -22,7 +22,7 @@ export interface ReceivedObject extends IndexedMetadata {
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
 export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
-  // The caller's value must not be changed. So where something is redacted, the text is parsed again.
+  // Redaction changes the value, and the caller's value must not change. So the text is parsed again.
   const parsed = incoming.value === undefined || redaction.redacts ? parse(incoming.text) : incoming.value;
   const redactedPaths = redaction.redacts ? redaction.redact(parsed) : [];
   const value = asRecord(parsed);
@@ -35,7 +35,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   };
 }
 
-/** What is indexed of an object's metadata; `known` is used before what stands there. Throws INVALID as readIncoming does. */
+/** The indexed metadata of an object. Members of `known` take precedence. Throws INVALID as readIncoming does. */
 function readMetadata(received: unknown, known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {}): IndexedMetadata {
   const metadata = asRecord(received);
   if (metadata === null) throw invalid('has no metadata');
@@ -51,7 +51,7 @@ function readMetadata(received: unknown, known: Pick<IncomingObject, 'uid' | 're
   });
 }
 
-/** The members of an object's metadata that are looked at, whatever they are. */
+/** The members of an object's metadata that are indexed, not yet validated. */
 export interface MetadataMembers {
   readonly name: unknown;
   readonly namespace: unknown;
@@ -59,12 +59,12 @@ export interface MetadataMembers {
   readonly resourceVersion: unknown;
   readonly creationTimestamp: unknown;
   readonly deletionTimestamp: unknown;
-  /** In the order of JavaScript's objects, each name once. */
+  /** In the order of Object.entries, each name once. */
   readonly labels: readonly (readonly [string, unknown])[];
   readonly ownerReferences: readonly ({ readonly uid?: unknown; readonly controller?: unknown } | null)[];
 }
 
-/** What is indexed of them. Throws INVALID as readIncoming does. */
+/** Validates the members and makes the indexed metadata of them. Throws INVALID as readIncoming does. */
 export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
   const { name, namespace, uid, resourceVersion } = members;
   if (!isText(name)) throw invalid('has no name');
@@ -99,7 +99,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Items of a list come without apiVersion and kind: put them in front, where Kubernetes writes them. */
+/** Adds apiVersion and kind, which items of a list lack. They come first, as Kubernetes writes them. */
 function withKind(text: string, value: Readonly<Record<string, unknown>>, names: KindNamesOnWire): string {
   const missing: string[] = [];
   if (value['apiVersion'] === undefined) missing.push(`"apiVersion":${JSON.stringify(names.apiVersion)}`);

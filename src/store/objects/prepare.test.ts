@@ -21,10 +21,10 @@ const promoted: readonly PromotedPath[] = [
 
 const tables = ['object', 'object_by_uid', 'body', 'object_by_label', 'edge', 'p1', 'state', 'resource'];
 
-/** Made ready in another thread, made ready in the writer's, or read as events are. */
+/** Prepared in another thread, prepared in the writer's thread, or read like events. */
 type Way = 'beside' | 'here' | 'plain';
 
-/** All rows that a first sync of these texts leaves, as SQL literals. */
+/** All rows after a first sync of these texts, as SQL literals. */
 async function stored(texts: readonly string[], redacted: readonly string[], way: Way): Promise<unknown> {
   const file = storeFile();
   const writer = openWriter(file, { checkpoints: 'inline' });
@@ -69,7 +69,7 @@ const odd = [
   '{"metadata":{"name":"behind","uid":"u10","resourceVersion":"1"},"kind":"Other","apiVersion":"v2"}',
   '{ "metadata" : { "name" : "spaced", "uid" : "u12", "resourceVersion" : "1" } }',
   '{"metadata":{"name":"m","uid":"u","resourceVersion":"1"}}',
-  // Bodies whose size takes one, two and four bytes to say, and those beside.
+  // Bodies whose size is written in one, two and four bytes, and sizes near these limits.
   ...[1, 60, 100, 140, 200, 65_300, 65_400, 65_500, 66_000].map((size) =>
     JSON.stringify({
       metadata: { name: `of-${size}`, uid: `size-${size}`, resourceVersion: '1' },

@@ -1,15 +1,15 @@
 /**
- * Makes listed objects ready for the store: what is indexed of them, and their bodies as they are stored. Runs in the writer's
- * thread, or in one beside it (src/ingest/parse/parse.worker.ts) with an SQLite of its own, in memory and without a table.
+ * Prepares listed objects for the store: extracts the indexed metadata and the promoted keys, and makes the stored bodies. Runs in the
+ * writer's thread, or in a parser thread (src/ingest/parse/parse.worker.ts) with its own in-memory SQLite database without tables.
  *
  *   FirstSync.recipe -> Preparer.prepare(objects) -> the writer's thread -> FirstSync.putPrepared
  *
- * An object's bytes become JSONB in one pass (jsonb-encoder.ts), and what is indexed is read from there (jsonb-reader.ts): making
- * JavaScript of all of it would cost more than any other step. What the encoder does not take, and what needs more care, is read as a
- * single event is (incoming.ts).
+ * An object's bytes become JSONB in one pass (jsonb-encoder.ts). The indexed values are read from the JSONB (jsonb-reader.ts), because
+ * parsing the whole object to JavaScript would take longer than any other step. Some objects are read like a single event instead
+ * (incoming.ts): for example if the encoder refuses them, if the kind has redacted paths, or if the identity is synthetic.
  *
- * Invariant: the rows of a prepared object are those of the same object when it comes as an event. Texts that have a name twice or
- * null for their kind are the exception: no API server writes them.
+ * Invariant: a prepared object has the same rows as the same object in an event. Exceptions are texts with a repeated name or with
+ * `kind: null`; no API server writes them.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -29,14 +29,14 @@ import type { SqlValue } from '../types/statement.ts';
 import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
 import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
 
-/** Where the value of a slot stands among the places that are looked for, and the way from there. */
+/** The location of a slot's value. `at` is the index of a path to find in the JSONB, and `rest` leads from there to the value. */
 interface SlotPlace {
   readonly type: LeafType;
   readonly at: number;
   readonly rest: Pick<Path, 'steps'>;
 }
 
-/** What is looked for in every object, in this order. */
+/** The paths to find in every object, in this order. */
 const always = [
   ['apiVersion'],
   ['kind'],
@@ -62,7 +62,7 @@ export class Preparer {
   readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
   readonly #places: readonly SlotPlace[];
   readonly #paths: JsonbPaths;
-  /** Those of what is removed from all bodies. */
+  /** Indexes of the paths that are removed from all bodies. */
   readonly #dropped: readonly number[];
   readonly #bodySql: string;
   /** JSONB of the members that items of lists lack. */
@@ -75,7 +75,7 @@ export class Preparer {
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
     this.#bodySql = `SELECT ${this.#redaction.sql}`;
     const paths: (readonly string[])[] = [...always];
-    // Each is looked for once, whoever wants it.
+    // A path that is used several times is found once.
     const indexOf = (path: readonly string[]): number => {
       const known = paths.findIndex((each) => isDeepStrictEqual(each, path));
       return known === -1 ? paths.push(path) - 1 : known;
@@ -90,13 +90,16 @@ export class Preparer {
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
   }
 
-  /** The objects as they can be stored. Throws INVALID. */
+  /** Reads objects for the writer in this thread. Throws INVALID. */
   read(objects: readonly IncomingObject[]): readonly (PreparedObject | ReceivedObject)[] {
     const { names } = this.recipe;
     return objects.map((object) => this.#find(object) ?? readIncoming(object, names, this.#redaction));
   }
 
-  /** Null where the writer needs the text itself: SQLite refuses it, or the redacted paths depend on the object. Throws INVALID. */
+  /**
+   * Prepares objects for another thread. Throws INVALID. Null where the writer needs the text itself: SQLite refuses it, or the
+   * redacted paths depend on the object.
+   */
   prepare(objects: readonly IncomingObject[]): readonly (PreparedObject | null)[] {
     return this.read(objects).map((object) => {
       if ('body' in object) return object;
@@ -107,7 +110,7 @@ export class Preparer {
     });
   }
 
-  /** The object with what is found in its bytes; null when it needs more care. */
+  /** Prepares an object from its bytes; null when it must be read by readIncoming. */
   #find(object: IncomingObject): PreparedObject | null {
     const { value, uid, resourceVersion } = object;
     if (this.#redaction.redacts || value !== undefined || uid !== undefined || resourceVersion !== undefined)
@@ -118,7 +121,7 @@ export class Preparer {
     if (!isAscii && object.bytes !== undefined && !isUtf8(object.bytes)) return null;
     const places = this.#paths.find(jsonb);
     const [apiVersion = -1, kind = -1, metadata = -1, ...members] = places;
-    // Items of lists lack both.
+    // Items of lists lack both apiVersion and kind. An object with only one of them needs readIncoming.
     if ((apiVersion === -1) !== (kind === -1) || members[0] === -1) return null;
     const values = new JsonbValues(jsonb, isAscii ? metadata : -1);
     return {
@@ -128,7 +131,7 @@ export class Preparer {
     };
   }
 
-  /** Without what is dropped from all bodies. */
+  /** The body without the paths that are dropped from all bodies. */
   #body(jsonb: Uint8Array, places: readonly number[]): Uint8Array {
     if (this.#dropped.every((at) => places[at] === -1)) return jsonb;
     return must(this.#toJsonb(this.#bodySql, jsonb), 'an object that is JSONB');
@@ -167,7 +170,7 @@ function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[
   };
 }
 
-/** The longest start of a path that leads through members, and what is left of it. */
+/** Splits a path into its longest prefix of member names and the remaining steps. */
 function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Pick<Path, 'steps'> } {
   const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
   const other = path.steps.findIndex((step) => !isMember(step));

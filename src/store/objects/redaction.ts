@@ -1,8 +1,8 @@
 /**
  * Removes data that must never reach the disk: managedFields, the last-applied annotation, and the redacted paths of a kind.
  *
- * SQLite removes them from the received text while it turns it into JSONB, so that whatever stays keeps its digits and escapes.
- * Paths through lists are expanded against the object first. Where SQLite refuses the text, the same is done in JavaScript.
+ * SQLite removes them while it converts the received text to JSONB, so that all other values keep their digits and escapes. Paths
+ * through lists are first expanded for the object. If SQLite refuses the text, JavaScript removes the same paths.
  */
 import type { Path, PathStep } from '../../catalog/tree/path.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
@@ -11,29 +11,32 @@ const always: readonly string[] = [
   '$.metadata.managedFields',
   '$.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"',
 ];
-/** The same, name by name. */
+/** The same paths as lists of names. */
 export const droppedPaths: readonly (readonly string[])[] = [
   ['metadata', 'managedFields'],
   ['metadata', 'annotations', 'kubectl.kubernetes.io/last-applied-configuration'],
 ];
 
 export interface Redaction {
-  /** An SQL expression of JSONB over one parameter, the text. */
+  /** An SQL expression that makes JSONB from one parameter, the text. */
   readonly sql: string;
-  /** The redacted paths of the kind, without those that are dropped from every kind. */
+  /** The redacted paths of the kind, without the paths that are dropped from every kind. */
   readonly redacted: readonly string[];
-  /** Are there any? */
+  /** True if the kind has redacted paths. */
   readonly redacts: boolean;
   /**
-   * Removes the redacted paths from a parsed object, so that nothing is indexed of them. Returns the SQLite paths that `sql` does
-   * not contain, because they depend on the object: those through lists.
+   * Removes the redacted paths from a parsed object, so that their values are not indexed. Returns the SQLite paths through lists.
+   * `sql` does not contain these, because their indexes depend on the object.
    */
   redact(value: unknown): readonly string[];
-  /** The text without what is redacted, for texts that SQLite refuses; null when that cannot be done. */
+  /**
+   * The text without dropped and redacted paths, for a text that SQLite refuses. When the text is nested too deeply, the result is
+   * null, or the unchanged text for a kind without redacted paths.
+   */
   inJavaScript(text: string): string | null;
 }
 
-/** A path as SQLite writes it, or null when it goes through a list. */
+/** A path in SQLite's syntax; null for a path through a list. */
 function sqlitePath(path: Path): string | null {
   let text = '$';
   for (const step of path.steps) {
@@ -55,7 +58,7 @@ export function createRedaction(redacted: readonly string[]): Redaction {
     redacted,
     redacts: paths.length > 0,
     redact(value) {
-      // From the back, so that removing one element does not move another.
+      // In reverse order, so that removing one list item does not move the others.
       const found = varying.flatMap((path) => expand(path.steps, value)).reverse();
       for (const each of found) removeAt(value, each);
       for (const path of paths) for (const each of expand(path.steps, value)) removeAt(value, each);
@@ -68,7 +71,7 @@ export function createRedaction(redacted: readonly string[]): Redaction {
         for (const path of paths) for (const each of expand(path.steps, value).reverse()) removeAt(value, each);
         return JSON.stringify(value);
       } catch (error) {
-        // Too deep for a recursive walk. Nothing is redacted from most kinds, so their text may stay as it came.
+        // Too deep for recursion. A kind without redacted paths keeps the received text, with its managedFields.
         if (error instanceof RangeError) return paths.length === 0 ? text : null;
         throw error;
       }
@@ -79,7 +82,7 @@ export function createRedaction(redacted: readonly string[]): Redaction {
 /** A path to one value: member names and list indexes. */
 type ConcretePath = readonly (string | number)[];
 
-/** The concrete paths of the values in `value` that the steps lead to. */
+/** The concrete paths of the values in `value` that match the steps. */
 function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath = []): ConcretePath[] {
   const [step, ...rest] = steps;
   if (step === undefined) return [path];
@@ -121,7 +124,7 @@ function removeAt(value: unknown, path: ConcretePath): void {
   else delete (holder as Record<string, unknown>)[String(last)];
 }
 
-/** JSON whose numbers are written again with the digits they came with. */
+/** Parses JSON so that JSON.stringify writes each number with its original digits. */
 function parseKeepingDigits(text: string): unknown {
   return JSON.parse(text, ((_key: string, value: unknown, context: { source?: string }) =>
     typeof value === 'number' && context.source !== undefined && context.source !== String(value)

@@ -1,6 +1,6 @@
 /**
- * The rows of a page as lines of text. A statement returns one row for the whole page (pageRow): JavaScript objects for rows and strings
- * for columns would cost as much as finding the rows.
+ * The rows of a page as lines of text. A statement returns one row for the whole page (pageRow). JavaScript objects for rows and
+ * strings for columns would take as long as finding the rows.
  *
  * A line is a JSON list: its columns (strings, numbers or null), then the list of the values (page-template.ts).
  *

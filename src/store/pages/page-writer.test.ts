@@ -146,11 +146,11 @@ test('what cannot be written in one go is not tried', () => {
   ] satisfies RowPart[]) {
     expect(rowPattern({ ...template, objects: [['nothing']] }, [part]), part.is).toBeNull();
   }
-  // Of two types at once.
+  // One value as two types.
   expect(rowPattern(template, [leaf('Int', 0), leaf('String', 0)])).toBeNull();
-  // Not side by side, so not all of them can be looked at at once.
-  const apart = { ...template, values: [['object', 'a'], ['b'], ['object', 'c']] };
-  expect(rowPattern(apart, [{ is: 'object', at: 0, of: [] }])).toBeNull();
+  // The object's values are not adjacent, so one lookahead cannot check them.
+  const separated = { ...template, values: [['object', 'a'], ['b'], ['object', 'c']] };
+  expect(rowPattern(separated, [{ is: 'object', at: 0, of: [] }])).toBeNull();
 });
 
 test('lines must tell of an object of which no value is there, for a while', () => {

@@ -1,29 +1,29 @@
 /**
- * Descriptions of resources, read back from the store, so that the serve role and a restart need no discovery.
+ * Reads descriptions of resources from the store, so that the serve role and a restart need no discovery.
  *
- * They are large: 20 MB for a thousand CRDs. So they are read in two steps: a small row for each, then the texts that the caller lacks, in
- * messages of bounded size.
+ * Descriptions are large: 20 MB for a thousand CRDs. So they are read in two steps: first a small row for each, then the texts that the
+ * caller lacks, in messages of bounded size.
  */
 import type { Lease } from '../types/lease.ts';
 import type { Row } from '../types/statement.ts';
 
 /** A description without its text. */
 export interface DescriptionRow {
-  /** Stands for the text in this snapshot. */
+  /** The rowid of the description, valid only in this snapshot. */
   readonly id: number;
   readonly cluster: string;
   /** The resourceKey. */
   readonly key: string;
   /** Bytes of the text. */
   readonly length: number;
-  /** Of the text. */
+  /** A hash of the text. */
   readonly digest: string;
 }
 
-/** A message with texts has at most so many bytes, or one text. */
+/** Most bytes of texts in one message. A longer text gets a message of its own. */
 const messageLength = 256 * 1024;
 
-/** Moves with every change of a description. */
+/** A version that increases with every change of a description. */
 export async function readCatalogVersion(lease: Lease): Promise<number> {
   const [row] = await lease.all({ sql: 'SELECT catalog_version FROM state', params: [] });
   return Number(row?.[0]);
@@ -50,7 +50,7 @@ export async function readDescriptionRows(
   }));
 }
 
-/** The texts of descriptions (a DescribedResource as JSON) by their ids. The rows are of the same snapshot. */
+/** The texts of descriptions (a DescribedResource as JSON) by their ids. `rows` must be of the same snapshot. */
 export async function readDescriptionTexts(
   lease: Lease,
   rows: readonly Pick<DescriptionRow, 'id' | 'length'>[],

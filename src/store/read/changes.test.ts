@@ -1,4 +1,4 @@
-/** How the change log is read by kind: what the statements look at, and what they answer. */
+/** Reads of the change log by kind: the query plans of the statements, and their results. */
 import { expect, onTestFinished, test } from 'vitest';
 import { leaseOn } from '../../../test/kit/log-follower.ts';
 import { describedResource, event } from '../../../test/kit/store-file.ts';

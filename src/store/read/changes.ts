@@ -1,8 +1,8 @@
 /**
- * Reading the change log: what happened after a sequence number, and how an object looked at an earlier revision.
+ * Reads the change log: the changes after a sequence number, and objects as they were at an earlier revision.
  *
- * The log holds the body before each change. The body after it is the body before the object's next change, or the present one
- * when there is none; object ids are never reused, so an object's entries are one life.
+ * An entry has the body before its change. The body after the change is the `before` of the object's next entry, or the current body
+ * if there is no next entry. Object ids are never reused, so all entries of an id belong to one object.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { LoggedChange } from '../types/change.ts';
@@ -34,7 +34,7 @@ function textOf(column: string): string {
 
 /**
  * Changes after a sequence number. By kind they are one range of the index (kind, seq), in its order. Entries of other kinds are not
- * looked at. A body becomes text only for a row of the answer.
+ * read. Only bodies of returned rows are converted to text.
  */
 const changesSql = (byKind: boolean): string => `
   SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${textOf('c.before')},
@@ -49,7 +49,7 @@ const allChanges = changesSql(false);
 /** Exported for a test of its query plan. */
 export const changesOfKind = changesSql(true);
 
-/** Changes in their order. Check `readLogFloor` in the same lease: what is at or below the floor is gone. */
+/** Changes in their order. Check `readLogFloor` in the same lease: entries at or below the floor have been removed. */
 export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<readonly LoggedChange[]> {
   const { kindId, after, limit } = wanted;
   const upTo = wanted.upTo ?? lease.revision;
@@ -74,13 +74,13 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
   }));
 }
 
-/** The revision up to which the log was cut: only what came after it can be read. */
+/** The revision up to which entries have been removed from the log. Only later entries can be read. */
 export async function readLogFloor(lease: Lease): Promise<number> {
   const [row] = await lease.all({ sql: 'SELECT log_floor FROM state', params: [] });
   return Number(row?.[0]);
 }
 
-/** Exported for a test of its query plan. Each kind costs one look into an index. */
+/** Exported for a test of its query plan. Each kind costs one search in an index. */
 export const kindsThatChanged = `
   SELECT log_floor, (SELECT json_group_array(w.value ->> 0) FROM json_each(?) w
     WHERE EXISTS (SELECT 1 FROM change c WHERE c.kind = w.value ->> 0 AND c.seq > w.value ->> 1)) FROM state`;
@@ -99,8 +99,8 @@ export async function readChangedKinds(
 }
 
 /**
- * The objects of these ids as they were at `revision`, by id. An id that is missing did not exist then, or a RESET of its kind has
- * taken its rows since. Throws GONE when the log does not reach back.
+ * The objects of these ids as they were at `revision`, by id. A missing id did not exist then, or its rows were removed after a later
+ * RESET of its kind. Throws GONE when the log does not reach back to `revision`.
  */
 export async function objectsAsOf(
   lease: Lease,

@@ -1,6 +1,4 @@
-/**
- * Where each kind's values stand: read in a lease, and kept for as long as the store says that nothing changed.
- */
+/** Reads the layout of each kind in a lease, and caches the layouts by the store's layout version. */
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { KindLayout, PromotedSlot } from '../types/kind-layout.ts';
@@ -9,7 +7,7 @@ import type { Lease } from '../types/lease.ts';
 /** By resourceKey. */
 export type Layouts = ReadonlyMap<string, KindLayout>;
 
-/** The layouts of a life and version of a store never change, so they may be shared by all readers of this process. */
+/** By epoch and layout version. Layouts of one version never change, so all readers of this process share them. */
 const known = new Map<string, Layouts>();
 const mostKept = 8;
 
@@ -18,7 +16,7 @@ export async function readLayouts(lease: Lease): Promise<Layouts> {
   return (await readLayoutsAndVersion(lease)).layouts;
 }
 
-/** The same, with the number by which these layouts are known in this life of the store. */
+/** The layouts with their version, which is unique within an epoch of the store. */
 export async function readLayoutsAndVersion(
   lease: Lease,
 ): Promise<{ readonly layoutVersion: number; readonly layouts: Layouts }> {

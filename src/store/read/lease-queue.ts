@@ -1,16 +1,16 @@
 /**
- * Operations that wait for a thread, in their order. Each waits until a lease may begin (`grantable`), its signal aborts, or its time
- * is up (TIMEOUT).
+ * A queue of operations that wait for a thread. Each waits until a lease may begin (`grantable`), its signal aborts, or its time is
+ * over (TIMEOUT).
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
 interface LeaseQueueOptions {
-  /** Milliseconds that an operation waits. */
+  /** Longest wait of an operation in milliseconds. */
   readonly waitMs: number;
   /** Takes a free thread when a lease may begin. */
   readonly grantable: () => ReaderThread | null;
-  /** True while a thread is free: then the gate alone keeps leases from beginning. */
+  /** True while a thread is free. If leases cannot begin then, the WAL gate is closed. */
   readonly isThreadFree: () => boolean;
 }
 
@@ -64,7 +64,7 @@ export class LeaseQueue {
     });
   }
 
-  /** Grants threads to the first in the queue: to be called when a thread is free again. */
+  /** Grants threads to the first operations in the queue. Call when a thread becomes free. */
   grant(): void {
     for (;;) {
       const [first] = this.#waiting;
@@ -76,11 +76,11 @@ export class LeaseQueue {
       if (thread === null) break;
       first.grant(thread);
     }
-    // Nothing signals that the log has been written back, so the gate is polled.
+    // No event signals that the log has been written back, so the gate is polled.
     if (this.#options.isThreadFree()) this.#gatePoll ??= setInterval(() => this.grant(), gatePollMs);
   }
 
-  /** Refuses all that wait. */
+  /** Rejects all waiting operations. */
   close(reason: unknown): void {
     for (const waiting of this.#waiting.splice(0)) waiting.refuse(reason);
     this.#stopGatePoll();

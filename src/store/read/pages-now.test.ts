@@ -18,7 +18,7 @@ const template: PageTemplate = {
   objects: [],
 };
 
-/** A page of the objects' names, by a loop that ticks at one of eight rows as short pages do. */
+/** A page of the objects' names. Its loop calls tick() at one of eight rows, like short pages. */
 function page(where: string): PageRequest {
   const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM (SELECT o.name FROM object AS o
     WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
@@ -32,7 +32,7 @@ function page(where: string): PageRequest {
   };
 }
 
-/** The object that was made last, by a loop that ticks at every row. */
+/** The newest object. Its loop calls tick() at every row. */
 const newest: Statement = {
   sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM
     (SELECT o.name FROM object AS o WHERE tick() = 0 ORDER BY +o.id DESC LIMIT 1) AS k`,
@@ -51,7 +51,7 @@ async function filled(objects: number): Promise<{ readonly file: string; readonl
 
 function open(file: string, milliseconds = 0): PagesNow {
   let now = 0;
-  // A clock that goes on with each look at it.
+  // A clock that advances with each call.
   const monotonic = (): number => {
     now += milliseconds;
     return now;
@@ -109,7 +109,7 @@ test('what has been committed is seen by the next read, whatever was known', asy
   }
 });
 
-/** Reads a page twice, so many milliseconds after it was read first; in the middle of the last time an object is added. */
+/** Reads a page three times, the last two `later` milliseconds after the first. An object is added during the last read. */
 async function readDuringCommit(later: number) {
   const objects = 40;
   const { file, writer } = await filled(objects);
@@ -129,7 +129,7 @@ async function readDuringCommit(later: number) {
   expect(read()).toMatchObject({ revision: 1 });
   now += later;
   expect(read()).toMatchObject({ revision: 1 });
-  // The row loop, which is most of a read, looks at the clock once a row.
+  // The row loop reads the clock once a row. Other readings are few.
   looks = 0;
   commitAt = objects / 2;
   const answer = read();

@@ -1,11 +1,11 @@
 /**
  * Reads pages on the calling thread. For pages that scan few rows: a message to a reader thread and back would cost more.
  *
- *   begin -> statements, counted -> end, all in one turn of the event loop
+ *   begin -> statements, within a budget of rows and time -> end, all in one turn of the event loop
  *
  * Invariants: a read stops after about `mostRows` rows or at its time limit, so that it does not block the event loop. A snapshot
  * never outlives the turn, so it never blocks a checkpoint. Nothing here waits for a lock.
- * The count is that of `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-tables.ts).
+ * Rows are counted by `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-tables.ts).
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
@@ -13,17 +13,17 @@ import type { Statement } from '../types/statement.ts';
 import { ReadConnection, type ReadConnectionOptions } from './read-connection.ts';
 
 interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'> {
-  /** Milliseconds that a read may last. */
+  /** Longest time of a read in milliseconds. */
   readonly mostMs: number;
 }
 
 const mostRows = 1024;
 const rowsPerTick = 8;
 
-/** Never leaves this file. */
+/** Thrown when a read exceeds its budget; never leaves this file. */
 class BudgetSpent extends Error {}
 
-/** One for all: it says nothing of where it was thrown. */
+/** A shared instance, since its stack is not used. */
 const spent = new BudgetSpent();
 
 export class PagesNow {
@@ -39,7 +39,7 @@ export class PagesNow {
     this.#connection = new ReadConnection({ ...options, clock, busyMs: 0, tick: () => this.#tick() });
   }
 
-  /** What the pages say; `spent` when that takes too long here, null when it failed: a reader thread will find out why. */
+  /** Reads the pages. `spent` when the budget is used up. Null after an error, which a reader thread can reproduce and report. */
   read(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
     this.#ticks = mostRows / rowsPerTick;
     this.#until = this.#clock.monotonic() + this.#mostMs;
@@ -50,7 +50,7 @@ export class PagesNow {
     }
   }
 
-  /** Bytes of the write-ahead log while any of it is not written back; 0 as well while there is no store that could be read. */
+  /** Bytes of the write-ahead log; 0 once all of it is written back, and 0 while no store can be read. */
   logBytes(): number {
     try {
       return this.#connection.logBytes();

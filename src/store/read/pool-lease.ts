@@ -1,10 +1,10 @@
 /**
  * One lease of the pool: one thread, one snapshot, for one operation.
  *
- *   begin: the thread takes a snapshot -> calls, one after another or together -> end -> the thread has answered all calls: it is free
- *   pages: all of that in one message
+ *   begin (the thread opens a snapshot) -> calls, sequential or concurrent -> end -> all calls are answered -> the thread is free
+ *   pages (all these steps in one message)
  *
- * A lease ends by its caller, its time, its signal, or by the pool (`fail`). From then on every call rejects with the reason.
+ * The caller, the timeout, the abort signal or the pool (`fail`) ends a lease. From then on every call rejects with the reason.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../types/lease.ts';
@@ -13,14 +13,14 @@ import type { Row, Statement } from '../types/statement.ts';
 import type { Snapshot } from './reader-messages.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
-/** One for all: every lease ends with it, and making an error costs more than the rest of the ending. */
+/** A shared instance: every lease ends with it, and creating an error would take longer than all other steps of the end. */
 const leaseIsOver = new PortolanError('INTERNAL_SERVER_ERROR', 'This lease is over; take another one.');
 
 export class PoolLease implements Lease {
   readonly thread: ReaderThread;
-  /** When it began, on the monotonic clock. */
+  /** The time when it began, by the monotonic clock. */
   readonly since: number;
-  /** Rejects when the lease ends in any other way than by `end`. */
+  /** Rejects with the reason when the lease is over. */
   readonly failed: Promise<never>;
   readonly #number: number;
   readonly #timeoutMs: number;
@@ -29,7 +29,7 @@ export class PoolLease implements Lease {
   #snapshot: Snapshot = { revision: 0, epoch: '', layoutVersion: 0 };
   #timer: NodeJS.Timeout | null = null;
   #signal: AbortSignal | undefined;
-  /** Why the lease is over; null while it is not. */
+  /** The reason why the lease is over; null while it is running. */
   #over: { readonly reason: unknown } | null = null;
   #calls = 0;
   /** The thread holds a snapshot until the lease ends. */
@@ -42,7 +42,7 @@ export class PoolLease implements Lease {
     this.#timeoutMs = timeoutMs;
     this.#onEnded = onEnded;
     this.failed = this.#failure.promise;
-    // A caller of `open` gets the reason from its next call.
+    // Avoids an unhandled rejection: a caller of `open` gets the reason from its next call.
     this.failed.catch(() => {});
   }
 
@@ -69,7 +69,7 @@ export class PoolLease implements Lease {
     }
   }
 
-  /** The whole life of a lease in one call. */
+  /** Begins, reads and ends in one message. */
   async pages(
     statements: readonly Statement[],
     pages: readonly PageRequest[],
@@ -80,7 +80,7 @@ export class PoolLease implements Lease {
     const reply = await this.#call(() =>
       this.thread.call({ op: 'pages', lease: this.#number, timeoutMs: this.#timeoutMs, statements, pages }),
     );
-    if (reply.kind !== 'pages') throw new Error('invariant broken: a call for pages is answered with pages');
+    if (reply.kind !== 'pages') throw new Error('invariant broken: the reply to a call for pages has no pages');
     return reply.read;
   }
 
@@ -116,7 +116,7 @@ export class PoolLease implements Lease {
     if (this.#calls > 0) this.thread.cancel(this.#number);
     if (this.#begun) this.thread.endLease(this.#number);
     this.#failure.reject(reason);
-    this.#settleIfQuiet();
+    this.#releaseIfIdle();
   }
 
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);
@@ -126,13 +126,13 @@ export class PoolLease implements Lease {
     this.#calls += 1;
     const answered = work().finally(() => {
       this.#calls -= 1;
-      this.#settleIfQuiet();
+      this.#releaseIfIdle();
     });
     return await Promise.race([answered, this.failed]);
   }
 
   /** The thread is free once it has answered all calls. */
-  #settleIfQuiet(): void {
+  #releaseIfIdle(): void {
     if (this.#over !== null && this.#calls === 0) this.#onEnded(this);
   }
 }

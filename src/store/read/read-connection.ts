@@ -1,14 +1,13 @@
 /**
  * One read-only connection to a store file: of a reader thread (reader.worker.ts), or of the serve thread (pages-now.ts).
  *
- *   begin: BEGIN, and the first read is the state row, so the snapshot is fixed before anything is answered
- *   all, fill: statements in that snapshot
- *   pages: all of that at once: begin, statements, pages written as text (page-writer.ts), end; while nothing is committed, what was
- *     known at the last begin holds, and is not read again
- *   end: ROLLBACK, at once, so that the WAL is not held
+ *   begin      BEGIN, then the state row is read, which fixes the snapshot
+ *   all, fill  statements in that snapshot
+ *   pages      begin, statements, pages written as text (page-writer.ts), end; rows of statements are cached until the next commit
+ *   end        ROLLBACK at once, because a snapshot prevents the WAL from restarting
  *
- * Never writes. Opens the file with the first snapshot, and anew when another file stands in its place (a rebuilt store). How long a
- * statement may run is its owner's to say, by the `tick` that every scan loop calls.
+ * Never writes. Opens the file with the first snapshot, and again when another file has replaced it (a rebuilt store). The owner limits
+ * the time of a statement by the `tick` that every scan loop calls.
  */
 import { statSync } from 'node:fs';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -30,7 +29,7 @@ export interface ReadConnectionOptions {
   readonly file: string;
   readonly cachedStatements: number;
   readonly cacheKib: number;
-  /** A statement of `all` that gives more rows than this fails. */
+  /** A statement of `all` that returns more rows than this fails. */
   readonly maxRows: number;
   /** Milliseconds to wait for another connection's lock; default 5,000. */
   readonly busyMs?: number;
@@ -39,21 +38,24 @@ export interface ReadConnectionOptions {
   readonly tick: () => void;
 }
 
-/** What has been read since the last commit. */
+/** The snapshot and the rows that were read since the last commit. */
 interface Known {
-  /** `dataVersion` when it was read. */
+  /** The `dataVersion` of the snapshot. */
   readonly version: number;
-  /** When that version was first seen, by the monotonic clock. */
+  /** The time when that version was first seen, by the monotonic clock. */
   readonly since: number;
   readonly snapshot: Snapshot;
   readonly rows: WeakMap<Statement, readonly Row[]>;
 }
 
-/** Milliseconds that the file is taken to stand in its place without another look. */
+/** Milliseconds for which the result of the last check of the file is valid. */
 const stateValidMs = 10;
-/** Milliseconds without a commit after which none is expected; so of all pages few are read for nothing, whatever the rate of commits. */
+/**
+ * Pages are read without a transaction only if no commit was seen for this many milliseconds. A commit during the read makes it
+ * useless, so this wait keeps the share of useless reads small at any rate of commits.
+ */
 const sinceCommitMs = 100;
-/** Templates made ready that a connection keeps. */
+/** Compiled templates that a connection keeps. */
 const keptWriters = 500;
 
 export class ReadConnection {
@@ -63,8 +65,8 @@ export class ReadConnection {
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
   #known: Known | null = null;
-  /** When the file was last looked for, by the monotonic clock. */
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The time of the last check of the file, by the monotonic clock. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReadConnectionOptions) {
     this.#options = options;
@@ -79,7 +81,7 @@ export class ReadConnection {
     try {
       const version = dataVersion(database);
       if (this.#known?.version !== version) {
-        this.#known = { version, since: this.#lookedAt, snapshot: readSnapshot(database), rows: new WeakMap() };
+        this.#known = { version, since: this.#checkedAt, snapshot: readSnapshot(database), rows: new WeakMap() };
       }
       return this.#known.snapshot;
     } catch (error) {
@@ -93,7 +95,7 @@ export class ReadConnection {
     if (this.#open?.database.inTransaction === true) this.#open.database.statement('ROLLBACK').run();
   }
 
-  /** The statement's rows. @throws PortolanError QUERY_TOO_COSTLY where there are more than allowed. */
+  /** The statement's rows. @throws PortolanError QUERY_TOO_COSTLY for more than `maxRows`. */
   all({ sql, params }: Statement): readonly Row[] {
     this.#options.tick();
     const { maxRows } = this.#options;
@@ -104,7 +106,7 @@ export class ReadConnection {
     return rows;
   }
 
-  /** Runs the statements in turn until `limit` rows are there. Each limits its rows by itself, so they are read in one go. */
+  /** Runs the statements in turn until they have returned `limit` rows. Each statement has its own LIMIT, so all its rows are read. */
   fill(statements: readonly Statement[], limit: number): readonly Row[] {
     const rows: Row[] = [];
     for (const statement of statements) {
@@ -130,7 +132,7 @@ export class ReadConnection {
     return { found: Math.min(found, limit), lines: lines.join('\n'), refused };
   }
 
-  /** The same statement says the same again until something has been committed. */
+  /** The statement's rows, cached by the statement object until the next commit. */
   #readOnce(statement: Statement): readonly Row[] {
     const { rows } = must(this.#known, 'a statement runs in a snapshot');
     const known = rows.get(statement) ?? this.#readWhole(statement);
@@ -138,7 +140,7 @@ export class ReadConnection {
     return known;
   }
 
-  /** For few rows: an iterator, which could stop in between, costs as much as many a page. */
+  /** Reads all rows at once. For few rows: an iterator, which could stop early, takes as long as reading a short page. */
   #readWhole({ sql, params }: Statement): readonly Row[] {
     this.#options.tick();
     return this.#database()
@@ -146,10 +148,10 @@ export class ReadConnection {
       .all(...params);
   }
 
-  /** What one snapshot says to the statements and pages; it is over when this returns. */
+  /** Reads the statements and pages in one snapshot, and ends the snapshot. */
   pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
-    const calm = this.#pagesInCalm(statements, pages);
-    if (calm !== null) return calm;
+    const direct = this.#pagesWithoutTransaction(statements, pages);
+    if (direct !== null) return direct;
     const snapshot = this.begin();
     try {
       return this.pagesIn(snapshot, statements, pages);
@@ -159,19 +161,19 @@ export class ReadConnection {
   }
 
   /**
-   * The same without a transaction, which costs more than to see afterwards that nothing has been committed meanwhile: then all was
-   * read of the snapshot that is known. Null where something has, or is likely to.
+   * The same without a transaction. An equal data version afterwards proves that all reads were of the known snapshot, and checking it
+   * takes less time than a transaction. Null if there was a commit meanwhile, or one is likely.
    */
-  #pagesInCalm(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | null {
+  #pagesWithoutTransaction(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | null {
     const known = this.#known;
     if (this.#open === null || known === null) return null;
     const now = this.#clock.monotonic();
-    if (now - known.since < sinceCommitMs || now - this.#lookedAt > stateValidMs) return null;
+    if (now - known.since < sinceCommitMs || now - this.#checkedAt > stateValidMs) return null;
     const read = this.pagesIn(known.snapshot, statements, pages);
     return dataVersion(this.#open.database) === known.version ? read : null;
   }
 
-  /** The same in a snapshot that has begun. */
+  /** The same in an open snapshot, or in a known one. */
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
     const rows = statements.map((statement) => this.#readOnce(statement));
@@ -184,17 +186,17 @@ export class ReadConnection {
         const shown = found > page.shown ? firstLines(lines, page.shown) : lines;
         return writer.write({ found, lines: page.reversed ? shown.split('\n').reverse().join('\n') : shown, full });
       };
-      return (writer.needsFullLines ? null : write(false)) ?? must(write(true), 'lines that tell all');
+      return (writer.needsFullLines ? null : write(false)) ?? must(write(true), 'the text of full lines');
     });
     return { ...snapshot, rows, pages: texts, bytes };
   }
 
-  /** Bytes of the write-ahead log while any of it is not written back; between snapshots only. @throws as `begin` does. */
+  /** Bytes of the write-ahead log; 0 once all of it is written back. Call between snapshots only. @throws as `begin` does. */
   logBytes(): number {
     return this.#connect().log().heldBytes;
   }
 
-  /** What an error says of the file itself; null where it says nothing. */
+  /** The damage of the file that an error reports; null for any other error. */
   damageIn(error: unknown): FileDamage | null {
     const code = sqliteCodeOf(error);
     if (code === null || this.#open === null || faultOfCode(code) !== 'corrupt') return null;
@@ -214,7 +216,7 @@ export class ReadConnection {
 
   #connect(): Database {
     const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
-    this.#lookedAt = this.#clock.monotonic();
+    this.#checkedAt = this.#clock.monotonic();
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) throw notReady();
     if (this.#open?.inode === inode) return this.#open.database;
@@ -246,7 +248,7 @@ export class ReadConnection {
   }
 }
 
-/** Of this connection alone: another one after each commit that it comes to see. */
+/** Comparable only within this connection. It changes when the connection sees commits of another one. */
 function dataVersion(database: Database): number {
   return Number(must(database.statement('PRAGMA data_version').get(), 'the data version')[0]);
 }

@@ -4,8 +4,8 @@
  *   begin -> begun | failed      all, fill -> rows | failed      end (no answer)      close (the thread ends)
  *   pages -> pages | failed      a lease that begins, reads and ends in one message
  *
- * Calls of one thread are answered in their order. A lease is cancelled through shared memory, because a thread that runs a
- * statement reads no messages: the pool stores the lease's number, and `tick()` finds it there.
+ * A thread answers calls in their order. It reads no messages while it runs a statement, so a lease is cancelled through shared
+ * memory. The pool stores the lease's number there, and `tick()` reads it.
  */
 import type { ErrorCode } from '../../base/errors.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
@@ -48,11 +48,11 @@ export type ReaderReply =
       readonly call: number;
       readonly code: ErrorCode;
       readonly message: string;
-      /** The file itself is to blame. */
+      /** Present if the file is damaged. */
       readonly damage?: FileDamage;
     };
 
-/** Places in the shared memory of a thread (32-bit integers). */
+/** Indexes into the memory shared with a thread (32-bit integers). */
 export const flags = {
   /** Number of the lease that must end. */
   cancelled: 0,
@@ -66,6 +66,6 @@ export interface ReaderWorkerData {
   readonly flags: Int32Array<SharedArrayBuffer>;
   readonly cachedStatements: number;
   readonly cacheKib: number;
-  /** A statement that gives more rows than this fails. */
+  /** A statement that returns more rows than this fails. */
   readonly maxRows: number;
 }

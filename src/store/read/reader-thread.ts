@@ -1,7 +1,7 @@
 /**
- * One reader thread as the pool sees it: calls and their answers, cancelling, and its death.
+ * The pool's side of one reader thread: calls and their replies, cancellation, and the end of the thread.
  *
- * Invariant: each call is answered once: by the thread, or with the error that ended it.
+ * Invariant: each call settles once, with the thread's reply or with the error that ended the thread.
  */
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
@@ -18,12 +18,12 @@ interface PendingCall {
 export interface ReaderThreadOptions extends Omit<ReaderWorkerData, 'flags'> {
   /** Megabytes of JavaScript heap that the thread may use before it is ended. */
   readonly heapMb: number;
-  /** Hears what a statement found wrong with the file. */
+  /** Called when a statement has found the file damaged. */
   readonly onDamage: (damage: FileDamage) => void;
 }
 
 export class ReaderThread {
-  /** Resolves when the thread is gone, with why. */
+  /** Resolves with the reason when the thread has ended. */
   readonly ended: Promise<PortolanError>;
   readonly #worker: Worker;
   readonly #flags = new Int32Array(new SharedArrayBuffer(places.length * 4));
@@ -65,7 +65,7 @@ export class ReaderThread {
     return this.#pending.size;
   }
 
-  /** Numbers leases; never 0, which stands for none. */
+  /** The number of a new lease; never 0, which means no lease. */
   nextLease(): number {
     this.#leases = (this.#leases % 0x7fff_fffe) + 1;
     return this.#leases;
@@ -75,14 +75,14 @@ export class ReaderThread {
     this.#calls += 1;
     const call = this.#calls;
     return new Promise((resolve, reject) => {
-      // A thread keeps the process alive exactly as long as somebody waits for it.
+      // A thread keeps the process alive only while a call is pending.
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(call, { resolve, reject });
       this.#worker.postMessage({ ...request, call });
     });
   }
 
-  /** Makes a running statement of the lease throw; calls that come later fail too. */
+  /** Makes a running statement of the lease throw. Later calls of the lease fail too. */
   cancel(lease: number): void {
     Atomics.store(this.#flags, places.cancelled, lease);
   }
@@ -91,7 +91,7 @@ export class ReaderThread {
     this.#worker.postMessage({ op: 'end', lease } satisfies ReaderRequest);
   }
 
-  /** Ends the thread: a running statement dies at its next tick. One that has no tick is given up after `graceMs`. */
+  /** Ends the thread. A running statement fails at its next tick. After `graceMs` the thread is terminated in any case. */
   async close(graceMs: number): Promise<void> {
     Atomics.store(this.#flags, places.closing, 1);
     this.#worker.postMessage({ op: 'close' } satisfies ReaderRequest);

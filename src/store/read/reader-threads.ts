@@ -1,5 +1,5 @@
 /**
- * The threads of a pool, and which of them are free. A thread that dies is replaced, so that there are always as many.
+ * The threads of a pool, and the free ones among them. A thread that dies is replaced, so that their number stays the same.
  *
  *   started -> free -> taken -> released: free again
  *                    -> dead: `onDeath` -> another one is started, at once or after a second -> `onFree`
@@ -14,13 +14,13 @@ interface ReaderThreadsOptions {
   readonly thread: ReaderThreadOptions;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The leases of this thread are lost. */
+  /** Called when a thread has died; its leases are lost. */
   readonly onDeath: (thread: ReaderThread, error: PortolanError) => void;
-  /** A thread was started in place of a dead one. */
+  /** Called when a thread was started in place of a dead one. */
   readonly onFree: () => void;
 }
 
-/** Milliseconds to wait before a thread is replaced that died within as many: another one would only die again. */
+/** Milliseconds. A thread that dies within this time is replaced after the same time, because the next one would probably die too. */
 const replaceMs = 1000;
 const closeGraceMs = 1000;
 
@@ -58,7 +58,7 @@ export class ReaderThreads {
     if (this.#all.has(thread) && !this.#closed) this.#free.push(thread);
   }
 
-  /** From now on a thread that ends is not replaced. */
+  /** Threads that end later are not replaced. */
   stopReplacing(): void {
     this.#closed = true;
   }

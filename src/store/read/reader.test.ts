@@ -24,7 +24,7 @@ async function open(options: Partial<ReaderOptions> = {}): Promise<{ writer: Sto
 }
 
 const names: Statement = { sql: 'SELECT name FROM object ORDER BY name', params: [] };
-/** Runs until its tick stops it. */
+/** A statement that runs until its tick ends it. */
 const runaway: Statement = {
   sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE (i & 255) <> 0 OR tick() = 0)
         SELECT count(*) FROM n`,

@@ -4,9 +4,9 @@
  *   open -> wait for the WAL gate and a free thread -> begin (the snapshot) -> statements -> end -> the thread is free
  *   (lease-queue.ts, reader-threads.ts)                (pool-lease.ts)
  *
- * Invariants: a lease has one thread and one snapshot; a thread has at most one lease. A lease ends by its caller, its time, its
- * signal, a log that is too long (wal-watch.ts) or the death of its thread. A thread is free again only when it has answered all calls.
- * Never: a statement on the event loop, but for pages that are known to be short (pages-now.ts).
+ * Invariants: a lease has one thread and one snapshot; a thread has at most one lease. A lease ends by the caller, a timeout or an abort
+ * signal. An oversized log (wal-watch.ts) or the end of its thread ends it too. A thread is free again only when it has answered all calls.
+ * Never runs a statement on the event loop, except for short pages (pages-now.ts).
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
@@ -24,9 +24,9 @@ import { ReaderThreads } from './reader-threads.ts';
 import { WalWatch } from './wal-watch.ts';
 
 export interface ReaderOptions {
-  /** Threads. */
+  /** The number of threads. */
   readonly readers: number;
-  /** Milliseconds that a lease lasts when the caller does not say; default 1,000. */
+  /** Milliseconds that a lease may last unless its options say otherwise; default 1,000. */
   readonly leaseMs?: number;
   /** Milliseconds to wait for a free thread; default 10,000. */
   readonly waitMs?: number;
@@ -38,15 +38,15 @@ export interface ReaderOptions {
   readonly cachedStatements?: number;
   /** SQLite's page cache of each thread, and of the connection for short pages; default 16 MiB. */
   readonly cacheKib?: number;
-  /** Rows that one statement may give; default 100,000. */
+  /** Most rows that one statement may return; default 100,000. */
   readonly maxRows?: number;
-  /** JavaScript heap of each thread; default 256. */
+  /** Megabytes of JavaScript heap of each thread; default 256. */
   readonly heapMb?: number;
-  /** Milliseconds that pages read at once may take the calling thread; default 10. */
+  /** Longest time of `pagesNow` in milliseconds; default 10. */
   readonly pagesNowMs?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Hears that a statement found the file damaged; only the writer can mend that. */
+  /** Called when a statement has found the file damaged. Only the writer can repair it. */
   readonly onDamage?: (damage: FileDamage) => void;
 }
 
@@ -65,7 +65,7 @@ export interface PooledReader extends Reader {
   stats(): ReaderStats;
 }
 
-/** Opens a pool on a store file, which need not be there yet: until it is, leases fail with CACHE_NOT_READY. */
+/** Opens a pool on a store file. While the file does not exist, leases fail with CACHE_NOT_READY. */
 export function openReader(file: string, options: ReaderOptions): PooledReader & PageReader {
   return new ReaderPool(file, options);
 }

@@ -1,8 +1,8 @@
 /**
- * A reader thread: one connection (read-connection.ts), lent to one lease at a time.
+ * A reader thread: one connection (read-connection.ts), used by one lease at a time.
  *
- *   begin, all, fill, pages: as there; `tick()` ends statements when the lease is cancelled, over its time, or the thread must end
- *   end, or the lease's time is up: the snapshot ends at once, so that the WAL is not held
+ *   begin, all, fill, pages  calls of the connection; `tick()` throws when the lease is cancelled or timed out, or the thread must end
+ *   end, timeout             the snapshot ends at once, because it prevents the WAL from restarting
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, PortolanError } from '../../base/errors.ts';
@@ -77,7 +77,7 @@ function answer(call: number, work: () => ReaderReply): void {
 
 function codeFor(error: unknown): ErrorCode {
   if (error instanceof PortolanError) return error.code;
-  // These pass by themselves: the store is being rebuilt, or will be for this error, or a table was made just now.
+  // Temporary errors: the store is being rebuilt, this error will cause a rebuild, or a table was created a moment ago.
   const code = sqliteCodeOf(error);
   return code !== null && /^SQLITE_(BUSY|SCHEMA|CANTOPEN|NOTADB|CORRUPT)/.test(code)
     ? 'CACHE_NOT_READY'

@@ -1,7 +1,4 @@
-/**
- * How ingest stands with each resource, summed over the collections that it is ingested by: small rows, whatever the size of the
- * descriptions.
- */
+/** Reads the ingest progress of each resource, summed over its collections. Does not read descriptions, which are large. */
 import { must } from '../../base/must.ts';
 import type { Lease } from '../types/lease.ts';
 import type { CollectionProgress, IngestStatus, ResourceProgress } from '../types/progress.ts';
@@ -29,7 +26,7 @@ export async function readResourceProgress(lease: Lease): Promise<readonly Resou
   return [...resources.values()].map(sumCollections);
 }
 
-/** The worst first. */
+/** From the worst phase to the best. */
 const phases: readonly IngestStatus['phase'][] = [
   'PARKED',
   'BACKOFF',
@@ -40,7 +37,7 @@ const phases: readonly IngestStatus['phase'][] = [
   'WATCHING',
 ];
 
-/** One resource from its collections, of which there is at least one. */
+/** The progress of a resource from its collections, at least one. */
 function sumCollections(collections: readonly CollectionProgress[]): ResourceProgress {
   const first = must(collections[0], 'a collection');
   const { cluster, key } = first.handle;
@@ -81,7 +78,7 @@ function extreme(
   return values.length === 0 ? null : of(...values);
 }
 
-/** The errors of those that fail, each with its namespace. */
+/** The errors of the failed collections, each with its namespace. */
 function errorOf(collections: readonly CollectionProgress[]): string | null {
   const failed = collections.flatMap(({ handle, status }) =>
     status.error === null ? [] : [{ namespace: handle.namespace, error: status.error }],

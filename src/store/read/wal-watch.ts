@@ -1,7 +1,7 @@
 /**
- * Cuts leases while the write-ahead log is over its limit and still grows: their snapshots keep it from being written back.
+ * Ends leases while the write-ahead log is over its limit and still grows, because their snapshots prevent its restart.
  *
- * A log that does not grow (ingest is down) needs no cut. A young lease is spared, because older ones kept the log.
+ * A log that does not grow (ingest is down) needs no action. A young lease is spared, because older snapshots block the log.
  */
 import type { Clock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
@@ -11,7 +11,7 @@ import type { PoolLease } from './pool-lease.ts';
 
 interface WalWatchOptions {
   readonly gate: WalGate;
-  /** Size of the log above which leases are cut. */
+  /** Size of the log above which leases are ended. */
   readonly limitBytes: number;
   /** The running leases. */
   readonly leases: ReadonlySet<PoolLease>;
@@ -20,41 +20,41 @@ interface WalWatchOptions {
 }
 
 const watchMs = 20;
-/** A lease younger than this is not cut. */
+/** Milliseconds: a lease younger than this is spared. */
 const spareMs = 50;
 
 export class WalWatch {
   readonly #options: WalWatchOptions;
   #timer: NodeJS.Timeout | null = null;
-  #seen = 0;
+  #lastSize = 0;
   #cut = 0;
 
   constructor(options: WalWatchOptions) {
     this.#options = options;
   }
 
-  /** Leases that were cut. */
+  /** Number of leases ended by this watch. */
   get cut(): number {
     return this.#cut;
   }
 
-  /** Looks at the log from now on, until no lease is left. */
+  /** Checks the log periodically until no lease is left. */
   start(): void {
     if (this.#timer !== null) return;
-    this.#seen = this.#options.gate.size();
-    this.#timer = setInterval(() => this.#look(), watchMs);
+    this.#lastSize = this.#options.gate.size();
+    this.#timer = setInterval(() => this.#check(), watchMs);
     this.#timer.unref();
   }
 
-  #look(): void {
+  #check(): void {
     const { gate, leases, limitBytes, clock, log } = this.#options;
     if (leases.size === 0) {
       this.#stop();
       return;
     }
     const size = gate.size();
-    const grown = size > this.#seen;
-    this.#seen = size;
+    const grown = size > this.#lastSize;
+    this.#lastSize = size;
     if (!grown || size <= limitBytes) return;
     const old = [...leases].filter((lease) => clock.monotonic() - lease.since >= spareMs);
     if (old.length === 0) return;

@@ -1,8 +1,8 @@
 /**
- * The published set of a synced resource, as it was when a list of it began: what the list is compared with.
+ * The published set of a synced collection when a list of it began. The list is compared with this set.
  *
  * Invariant: a row or a deletion with a later sequence number than `since` comes from an event after that moment. It is newer than
- * the list, and wins.
+ * the list, and takes precedence.
  */
 import { must } from '../../base/must.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
@@ -46,7 +46,10 @@ export class Baseline {
     return (log.wasDeleted(target.kindId, target.cluster, received.uid)?.seq ?? 0) > this.since;
   }
 
-  /** The version of the new set. Where no event has moved the version, it is the list's, even a lower one; otherwise the later of both. */
+  /**
+   * The version of the new set. If no event has advanced the version meanwhile, it is the list's version, even a lower one. Otherwise
+   * it is the later one of the two.
+   */
   newVersion(resource: StoredResource, listed: string): string {
     const current = resource.lastResourceVersion;
     if (current === null || current === this.#resourceVersion) return listed;

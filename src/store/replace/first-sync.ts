@@ -1,11 +1,11 @@
 /**
- * The first sync of a resource: listed objects go straight into a rowset that does not count, and commit publishes it. The log gets
- * one RESET, no ADDED for each object.
+ * The first sync of a collection: listed objects are written directly into an unpublished rowset, and the commit publishes it. The log
+ * gets one RESET instead of an ADDED for each object.
  *
- * A transaction may span several puts, because no reader waits for these rows and a crash voids them. It is bounded by its bytes, and
- * any other write ends it.
+ * A transaction may span several puts, because no reader needs these rows yet and a crash makes them useless anyway. It is bounded by
+ * its bytes, and any other write commits it.
  *
- *   begin: a rowset, noted in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
+ *   begin: a rowset, listed in `stale_rowset` -> put, put, … -> commit: published | abort, crash: housekeeping removes its rows
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,10 +23,10 @@ import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary, Replace } from '../types/writer.ts';
 import { fillAll, newRowset, publish, removeFilled, replaceIsOver } from './rowset.ts';
 
-/** Objects whose rows are written together, the first by a statement of its own, and bytes of them: one more may be added. */
+/** Most objects that are written together; the first row has a statement of its own. The last object may exceed `bytesAtOnce`. */
 const objectsAtOnce = rowsAtOnce + 1;
 const bytesAtOnce = 256 * 1024;
-/** Entries that were deferred to the end which are written in one turn, and bytes that each counts for: neighbours share a page. */
+/** Remaining deferred entries written in one turn of the event loop, and the bytes counted for each: neighbours share a page. */
 const entriesAtOnce = 2048;
 const bytesOfEntry = 256;
 
@@ -39,7 +39,7 @@ export class FirstSync implements Replace {
   #preparer: Preparer | null = null;
   #count = 0;
   #over = false;
-  /** Objects that were put were rolled back with another part's failure: this replace can never be whole. */
+  /** Called when a rollback has removed objects of this replace. It cannot be completed then. */
   readonly #lost = (): void => this.#end();
 
   constructor(context: WriteContext, handle: ResourceHandle) {
@@ -112,7 +112,7 @@ export class FirstSync implements Replace {
     const { session, resources } = this.#context;
     await this.#writeRest();
     const resource = resources.of(this.#handle);
-    // Another replace of the same resource was quicker: its set is published, and this one is put aside.
+    // Another replace of the same collection has published its set meanwhile.
     if (resource.synced) {
       this.abort();
       throw replaceIsOver(this.#handle);
@@ -123,7 +123,7 @@ export class FirstSync implements Replace {
     return { added: objects, modified: 0, deleted: 0, ignored: 0, revision: session.counters.revision };
   }
 
-  /** Deferred entries must be written before the rows count. */
+  /** Writes the remaining deferred entries, which must exist before the rows are published. */
   async #writeRest(): Promise<void> {
     const { session, resources, rows, bounds } = this.#context;
     let entries = this.#deferred.rest(entriesAtOnce);
@@ -152,7 +152,7 @@ export class FirstSync implements Replace {
   }
 }
 
-/** As many objects from `from` on as are written together. */
+/** The next objects to write together, from the index `from` on. */
 function slice(
   received: readonly StorableObject[],
   from: number,

@@ -1,13 +1,13 @@
 /**
- * Replacing the set of a synced resource with a list, as a difference.
+ * Replaces the set of a synced collection with a list, by the differences between them.
  *
- *   put -> the staging file (staged-list.ts): the keys of all listed objects, the texts of those that differ
+ *   put -> the staging file (staged-list.ts): the keys of all listed objects, and the texts of the changed ones
  *   commit, up to `maxDifferences`: one transaction, with a change for each difference
  *   commit, beyond:                 a second rowset is filled in small transactions (wholesale-replace.ts) and published by one
  *                                   update; the log gets one RESET; housekeeping removes the old rowset's rows
  *
  * Invariants: readers see the old set or the new one, never a mix. An uncommitted replace leaves nothing after a crash. Rows that
- * events changed after the replace began are newer than the list, and win (baseline.ts). While a commit is under way, events wait.
+ * events changed after the replace began are newer than the list, and take precedence (baseline.ts). Events wait during a commit.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
@@ -25,10 +25,10 @@ import { replaceIsOver } from './rowset.ts';
 import { type StagedCounts, StagedList } from './staged-list.ts';
 import { replaceWholesale } from './wholesale-replace.ts';
 
-/** Characters of the texts of differences that are committed as one transaction. */
+/** Most characters of changed texts that are committed in one transaction. */
 const maxDifferenceBytes = 16 * 1024 * 1024;
 const keysAtOnce = 2000;
-/** Bytes in the write-ahead log for a byte of text: its body, the body before it in the change log, pages of indexes. */
+/** Estimated bytes in the write-ahead log for each byte of text: its body, the previous body in the change log, pages of indexes. */
 const bytesWritten = 3;
 
 export class Relist implements Replace {
@@ -60,7 +60,7 @@ export class Relist implements Replace {
     const resource = this.#baseline.resource();
     const received = objects.map((object) => readIncoming(object, resource.names, resource.redaction));
     const target = resources.target(resource, this.#baseline.rowset);
-    // Nothing else of this thread can run before put returns, so only the size of a transaction is bounded here.
+    // `put` is synchronous, so shorter transactions would not let other work of this thread run. Only their size is bounded.
     const budget = new WriteBudget(clock, { maxMs: Number.POSITIVE_INFINITY, maxBytes: bounds.maxBytes });
     for (let next = 0; next < received.length; ) {
       budget.renew();
@@ -79,7 +79,7 @@ export class Relist implements Replace {
     }
   }
 
-  /** Objects that are as before are not parsed twice here, so there is nothing to make ready. */
+  /** Null: only `put` is possible, because it compares the listed objects with the stored rows. */
   readonly recipe = null;
 
   putPrepared(): never {
@@ -95,7 +95,7 @@ export class Relist implements Replace {
     this.#staged.remove(namespace, name);
   }
 
-  /** The text to store, or null where the row is the same already. */
+  /** The text to store, or null for an unchanged object. */
   #differingText(target: RowTarget, resource: StoredResource, received: ReceivedObject): string | null {
     const { rows } = this.#context;
     const { namespace, name, uid, resourceVersion } = received;
@@ -144,7 +144,7 @@ export class Relist implements Replace {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#baseline.handle);
   }
 
-  /** Ids of published objects that the list did not have, looked up in slices; not `whole` when they are too many to matter. */
+  /** Ids of published objects that the list does not have, read in slices. Stops above `maxDifferences`; `whole` is false then. */
   async #absentIds(): Promise<{ readonly ids: readonly number[]; readonly whole: boolean }> {
     const { maxDifferences } = this.#context;
     const { rowset, since } = this.#baseline;
@@ -163,7 +163,7 @@ export class Relist implements Replace {
     }
   }
 
-  /** Commits each difference with its change, all in one transaction. */
+  /** Commits all differences in one transaction, with a change for each. */
   #commitDifferences(absent: readonly number[], resourceVersion: string): Tally {
     const { session, resources } = this.#context;
     const { counts } = this.#staged;

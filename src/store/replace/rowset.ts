@@ -1,8 +1,8 @@
 /**
- * Rowsets that do not count yet: begun, filled with objects, and published in one step. Both ways of replacing a resource's set use
- * them (first-sync.ts, relist.ts).
+ * Unpublished rowsets: created, filled with objects, and published in one step. Both kinds of replace use them (first-sync.ts,
+ * relist.ts).
  *
- *   newRowset: noted in `stale_rowset` -> fill, fillAll, removeFilled -> publish: it counts, and the one before it is stale
+ *   newRowset: listed in `stale_rowset` -> fill, fillAll, removeFilled -> publish: current, and the previous rowset is stale
  *
  * A rowset that is never published stays stale: housekeeping removes its rows.
  */
@@ -20,7 +20,7 @@ export function replaceIsOver(handle: ResourceHandle): PortolanError {
   );
 }
 
-/** Writes one object of an unpublished rowset; true when it was not there before. */
+/** Writes one object of an unpublished rowset; true if it is new there. */
 export function fill(context: WriteContext, target: RowTarget, received: StorableObject): boolean {
   const { session, rows } = context;
   const stored = rows.find(target.rowset, received.namespace, received.name);
@@ -29,7 +29,7 @@ export function fill(context: WriteContext, target: RowTarget, received: Storabl
   return stored === null;
 }
 
-/** The same for several objects, by fewer statements; gives how many were not there before. */
+/** The same for several objects, by fewer statements. Returns the number of new objects. */
 export function fillAll(
   context: WriteContext,
   target: RowTarget,
@@ -48,7 +48,7 @@ export function fillAll(
   return received.length - present.length;
 }
 
-/** Removes an object of an unpublished rowset; true when it was there. */
+/** Removes an object of an unpublished rowset; false if it is not there. */
 export function removeFilled(
   { rows }: WriteContext,
   target: RowTarget,
@@ -62,7 +62,7 @@ export function removeFilled(
   return true;
 }
 
-/** A rowset that does not count until it is published. Inside a transaction. */
+/** Creates an unpublished rowset. Inside a transaction. */
 export function newRowset(context: WriteContext, resource: StoredResource): number {
   const rowset = context.session.nextRowset();
   context.session.database
@@ -79,7 +79,7 @@ interface Publication {
   readonly shape: string;
 }
 
-/** Publishes a filled rowset in place of the one before; the log gets one RESET. In a transaction of its own. */
+/** Publishes a filled rowset in place of the previous one; the log gets one RESET. In a transaction of its own. */
 export function publish(context: WriteContext, resource: StoredResource, publication: Publication): void {
   const { session, log } = context;
   const { rowset, resourceVersion, objects, shape } = publication;

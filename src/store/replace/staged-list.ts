@@ -1,8 +1,8 @@
 /**
- * A list that is to replace a set, in the staging file. It holds the key of each object, and the text where it differs from the row.
+ * The list of a replace in the staging file: the key of each object, and the text of each changed object.
  *
- * The staging file is emptied when the store is opened, so nothing of a list survives a crash. Rows of a list that is over are
- * removed by housekeeping, by its number.
+ * The staging file is created anew when the store is opened, so nothing of a list survives a crash. Housekeeping removes the rows of
+ * finished lists, by their number.
  */
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { WriteSession } from '../rows/write-session.ts';
@@ -16,7 +16,7 @@ export interface StagedCounts {
   bytes: number;
 }
 
-/** A staged object; without a text it is stored as listed already. */
+/** A staged object. `text` is null if the stored row is unchanged. */
 export interface StagedObject {
   readonly namespace: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface StagedObject {
 }
 
 export class StagedList {
-  /** Of committed transactions. */
+  /** The sum over committed transactions. */
   readonly counts: StagedCounts = { objects: 0, differences: 0, bytes: 0 };
   readonly #session: WriteSession;
   readonly #number: number;
@@ -37,7 +37,7 @@ export class StagedList {
     this.#number = number;
   }
 
-  /** Puts an object, in place of one of the same name. Inside a transaction; counts it in `counts`, to be added when it is committed. */
+  /** Adds or overwrites the object of this name. Inside a transaction. Counts it in `counts`; call `add` with them after the commit. */
   put({ namespace, name, uid, resourceVersion }: ReceivedObject, text: string | null, counts: StagedCounts): void {
     const { database } = this.#session;
     const before = database
@@ -54,14 +54,14 @@ export class StagedList {
     counts.bytes += text?.length ?? 0;
   }
 
-  /** Adds the counts of a transaction that was committed. */
+  /** Adds the counts of a committed transaction. */
   add({ objects, differences, bytes }: StagedCounts): void {
     this.counts.objects += objects;
     this.counts.differences += differences;
     this.counts.bytes += bytes;
   }
 
-  /** Takes an object out, in a transaction of its own. Does nothing where it is not staged. */
+  /** Removes an object, in a transaction of its own. Does nothing if it is not staged. */
   remove(namespace: string, name: string): void {
     const { database } = this.#session;
     const staged = database
@@ -85,7 +85,7 @@ export class StagedList {
       .all(this.#number, rowset, ...after, limit);
   }
 
-  /** Text, uid and resourceVersion of all objects that differ, in the order in which they were put. */
+  /** Text, uid and resourceVersion of all changed objects, in the order in which they were put. */
   differences(): readonly Row[] {
     return this.#session.database
       .statement('SELECT text, uid, rv FROM staging.staged WHERE replace = ? AND text IS NOT NULL ORDER BY id')

@@ -1,10 +1,10 @@
 /**
- * Compares a collection's rows with what the server has listed at the version up to which they are true. Reads only.
+ * Compares a collection's rows with a list of the server at the rows' resourceVersion. Reads only.
  *
- *   begin: the version and the revision now -> the list at exactly that version, page by page -> finish: rows that were not listed
+ *   begin: the current version and revision -> the list at exactly that version, page by page -> finish: rows that were not listed
  *
- * Events go on meanwhile. A row or a deletion with a sequence number after the beginning is of a later version than the list, and is
- * left out. Keeps a number in memory for each object listed.
+ * Events are applied meanwhile. A row or a deletion with a later sequence number than `since` is newer than the list, and is ignored.
+ * Keeps the id of each listed object in memory.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
@@ -28,7 +28,7 @@ export class TableAudit implements Audit {
   #missing = 0;
   #different = 0;
 
-  /** Of a synced collection. */
+  /** `resource` must be synced. */
   constructor(context: WriteContext, resource: StoredResource) {
     this.#context = context;
     this.#handle = resource.handle;
@@ -76,7 +76,7 @@ export class TableAudit implements Audit {
     return { compared: this.#compared, missing: this.#missing, different: this.#different, surplus };
   }
 
-  /** Null once its rows were exchanged or dropped: then there is nothing left to compare. */
+  /** The collection; null once its rows were replaced or dropped, because they cannot be compared then. */
   #resource(): StoredResource | null {
     const { closed, resources } = this.#context;
     if (closed()) return null;

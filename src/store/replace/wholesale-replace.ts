@@ -3,9 +3,9 @@
  * published in one step.
  *
  *   new rowset -> the list: changed objects from their staged texts, the others copied inside SQLite
- *              -> objects that events added meanwhile and the list does not have: copied -> published; the log gets one RESET
+ *              -> objects that only events added meanwhile: copied -> published; the log gets one RESET
  *
- * Between two transactions the event loop has a turn. When it fails, the rowset stays unpublished and housekeeping removes its rows.
+ * The event loop has a turn between two transactions. After a failure the rowset stays unpublished, and housekeeping removes its rows.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
@@ -20,7 +20,7 @@ import type { StagedList, StagedObject } from './staged-list.ts';
 
 const rowsAtOnce = 100;
 
-/** Fills and publishes a rowset of the staged objects; `shape` belongs to their bodies. Throws CONFLICT when the set was replaced. */
+/** Fills and publishes a rowset of the staged objects. `shape` is the shape of their bodies. Throws CONFLICT when the set was replaced. */
 export async function replaceWholesale(
   context: WriteContext,
   baseline: Baseline,
@@ -56,7 +56,7 @@ class RowsetFiller {
     this.#rowset = rowset;
   }
 
-  /** Returns how many objects were filled. */
+  /** Returns the number of filled objects. */
   async fillFromList(staged: StagedList, tally: Tally): Promise<number> {
     let objects = 0;
     let last: readonly [string, string] = ['', ''];
@@ -80,7 +80,7 @@ class RowsetFiller {
     }
   }
 
-  /** Objects that events added after the list began, and the list did not have; returns how many. */
+  /** Copies the objects that events added after the list began and that the list does not have. Returns their number. */
   async fillFromEvents(): Promise<number> {
     const { session, rows: writer } = this.#context;
     const { rowset, since } = this.#baseline;
@@ -102,7 +102,7 @@ class RowsetFiller {
     }
   }
 
-  /** Works through the rows in transactions within the bounds, with a turn of the event loop between two. */
+  /** Processes the rows in transactions within the bounds, with a turn of the event loop between two. */
   async #inSlices(rows: readonly Row[], work: (row: Row) => number): Promise<number> {
     const { session, clock, bounds } = this.#context;
     const budget = new WriteBudget(clock, bounds);
@@ -130,7 +130,7 @@ class RowsetFiller {
     return done;
   }
 
-  /** Returns 1 where the object is in the new rowset now, otherwise 0. */
+  /** Returns 1 if the object is in the new rowset now, otherwise 0. */
   #fillOne(staged: StagedObject, tally: Tally): number {
     const { resources, rows } = this.#context;
     const resource = this.#baseline.resource();

@@ -1,9 +1,9 @@
 /**
- * The change log's writing side: one entry for each committed change, with the body before it, copied inside SQLite.
+ * The write side of the change log: one entry for each committed change, with the previous body, copied inside SQLite.
  *
- * Invariants: entries have the sequence numbers of their commits, without gaps above the floor; everything after `logFloor` is
- * there. The oldest entries are removed first, when the log exceeds its bytes or they exceed its age. An idle writer removes them
- * in small transactions of housekeeping. A busy writer removes them in the transactions of events, so the bounds always hold.
+ * Invariant: the log has every entry after `logFloor`, and their sequence numbers have no gaps. The oldest entries are removed first,
+ * when the log exceeds its bytes or they exceed its age. An idle writer removes them in small transactions of housekeeping. A busy
+ * writer removes them in the transactions of events, so the log exceeds its bounds by a few entries at most.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { WriteSession } from './write-session.ts';
@@ -13,7 +13,7 @@ export interface LogBounds {
   readonly maxBytes: number;
   /** Milliseconds; default one hour. */
   readonly maxAgeMs: number;
-  /** Bytes that are kept of it when room is short; default 16 MiB. */
+  /** `maxBytes` while the store is tight (disk-budget.ts); default 16 MiB. */
   readonly leastBytes: number;
 }
 
@@ -27,14 +27,14 @@ interface ChangedObject {
   readonly resourceVersion: string;
 }
 
-/** What an entry costs besides its body: the row, two index entries. */
+/** Estimated bytes of an entry besides its body: the row and its index entries. */
 const entryBytes = 200;
-/** Events that pay together for old entries. */
+/** Events between two removals of old entries, while events keep the writer busy. */
 const eventsPerCut = 16;
 
 /**
- * The newest deletion in the log of a uid, in a kind and a cluster. The plus keeps SQLite from going through all of the kind's entries,
- * which have the order too: each object that is added asks for this.
+ * The newest deletion of a uid in the log, in a kind and a cluster. It runs for each added object, so it must use the index of
+ * deletions. Without the plus, SQLite may scan all entries of the kind instead, because the index by kind has the same order.
  */
 export const deletionOf = `SELECT seq, rv FROM change
   WHERE uid = ? AND type = 'DELETED' AND +kind = ? AND cluster = ? ORDER BY seq DESC LIMIT 1`;
@@ -43,8 +43,8 @@ export class ChangeLog {
   readonly #session: WriteSession;
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
-  /** Events that have not paid for old entries yet. */
-  #owed = 0;
+  /** Events since the last removal of old entries. */
+  #eventsSinceCut = 0;
 
   constructor(session: WriteSession, clock: Clock, bounds: LogBounds) {
     this.#session = session;
@@ -52,7 +52,7 @@ export class ChangeLog {
     this.#bounds = bounds;
   }
 
-  /** Call before the rows change, so that the body before is still there. Returns the sequence number. */
+  /** Call before the rows change, because it copies the previous body. Returns the sequence number. */
   append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject): number {
     const seq = this.#session.nextSequence(object.kindId);
     const values = [
@@ -78,7 +78,7 @@ export class ChangeLog {
     return seq;
   }
 
-  /** Says that all that was known of a kind in a cluster is void. */
+  /** Appends a RESET: readers must read the kind's tables of this cluster again. Returns the sequence number. */
   reset(kindId: number, cluster: string, resourceVersion: string): number {
     const seq = this.#session.nextSequence(kindId);
     this.#session.database
@@ -91,7 +91,7 @@ export class ChangeLog {
     return seq;
   }
 
-  /** The newest deletion of this object that the log knows, or null. */
+  /** The newest deletion of this object in the log, or null. */
   wasDeleted(
     kindId: number,
     cluster: string,
@@ -101,32 +101,33 @@ export class ChangeLog {
     return row === undefined ? null : { seq: Number(row[0]), resourceVersion: String(row[1]) };
   }
 
-  /** Forgets the bodies of a kind in a cluster: they may hold what must no longer be on the disk. */
+  /** Removes the bodies of a kind in a cluster from the log, because they may contain paths that are redacted now. */
   forgetBodies(kindId: number, cluster: string): void {
     this.#session.database
       .statement('UPDATE change SET before = NULL WHERE kind = ? AND cluster = ? AND before IS NOT NULL')
       .run(kindId, cluster);
   }
 
-  /** Is anything over the bounds? `tight`: over what is left of the log when room is short. */
+  /** True if the log or its oldest entry exceeds the bounds. `tight` lowers the bound to `leastBytes`. */
   isOver(tight: boolean): boolean {
     const first = this.#session.database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
     return first !== undefined && this.#over(Number(first[0]), tight);
   }
 
   /**
-   * While events keep the writer busy, they cut the log: each event removes two old entries. Several do so together, because one by
-   * one they would write the same pages at the log's beginning again and again. Inside a transaction. Returns how many were removed.
+   * Removes old entries while events keep the writer busy: two for each event. The removals of several events are done together,
+   * because single ones would write the same first pages of the log again and again. Inside a transaction. Returns the number of
+   * removed entries.
    */
   pay(events: number, tight: boolean): number {
-    this.#owed += events;
-    if (events === 0 || (this.#owed < eventsPerCut && !tight)) return 0;
-    const owed = this.#owed;
-    this.#owed = 0;
-    return this.isOver(tight) ? this.cut(owed * 2, tight) : 0;
+    this.#eventsSinceCut += events;
+    if (events === 0 || (this.#eventsSinceCut < eventsPerCut && !tight)) return 0;
+    const due = this.#eventsSinceCut;
+    this.#eventsSinceCut = 0;
+    return this.isOver(tight) ? this.cut(due * 2, tight) : 0;
   }
 
-  /** Removes up to `limit` of the oldest entries that are over the bounds. Inside a transaction. Returns how many. */
+  /** Removes up to `limit` of the oldest entries that exceed the bounds. Inside a transaction. Returns the number of removed entries. */
   cut(limit: number, tight: boolean): number {
     const { database, counters } = this.#session;
     const rows = database

@@ -1,4 +1,4 @@
-/** Several collections of one resource in one store: each its own rows and version, one description. */
+/** Several collections of one resource in one store. Each has its own rows and version; they share one description. */
 import { expect, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
 import { must } from '../../base/must.ts';

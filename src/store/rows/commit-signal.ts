@@ -1,6 +1,6 @@
 /**
- * The signal that something was committed. It says which part of the change log is new and which kinds it is about. The objects
- * themselves are read from the tables. Signals may be merged and repeated, so a listener must not count them.
+ * The signal of a commit. It has the range of new change log entries and their kinds. Listeners read the objects themselves from the
+ * tables. Signals may be merged and repeated, so a listener must not count them.
  */
 import type { CommittedChanges } from '../types/change.ts';
 
@@ -12,7 +12,7 @@ export interface Commit extends CommittedChanges {
 
 export type CommitListener = (commit: Commit) => void;
 
-/** A set of listeners. `onCommit` returns what removes the listener again. */
+/** A set of listeners. `onCommit` returns the function that removes the listener. */
 export class CommitSignal {
   readonly #listeners = new Set<CommitListener>();
   readonly #onError: (error: unknown) => void;

@@ -7,7 +7,7 @@ const row = (id: number, uid: string, labels: readonly (readonly [string, string
   received: { uid, labels },
 });
 
-/** As lines, so that they can be compared. */
+/** The entries as lines, so that they can be compared. */
 function linesOf({ uids, labels }: IndexEntries): string[] {
   const lines: string[] = [];
   for (let at = 0; at < uids.length; at += 2) lines.push(`${uids[at]}=${uids[at + 1]}`);

@@ -1,27 +1,28 @@
 /**
- * Entries of `object_by_uid` and `object_by_label` for rows that do not count yet, written later and in their order.
+ * Entries of `object_by_uid` and `object_by_label` for unpublished rows, written later and in sorted order.
  *
  * A list is sorted by name, but its uids and labels are in random order. Written row by row, nearly each entry would touch another
  * page, and each touched page is written to the log and then to the file. So entries of many objects are collected and sorted.
- * They are then written along with the next objects' rows, a few at a time, so that neighbours share a page.
+ * They are then written along with the rows of the next objects, a few at a time, so that neighbours share a page.
  *
- *   add (rows) -> due (objects): what is to be written with so many more -> … -> rest: what is left, before the rows are published
+ *   add (rows) -> due (objects): a share of the sorted entries, to be written with these objects -> …
+ *              -> rest: the remaining entries, to be written before the rows are published
  *
- * Until then they are only in memory. A first sync that loses rows starts again, and rows that are never published need no entries.
+ * Until they are written, entries are only in memory. A first sync that loses rows starts again, and unpublished rows need no entries.
  */
 import type { SqlValue } from '../types/statement.ts';
 
-/** Of how many objects they are gathered: sorting those takes a few milliseconds. */
+/** Objects whose entries are sorted together. Sorting them takes a few milliseconds. */
 const gathered = 8192;
 
 export interface IndexEntries {
-  /** uid, id of each. */
+  /** uid and id of each entry, in one flat list. */
   readonly uids: readonly SqlValue[];
-  /** key, value, id of each. */
+  /** key, value and id of each entry, in one flat list. */
   readonly labels: readonly SqlValue[];
 }
 
-/** Values of an entry. */
+/** The number of values of an entry. */
 const uidWidth = 2;
 const labelWidth = 3;
 
@@ -30,7 +31,7 @@ interface Indexed {
   readonly received: { readonly uid: string; readonly labels: readonly (readonly [string, string])[] };
 }
 
-/** Those of some objects. */
+/** The entries of these objects. */
 export function entriesOf(rows: readonly Indexed[]): IndexEntries {
   const uids: SqlValue[] = [];
   const labels: SqlValue[] = [];
@@ -55,12 +56,15 @@ export class DeferredEntries {
     for (const row of rows) this.#gathering.add(row);
   }
 
-  /** The object is gone again. */
+  /** The object was removed: its entries are not written. */
   forget(id: number): void {
     this.#forgotten.add(id);
   }
 
-  /** What is to be written with so many more objects, so that all is written when as many have come as are gathered. */
+  /**
+   * The entries to write together with this number of new objects. The shares are such that all sorted entries are written when the
+   * next batch is complete.
+   */
   due(objects: number): IndexEntries {
     if (this.#sorted === null && this.#gathering.objects >= this.#gathered) this.#sort();
     const sorted = this.#sorted;
@@ -69,7 +73,7 @@ export class DeferredEntries {
     return this.#take(sorted, share);
   }
 
-  /** The next ones of all that are left, about so many together; null when there are none. */
+  /** The next remaining entries, about `most`; null when none is left. */
   rest(most: number): IndexEntries | null {
     if (this.#sorted === null) {
       if (this.#gathering.objects === 0) return null;
@@ -117,7 +121,7 @@ class Gathering {
 class SortedEntries {
   readonly #uids: readonly SqlValue[];
   readonly #labels: readonly SqlValue[];
-  /** Entries that were taken. */
+  /** Numbers of entries that have been taken. */
   #uidsTaken = 0;
   #labelsTaken = 0;
 
@@ -130,7 +134,7 @@ class SortedEntries {
     return this.#uids.length / uidWidth - this.#uidsTaken + this.#labels.length / labelWidth - this.#labelsTaken;
   }
 
-  /** That share of what is left, without those of forgotten objects. */
+  /** Takes this share of the remaining entries. Leaves out the entries of forgotten objects. */
   take(share: number, forgotten: ReadonlySet<number>): IndexEntries {
     const uidsLeft = this.#uids.length / uidWidth - this.#uidsTaken;
     const labelsLeft = this.#labels.length / labelWidth - this.#labelsTaken;
@@ -145,7 +149,7 @@ class SortedEntries {
   }
 }
 
-/** So many entries from `from` on, the id being the last value of each. */
+/** `count` entries from the entry `from` on, without forgotten objects. The last value of an entry is its id. */
 function kept(
   entries: readonly SqlValue[],
   width: number,
@@ -159,7 +163,7 @@ function kept(
 }
 
 function uidsInOrder({ uids, ids }: Gathering): readonly SqlValue[] {
-  // By index, since several objects may have the same.
+  // Sorts indexes, because several objects may have the same uid.
   const order = Uint32Array.from(uids, (_, at) => at);
   order.sort((a, b) => ((uids[a] as string) < (uids[b] as string) ? -1 : 1));
   const entries: SqlValue[] = [];

@@ -1,10 +1,10 @@
 /**
- * Watch events to rows, by the rules of a reflector:
+ * Applies watch events to rows, by the rules of a reflector:
  *
- * - an event that is older than what is stored (numeric resourceVersions), or the same, changes nothing;
- * - MODIFIED of an unknown object adds it, ADDED of a known one updates it, DELETED of an unknown one or of another uid is ignored;
- * - another uid under the same name is a recreated object: DELETED of the old one, ADDED of the new one with a new object id;
- * - an object whose deletion at that version or later stands in the log is a replay.
+ * - An event older than the stored object (numeric resourceVersions) is ignored, and so is ADDED or MODIFIED with the stored version.
+ * - MODIFIED of an unknown object adds it. ADDED of a stored one updates it. DELETED of an unknown one or of another uid is ignored.
+ * - Another uid under the same name is a recreated object: DELETED of the old one, ADDED of the new one with a new object id.
+ * - An object with a deletion in the log at its version or later is a replay, and is ignored.
  *
  * Runs inside the caller's transaction.
  */
@@ -62,7 +62,7 @@ export class EventApplier {
     else this.put(target, stored, received, tally);
   }
 
-  /** Stores what was received: an update, an addition, or a recreated object's deletion and addition. */
+  /** Stores a received object: as an update, as an addition, or as the deletion and addition of a recreated object. */
   put(target: RowTarget, stored: StoredObject | null, received: ReceivedObject, tally: Tally): void {
     if (stored !== null && stored.uid === received.uid) {
       const seq = this.#log.append('MODIFIED', changed(target, stored.id, received));
@@ -77,7 +77,7 @@ export class EventApplier {
     tally.added += 1;
   }
 
-  /** `at` says where and at which version it was seen to be gone. */
+  /** Deletes a stored object. `at` has its names and the resourceVersion of the deletion. */
   delete(
     target: RowTarget,
     stored: StoredObject,

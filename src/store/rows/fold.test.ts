@@ -1,6 +1,6 @@
 /**
- * Folding the change log gives the table, after whatever happened: writes, deletes, recreated objects, replays, replaces of both
- * kinds, dropped and redeclared resources, reopened files, trimmed logs. Also backwards: undoing the log gives the earlier table.
+ * Folding the change log gives the table after any sequence of steps: writes, deletes, recreated objects, replays, replaces of both
+ * kinds. Other steps drop and redeclare resources, reopen the file, or trim the log. Undoing the log gives the earlier table.
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,7 @@ import type { ResourceHandle } from '../types/progress.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { WriterOptions } from '../write/writer-options.ts';
 
-/** A cluster in memory: what the API server has, and the events it has sent. */
+/** A cluster in memory: the objects of the API server, and the events that it has sent. */
 class Server {
   readonly objects = new Map<string, TestObject>();
   readonly sent: IncomingEvent[] = [];
@@ -58,7 +58,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('many'), count: fc.integer({ min: 1, max: 25 }) }) },
 ) as fc.Arbitrary<Step>;
 
-/** The store beside the servers of two clusters, one of which only stands by and must not be touched. */
+/** A store and the server of its cluster. */
 class Run {
   readonly server = new Server();
   readonly file = storeFile();
@@ -66,7 +66,7 @@ class Run {
   writer: StoreWriter;
   handle: ResourceHandle;
   applied = 0;
-  /** Of what this server sent, what was applied to the store in its present life. */
+  /** The number of events sent before the last committed relist. Only later events are replayed. */
   since = 0;
 
   constructor(options: WriterOptions) {
@@ -123,7 +123,7 @@ class Run {
     this.applied = this.server.sent.length;
   }
 
-  /** The same events again, from some place on: nothing may come of it. */
+  /** Applies events again, from an index on. They must change nothing. */
   replay(from: number): void {
     const before = this.writer.revision();
     const again = this.server.sent.slice(Math.max(this.since, from), this.applied);
@@ -142,7 +142,7 @@ class Run {
     this.since = this.applied;
   }
 
-  /** Events that are newer than the list arrive while it is staged. */
+  /** Replaces with a list while events newer than the list arrive. */
   async relistOvertaken(): Promise<void> {
     if (!this.writer.state(this.handle).synced) return;
     this.apply();
@@ -163,7 +163,7 @@ class Run {
     expect(this.writer.state(this.handle).lastResourceVersion).toBe(String(this.server.rv));
   }
 
-  /** I1: the table is what the server has. */
+  /** I1: the table equals the server's objects. */
   async check(): Promise<void> {
     if (!this.writer.state(this.handle).synced) return;
     this.apply();
@@ -209,7 +209,7 @@ test('folding the log gives the table, with wholesale replaces and several trans
 test('folding the log gives the table, with a log that is cut', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 80 }), (all) =>
-      // A replay can only be told from news while its deletion stands in the log.
+      // A replay can only be recognized while the log contains the deletion.
       runAll(
         all.filter((step) => step.do !== 'replay'),
         { changeLog: { maxBytes: 3000 } },

@@ -1,14 +1,15 @@
 /**
- * The promoted table of one kind: paths as indexed columns, holding order keys (docs/values.md).
+ * The promoted table of one kind: paths as indexed columns that contain order keys (docs/values.md).
  *
- * Life of a slot: a described resource promotes a path -> it gets a free column and an index -> with rows already there it is not
- * ready, every new write fills it and housekeeping fills the rest from the bodies, in order of object id -> ready. When nothing
- * promotes the path any more, the column is free again; what stands in it is overwritten before the next slot is ready.
+ * Life of a slot:
+ *   1. A path is promoted (promotions.ts) and gets a free column with an index. In a kind without rows the slot is ready at once.
+ *   2. Every write fills the column. Housekeeping fills older rows from the bodies, in the order of object ids. Then the slot is ready.
+ *   3. The path is no longer promoted: the column is free. A later slot overwrites its old values before it is ready.
  *
  * Indexes are created with the table, some of them for free columns, and stay with their column. Creating or dropping an index of
- * many rows takes longer than a transaction may.
+ * many rows takes longer than a transaction may last.
  *
- * Invariant: a ready slot means that each row of the kind's objects is in the table with the right key in that column.
+ * Invariant: when a slot is ready, each object of the kind has a row with the correct key in that column.
  */
 
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
@@ -21,15 +22,15 @@ import { createPromotedTable, createSlotIndex, createSpareIndex } from '../sqlit
 import { keysAt } from '../sqlite/stored-keys.ts';
 import type { SqlValue } from '../types/statement.ts';
 
-/** Columns of a promoted table that hold paths; `slot` has the path of each. */
+/** The columns for paths. The table `slot` has the path of each used column. */
 const slotColumns: readonly string[] = Object.freeze(Array.from({ length: 16 }, (_, index) => `c${index}`));
 
-/** A path that is to have a column. */
+/** A path that should have a column. */
 export interface WantedPath {
   readonly path: Path;
   readonly type: LeafType;
   readonly reason: PromotionReason;
-  /** When a query was last seen to need it; milliseconds since the epoch, 0 for what is declared. */
+  /** Time of the last query that needed it, in milliseconds since the epoch; 0 for a declared path. */
   readonly used: number;
 }
 
@@ -39,9 +40,9 @@ export interface Slot extends WantedPath {
   readonly backfilled: number;
 }
 
-/** Columns without a path that get an index when the table is made. */
+/** Number of free columns that get an index when the table is created. */
 const spareIndexes = 4;
-/** An index over so many rows is made in a few milliseconds. */
+/** Creating an index over this number of rows takes a few milliseconds. */
 const fewRows = 20_000;
 
 export class PromotedTable {
@@ -49,7 +50,7 @@ export class PromotedTable {
   readonly #kindId: number;
   #table: string | null;
   #slots: Slot[];
-  /** Of the present slots. */
+  /** The row form for the current slots; null until it is needed. */
   #form: RowForm | null = null;
 
   constructor(database: Database, kindId: number, table: string | null, slots: readonly Slot[]) {
@@ -67,7 +68,7 @@ export class PromotedTable {
     return this.#slots;
   }
 
-  /** Makes the table with the indexes of its slots. */
+  /** Creates the table with the indexes of its slots. */
   create(): void {
     const table = `p${this.#kindId}`;
     this.#database.exec(createPromotedTable(table, slotColumns));
@@ -78,15 +79,15 @@ export class PromotedTable {
     this.#form = null;
   }
 
-  /** The transaction that made the table was rolled back. */
+  /** Call when the transaction that created the table was rolled back. */
   uncreate(): void {
     this.#table = null;
     this.#form = null;
   }
 
   /**
-   * Gives each wanted path a column, the first ones first, and takes back those of all others; returns true when anything changed
-   * that readers see. Paths beyond the columns are left out. `rows`: about how many the kind has.
+   * Assigns a column to each wanted path, in this order, and releases the columns of all other paths. A path for which no column is
+   * left gets none. Returns true if readers must read the layout again. `rows` is the approximate number of the kind's rows.
    */
   assign(wanted: readonly WantedPath[], rows: number): boolean {
     let changed = false;
@@ -107,7 +108,7 @@ export class PromotedTable {
     return changed;
   }
 
-  /** Is there a column that a path could have at once? */
+  /** True if a path can get a column without releasing another one. */
   hasRoom(rows: number): boolean {
     return this.#columnFor(rows) !== undefined;
   }
@@ -137,7 +138,7 @@ export class PromotedTable {
       .run(reason, used, this.#kindId, slot.column);
   }
 
-  /** The column that the next path gets: one with an index, or any where making one takes little time. */
+  /** The column for the next path: a free one with an index, or any free one if creating an index takes little time. */
   #columnFor(rows: number): string | undefined {
     const free = this.#free();
     if (this.#table === null) return free[0];
@@ -181,7 +182,10 @@ export class PromotedTable {
       .run(...values);
   }
 
-  /** How rows are written: namespace, name and the keys of each; null without a table. As in row-writer.ts, a row that is there already ends the transaction. */
+  /**
+   * The row form of the table: namespace, name and keys of each row; null without a table. As in row-writer.ts, an existing row ends
+   * the transaction.
+   */
   get form(): RowForm | null {
     if (this.#table === null) return null;
     this.#form ??= {
@@ -192,7 +196,7 @@ export class PromotedTable {
     return this.#form;
   }
 
-  /** Writes the keys that differ, so that only their indexes are touched. False when the row is not there yet. */
+  /** Writes only the keys that differ, so that SQLite updates only their indexes. False if the row does not exist yet. */
   update(id: number, keys: readonly SqlValue[]): boolean {
     if (this.#table === null || this.#slots.length === 0) return true;
     const columns = this.#slots.map((slot) => slot.column);
@@ -222,7 +226,7 @@ export class PromotedTable {
       .run(to.id, to.rowset, id);
   }
 
-  /** Notes how far the slots that were not ready have come; null means all rows. */
+  /** Saves the last backfilled object id of the slots that are not ready; null makes them ready. */
   backfilledTo(id: number | null): void {
     this.#slots = this.#slots.map((slot) =>
       slot.ready ? slot : { ...slot, ready: id === null, backfilled: id ?? slot.backfilled },
@@ -237,7 +241,7 @@ function isSame(a: WantedPath, b: WantedPath): boolean {
   return a.path.text === b.path.text && a.type === b.type;
 }
 
-/** SQLite hands out integers as numbers, rounded beyond 2^53: those count as different, and are written again. */
+/** Compares a stored key with a new one. Integers beyond 2^53 are read with rounding, so they count as different. */
 export function sameKey(stored: SqlValue, key: SqlValue): boolean {
   if (typeof key === 'bigint')
     return typeof stored === 'number' && Number.isSafeInteger(stored) && BigInt(stored) === key;

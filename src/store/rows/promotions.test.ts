@@ -76,7 +76,7 @@ async function filled(count: number, options: WriterOptions = {}) {
   };
 }
 
-/** What stands in each slot of the kind's table, by name of the object. */
+/** The values of each slot in the kind's table, by path and by the object's name. */
 function columns(file: string): Map<string, Map<string, unknown>> {
   const database = new Database(file, { readonly: true });
   try {
@@ -229,7 +229,7 @@ describe('a path that queries need', () => {
           objects(1100).map((_, index) => [`pod-${index}`, `node-${index % 7}`]),
         );
         if (stale) {
-          // A column that held something else before.
+          // A column with values of another path.
           writer().promote(use('status.phase2'));
           keepHouse(writer());
         }

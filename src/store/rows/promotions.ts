@@ -1,11 +1,11 @@
 /**
- * Which paths of a kind have a column, and why.
+ * Decides which paths of a kind have a column.
  *
- * Owns: the order in which paths are served, the configuration first, then what the kind declares, then what queries are seen to
- * need; and the life of the last:
+ * Owns the precedence of paths: configured, selectable, printer columns, queries. Owns also the life of a path of queries:
  *
- *   queries use a path without a column -> it gets one (promoted-table.ts fills it) -> it is used, which is noted now and then ->
- *   another path needs a column and there is none: the path that was used longest ago gives up its own, unless it was used lately
+ *   1. A query uses a path without a column, and the path gets one (promoted-table.ts).
+ *   2. The time of its last use is saved, at most once in `usedMs`.
+ *   3. Another path needs a column and none is free: the least recently used path loses its column, unless it was used in `keptMs`.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -24,17 +24,17 @@ interface PromotedKind {
   readonly promoted: PromotedTable;
 }
 
-/** What is to be done about a path; `work` runs in a transaction and tells whether readers see a change, null: nothing. */
+/** A decision about a path. `work` must run in a transaction, and returns true if readers must read the layout again; null for no work. */
 interface Begun {
   readonly outcome: PromotionOutcome;
   readonly work: (() => boolean) | null;
 }
 
-/** A kind of fewer objects is scanned fast enough. */
+/** A kind with fewer objects needs no columns, because scanning it is fast enough. */
 const fewestObjects = 1000;
-/** Milliseconds between two notes of when a path was last used. */
+/** Least milliseconds between two saves of the time when a path was last used. */
 const usedMs = 60_000;
-/** Milliseconds for which a path that queries needed keeps its column against others. */
+/** Milliseconds after its last use for which a path of queries cannot lose its column to another path. */
 const keptMs = 3_600_000;
 
 const precedence: readonly PromotionReason[] = ['CONFIGURED', 'SELECTABLE', 'PRINTER_COLUMN', 'QUERIES'];
@@ -42,7 +42,7 @@ const precedence: readonly PromotionReason[] = ['CONFIGURED', 'SELECTABLE', 'PRI
 export class Promotions {
   readonly #database: Database;
   readonly #log: Logger;
-  /** `resource=path` of the configuration. */
+  /** `resource=path` entries of the configuration. */
   readonly #configured: readonly string[];
 
   constructor(database: Database, log: Logger, configured: readonly string[]) {
@@ -51,9 +51,9 @@ export class Promotions {
     this.#configured = configured;
   }
 
-  /** Gives columns to what is wanted of a kind with so many objects; true when readers see a change. Inside a transaction. */
+  /** Assigns the columns of a kind. True if readers must read the layout again. Inside a transaction. */
   assign(kind: PromotedKind, objects: number): boolean {
-    return this.#give(kind, objects, queriedOf(kind));
+    return this.#assignColumns(kind, objects, queriedOf(kind));
   }
 
   /** See Writer.promote. */
@@ -64,7 +64,7 @@ export class Promotions {
     if (known !== undefined) {
       const noted = known.reason !== 'QUERIES' || now - known.used < usedMs;
       const touched = queried.map((slot) => (slot === known ? { ...slot, used: now } : slot));
-      return { outcome: 'known', work: noted ? null : () => this.#give(kind, objects, touched) };
+      return { outcome: 'known', work: noted ? null : () => this.#assignColumns(kind, objects, touched) };
     }
     let kept: readonly WantedPath[] = queried;
     if (!kind.promoted.hasRoom(this.#rows(kind, objects))) {
@@ -73,13 +73,13 @@ export class Promotions {
       kept = queried.slice(0, -1);
     }
     const wanted: WantedPath = { path: parsePath(path), type, reason: 'QUERIES', used: now };
-    return { outcome: 'promoted', work: () => this.#give(kind, objects, [wanted, ...kept]) };
+    return { outcome: 'promoted', work: () => this.#assignColumns(kind, objects, [wanted, ...kept]) };
   }
 
-  #give(kind: PromotedKind, objects: number, queried: readonly WantedPath[]): boolean {
+  #assignColumns(kind: PromotedKind, objects: number, queried: readonly WantedPath[]): boolean {
     const declared = this.#declared(kind);
     const wanted = new Map<string, WantedPath>();
-    // Where nothing describes the kind any more, there is nothing to query.
+    // Queries cannot use a kind without a description.
     const all = declared.length === 0 && !this.#isDescribed(kind) ? [] : [...declared, ...queried];
     for (const each of all.toSorted((a, b) => precedence.indexOf(a.reason) - precedence.indexOf(b.reason))) {
       const text = `${each.type} ${each.path.text}`;
@@ -92,7 +92,7 @@ export class Promotions {
     return this.#database.statement('SELECT 1 FROM description WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
   }
 
-  /** What any cluster's description of the kind promotes, and the configuration. */
+  /** The paths that the configuration or a cluster's description of the kind promotes. */
   #declared(kind: PromotedKind): readonly WantedPath[] {
     const rows = this.#database
       .statement(
@@ -124,14 +124,14 @@ export class Promotions {
     }
   }
 
-  /** About how many rows a kind has: its objects, or many where they are only coming. */
+  /** Approximate number of a kind's rows. For a kind with only unpublished rows, whose number is unknown, it is a large number. */
   #rows(kind: PromotedKind, objects: number): number {
     const found = this.#database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id);
     return found === undefined ? 0 : objects || Number.MAX_SAFE_INTEGER;
   }
 }
 
-/** The paths of a kind that queries needed, the one used last first. */
+/** The paths of a kind that are promoted for queries, the most recently used first. */
 function queriedOf({ promoted }: PromotedKind): readonly WantedPath[] {
   return promoted.slots.filter(({ reason }) => reason === 'QUERIES').toSorted((a, b) => b.used - a.used);
 }

@@ -34,7 +34,7 @@ function readSlots(database: Database, kindId: number): Slot[] {
     }));
 }
 
-/** The collections of these kinds, which must be all of the store. */
+/** All collections of the store. `kinds` must be all of its kinds. */
 export function readCollections(database: Database, kinds: readonly StoredKind[]): readonly StoredResource[] {
   const byId = new Map(kinds.map((kind) => [kind.id, kind]));
   return database

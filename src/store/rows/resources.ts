@@ -1,8 +1,8 @@
 /**
- * The kinds and resources of a store, as the writer holds them in memory beside their rows.
+ * The kinds and collections of a store: a copy of their rows in the writer's memory.
  *
- * Invariant: memory equals the rows of the last commit. Whatever changes a resource inside a transaction does it on the rows and
- * hands the new values over after the commit (`moved`); a declaration that fails in the middle reloads everything.
+ * Invariant: after each transaction the copy equals the rows, except bookmarks and statuses that are not saved yet. Most code changes
+ * the copy after the commit. Code that changes it inside a transaction restores it on failure, by `reload` or WriteSession.ifUndone.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -61,18 +61,18 @@ export class Resources {
     };
   }
 
-  /** Where the rows of this resource go when they belong to `rowset`. */
+  /** The target for writing rows of this resource into `rowset`. */
   target(resource: StoredResource, rowset: number): RowTarget {
     const { kind, redaction, handle } = resource;
     return { kindId: kind.id, cluster: handle.cluster, rowset, promoted: kind.promoted, redaction };
   }
 
-  /** Has the kind no promoted table yet, and needs one for rows? */
+  /** True if the kind needs a promoted table for its rows and has none yet. */
   lacksTable({ kind: { promoted } }: StoredResource): boolean {
     return promoted.table === null && promoted.slots.length > 0;
   }
 
-  /** Makes the promoted table of a kind that is about to get its first rows. Inside a transaction. */
+  /** Creates the promoted table, if the kind lacks one, before its first rows are written. Inside a transaction. */
   prepareRows(resource: StoredResource): void {
     if (!this.lacksTable(resource)) return;
     const { promoted } = resource.kind;
@@ -82,9 +82,9 @@ export class Resources {
   }
 
   /**
-   * Makes or updates a collection, and what is described of all collections of its resource, in one transaction of its own.
-   * `redactStored` is called inside it for each of them when a path is redacted now that was not before: the stored bodies must
-   * then be removed.
+   * Creates or updates a collection, and updates the description that all collections of its resource share. Runs in a transaction of
+   * its own. When a path is newly redacted, it calls `redactStored` inside the transaction for each existing collection. That function
+   * must remove the stored bodies.
    */
   declare(
     described: DescribedResource,
@@ -99,11 +99,11 @@ export class Resources {
     }
   }
 
-  /** Queries need a column for this path; see Writer.promote. In a transaction of its own where anything changes. */
+  /** See Writer.promote. Changes are made in a transaction of their own. */
   promote(use: PathUse, now: number): PromotionOutcome {
     const kind = this.#kinds.get(use.key);
     if (kind === undefined) return 'few rows';
-    // What a first list brings was made ready for the columns that there were when it began.
+    // The objects of a running first list are prepared for the columns that existed when it began.
     const listing = ({ synced, status }: StoredResource): boolean => !synced && status.phase === 'LISTING';
     if (this.all().some((resource) => resource.kind === kind && listing(resource))) return 'not now';
     const begun = this.#promotions.begin(kind, this.#objectsOf(kind), use, now);
@@ -120,7 +120,7 @@ export class Resources {
     return begun.outcome;
   }
 
-  /** Forgets a collection, and with the last one the description. Inside a transaction; the kind stays, since kind ids are for ever. */
+  /** Removes a collection, and with the last one the description. The kind stays, because kind ids are permanent. Inside a transaction. */
   remove(resource: StoredResource): void {
     const { database, counters } = this.#session;
     const { id, cluster } = resource.handle;
@@ -132,7 +132,7 @@ export class Resources {
     if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
   }
 
-  /** Reads everything anew from its rows; bookmarks and statuses that no commit has saved yet stay. */
+  /** Reads everything again from the rows. Keeps bookmarks and statuses that are not saved yet. */
   reload(): void {
     const before = new Map(this.#resources);
     this.#kinds.clear();
@@ -146,7 +146,7 @@ export class Resources {
     }
   }
 
-  /** Makes what is published of a resource not count any more, as if it had never been synced. Inside a transaction. */
+  /** Returns a collection to the state before its first sync. Its rows become stale. Inside a transaction. */
   unpublish(resource: StoredResource): void {
     const { database } = this.#session;
     if (resource.rowset !== null) {

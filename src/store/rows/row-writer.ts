@@ -1,6 +1,6 @@
 /**
- * Writes the rows of one object: object, body, labels, owner edges, promoted keys. Runs inside the caller's
- * transaction and keeps no state; the change log is the caller's business.
+ * Writes the rows of objects: object, body, labels, owner edges, promoted keys. Runs inside the caller's transaction. Keeps no state
+ * except statement texts. The caller writes the change log.
  */
 
 import type { ReceivedObject } from '../objects/incoming.ts';
@@ -12,7 +12,7 @@ import type { SqlValue } from '../types/statement.ts';
 import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
 
-/** Where an object's rows go. */
+/** The kind, cluster and rowset of the rows to write. */
 export interface RowTarget {
   readonly kindId: number;
   readonly cluster: string;
@@ -31,10 +31,10 @@ export interface StoredObject {
   readonly seq: number;
 }
 
-/** SQLite takes 1,000 arguments to a function; some are spoken for. */
+/** Most paths in one call of jsonb_remove. SQLite allows 1,000 arguments, including the JSON itself. */
 const pathsAtOnce = 900;
 
-// A row that is there already is a defect, which ends the transaction: so SQLite need not be able to undo the statement alone.
+// OR ROLLBACK: an existing row is a defect, and ends the transaction. So SQLite need not be able to undo the statement alone.
 const byLabelForm: RowForm = {
   into: 'OR ROLLBACK INTO object_by_label',
   shared: ['kind'],
@@ -54,10 +54,10 @@ const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 const labelsOfObject = `SELECT o.kind, l.key, l.value, o.id FROM object AS o CROSS JOIN json_each(o.marks, '$[0]') AS l WHERE o.id = ?`;
 const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) IN (${labelsOfObject})`;
 
-/** An object that can be stored, read in this thread or prepared in another one. */
+/** An object that can be stored. It was read in this thread, or prepared from its bytes in this or another thread. */
 export type StorableObject = ReceivedObject | PreparedObject;
 
-/** An object and the id that it is stored under. */
+/** An object and its object id. */
 interface NewRow {
   readonly id: number;
   readonly received: StorableObject;
@@ -66,7 +66,7 @@ interface NewRow {
 export class RowWriter {
   readonly #database: Database;
   readonly #inserter: RowInserter;
-  /** How bodies are made of texts, by their redaction. */
+  /** Row forms for bodies that SQLite makes from texts, by redaction. */
   readonly #textForms = new WeakMap<Redaction, RowForm>();
 
   constructor(database: Database) {
@@ -96,15 +96,15 @@ export class RowWriter {
     this.insertEntries(target, entriesOf([row]));
   }
 
-  /** Writes what indexes objects by uid and label. */
+  /** Writes the index entries of objects by uid and by label. */
   insertEntries({ kindId }: RowTarget, { uids, labels }: IndexEntries): void {
     this.#inserter.insert(byUidForm, {}, uids);
     this.#inserter.insert(byLabelForm, { kind: kindId }, labels);
   }
 
   /**
-   * Writes objects, several with one statement. Returns, in order, those whose name is already stored. The ids are consecutive and
-   * the highest of the table. Index entries by uid and label go to `deferred`, for `insertEntries`.
+   * Writes objects, several with one statement. Does not write objects whose name is already stored, and returns them in order. The
+   * ids must be consecutive and higher than all others. Index entries by uid and label go to `deferred`, for `insertEntries`.
    */
   insertNew(
     target: RowTarget,
@@ -135,7 +135,7 @@ export class RowWriter {
   update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
     const { id } = stored;
     const { uid, created, resourceVersion, deleting, marks } = received;
-    // SQLite writes the index entries of every column that is assigned, changed or not, and this one hardly ever changes.
+    // SQLite rewrites the index entries of each assigned column, even of an unchanged one. `created` rarely changes.
     const same = sameKey(stored.created, created);
     const remarked = stored.marks !== marks || stored.uid !== uid;
     if (remarked) this.#removeMarks(id, stored.uid);
@@ -181,7 +181,7 @@ export class RowWriter {
     promoted.copy(id, to);
   }
 
-  /** Does the stored body differ from what the received one would be stored as? */
+  /** True if the stored body differs from the body of the received object, or if SQLite cannot compare them. */
   bodyDiffers(target: RowTarget, id: number, received: ReceivedObject): boolean {
     const { text, redactedPaths: paths } = received;
     if (paths.length > pathsAtOnce) return true;
@@ -196,7 +196,7 @@ export class RowWriter {
     }
   }
 
-  /** The text that may reach the disk: without what is dropped and redacted. */
+  /** The text without dropped and redacted paths, which may be written to the disk. */
   redactedText(redaction: Redaction, received: ReceivedObject): string {
     const { text, redactedPaths: paths } = received;
     try {
@@ -233,7 +233,7 @@ export class RowWriter {
     }
   }
 
-  /** What belongs to objects whose own rows are written. */
+  /** Writes bodies, owner edges and promoted keys of objects whose rows in `object` exist already. */
   #insertParts(target: RowTarget, rows: readonly NewRow[]): void {
     if (!this.#insertBodies(target, rows)) {
       for (const { id, received } of rows) {
@@ -249,7 +249,7 @@ export class RowWriter {
     this.#insertPromoted(target, rows);
   }
 
-  /** False when one of them needs more care, and all are to be written one by one. */
+  /** Writes all bodies together. False if that is not possible; they must be written one by one then. */
   #insertBodies({ redaction }: RowTarget, rows: readonly NewRow[]): boolean {
     const bodies: SqlValue[] = [];
     const texts: SqlValue[] = [];
@@ -270,7 +270,7 @@ export class RowWriter {
   }
 
   #textForm(redaction: Redaction): RowForm {
-    // One that SQLite refuses is no defect: what the statement has written is undone, and the rows are written one by one.
+    // No OR ROLLBACK: SQLite may refuse a text. It undoes the statement then, and the rows are written one by one.
     const form = this.#textForms.get(redaction) ?? { ...bodyForm, into: 'INTO body', first: redaction.sql };
     this.#textForms.set(redaction, form);
     return form;
@@ -293,7 +293,7 @@ export class RowWriter {
     this.#inserter.insert(edgeForm, { kind: kindId }, edges);
   }
 
-  /** As long as the object's own row is what it was. */
+  /** Call before the object's row changes, because the labels are read from it. */
   #removeMarks(id: number, uid: string): void {
     const remove = (sql: string, ...params: readonly SqlValue[]) => this.#database.statement(sql).run(...params);
     remove('DELETE FROM object_by_uid WHERE uid = ? AND id = ?', uid, id);

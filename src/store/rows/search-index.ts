@@ -1,13 +1,13 @@
 /**
- * The search index: the objects that may contain a term. Housekeeping updates it, so that no event and no list waits for it.
+ * The search index: it finds the objects that may contain a term. Housekeeping updates it, so that no event and no list waits for it.
  * Searches scan objects that are not indexed yet.
  *
- *   a new object        its id is beyond `watermark` -> taken in, the watermark moves
- *   a changed object    a trigger notes its id in `search_pending` -> taken in anew
- *   a deleted object    the same -> taken out
+ *   a new object        its id is greater than `watermark` -> indexed, and the watermark advances
+ *   a changed object    a trigger adds its id to `search_pending` -> indexed again
+ *   a deleted object    the same -> removed
  *
- * Invariants: an object up to the watermark that is not pending has its present text in `search_text` and in `search_index`. The
- * index may name objects that no longer hold a term, never miss one that does.
+ * Invariant: an object up to the watermark that is not pending has its current text in `search_text` and in `search_index`. The index
+ * may return an object that no longer contains a term. It never misses such an object that contains the term.
  */
 
 import { searchText, writtenPaths } from '../../catalog/paths/search-text.ts';
@@ -25,7 +25,7 @@ export class SearchIndex {
   /** Last revision seen. Writers do not report changed objects, so any commit may have objects to index. */
   #seen = -1;
 
-  /** Begins anew when other paths are searched than before. */
+  /** Clears the index if the searched paths have changed. */
   constructor(session: WriteSession, paths: readonly Path[]) {
     this.#session = session;
     this.#paths = paths;
@@ -40,18 +40,18 @@ export class SearchIndex {
     });
   }
 
-  /** One step within the budget; false when the index has taken in everything. */
+  /** One step within the budget; false when all objects are indexed. */
   advance(budget: WriteBudget): boolean {
     const { counters } = this.#session;
     const now = counters.revision + counters.nextObject;
     if (now === this.#seen) return false;
     budget.renew();
-    const done = this.#session.run(() => this.#takeNew(budget) && this.#takePending(budget));
+    const done = this.#session.run(() => this.#indexNew(budget) && this.#indexPending(budget));
     if (done) this.#seen = now;
     return !done;
   }
 
-  #takeNew(budget: WriteBudget): boolean {
+  #indexNew(budget: WriteBudget): boolean {
     const { database } = this.#session;
     const rows = database
       .statement(
@@ -70,7 +70,7 @@ export class SearchIndex {
     return false;
   }
 
-  #takePending(budget: WriteBudget): boolean {
+  #indexPending(budget: WriteBudget): boolean {
     const { database } = this.#session;
     const rows = database
       .statement(

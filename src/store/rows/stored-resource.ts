@@ -1,4 +1,4 @@
-/** Kinds and collections of a store, as the writer holds them in memory. */
+/** Kinds and collections of a store in the writer's memory. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { createRedaction, type Redaction } from '../objects/redaction.ts';
@@ -20,7 +20,7 @@ export interface StoredResource {
   readonly kind: StoredKind;
   names: KindNamesOnWire;
   redaction: Redaction;
-  /** What a body depends on besides its object: compared with `bodyShape` at a replace. */
+  /** Identifies the inputs of a body besides its object (`shapeOf`). A replace compares it with `bodyShape`. */
   shape: string;
   bodyShape: string;
   /** Null until the first replace is committed. */
@@ -29,7 +29,7 @@ export interface StoredResource {
   synced: boolean;
   objects: number;
   status: IngestStatus;
-  /** The description as it was declared in this process; read from its row when it was not. */
+  /** The description that was declared in this process; null when it must be read from its row. */
   described: DescribedResource | null;
 }
 
@@ -42,7 +42,7 @@ export function derivedFrom(described: DescribedResource): Pick<StoredResource, 
   };
 }
 
-/** A body may mean something else under another shape, another served version, or other redacted paths. */
+/** A stored body is outdated under another structure hash, served version or set of redacted paths. */
 function shapeOf(described: DescribedResource): string {
   return [described.shapeHash, described.resource.version, ...[...described.redacted].sort()].join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * How long one write transaction may be: 10 ms of work or 2 MB of text, whichever comes first. Longer ones would make watch events
- * wait and let the WAL grow past what checkpoints can take back.
+ * Bounds one write transaction to 10 ms of work and 2 MiB of text. Longer transactions would delay watch events, and the WAL would grow
+ * faster than checkpoints can write it back.
  */
 import type { Clock } from '../../base/clock.ts';
 
@@ -23,13 +23,13 @@ export class WriteBudget {
     this.#started = clock.monotonic();
   }
 
-  /** Begins anew, for the next transaction. */
+  /** Resets the budget for the next transaction. */
   renew(): void {
     this.#started = this.#clock.monotonic();
     this.#bytes = 0;
   }
 
-  /** Counts some bytes; true when the transaction should end. */
+  /** Adds bytes; true when the transaction should end. */
   spend(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes >= this.#bounds.maxBytes || this.#clock.monotonic() - this.#started >= this.#bounds.maxMs;

@@ -1,4 +1,4 @@
-/** The parts that everything in the writer shares: its transactions, its rows, and the notes that concern several of them. */
+/** The parts that all components of the writer share: transactions, rows, bounds, and the state of running replaces. */
 import type { Clock } from '../../base/clock.ts';
 import type { DiskBudget } from '../file/disk-budget.ts';
 import type { WalBound } from '../file/wal-bound.ts';
@@ -18,17 +18,17 @@ export interface WriteContext {
   readonly clock: Clock;
   /** Bounds of one transaction. */
   readonly bounds: WriteBounds;
-  /** Differences of a replace that are committed as one transaction with a change each. */
+  /** Most differences of a replace that are committed in one transaction with a change for each. */
   readonly maxDifferences: number;
-  /** Asked before bulk work. */
+  /** Admits or refuses bulk work. */
   readonly disk: DiskBudget;
   /** Called between transactions of bulk work, and before large ones. */
   readonly wal: WalBound;
-  /** Rowsets that are being filled: housekeeping leaves them alone. */
+  /** Rowsets that are being filled. Housekeeping does not remove their rows. */
   readonly filling: Set<number>;
   /** Numbers of replaces whose staged rows are no longer needed. */
   readonly unstaged: number[];
-  /** Ids of handles whose set is being exchanged right now: events for them must wait. */
+  /** Ids of handles with a running commit of a replace. Events for them must wait. */
   readonly committing: Set<number>;
   /** True once the writer is closed. */
   readonly closed: () => boolean;

@@ -1,4 +1,4 @@
-/** Transactions that are left open for bulk work: who ends them, and who hears when they fail. */
+/** Transactions that are left open for bulk work: which calls end them, and which callbacks a failure calls. */
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, pod, storeFile } from '../../../test/kit/store-file.ts';
 import { silentLogger } from '../../base/log.ts';

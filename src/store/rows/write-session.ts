@@ -1,8 +1,8 @@
 /**
  * The writer's transactions and the counters that every commit persists.
  *
- * Invariants: the counters in memory are those of the last commit, or of the running transaction; a failed transaction puts them
- * back. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit, never inside
+ * Invariants: the counters in memory are those of the last commit or of the running transaction, and a failed transaction restores
+ * them. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit, never inside
  * it. An error of a listener affects neither the commit nor other listeners.
  *
  * Bulk work on unpublished rows may leave its transaction open (`fill`), because many small commits would write the same index pages
@@ -26,11 +26,11 @@ interface Counters {
 
 interface OpenTransaction {
   readonly before: Counters;
-  /** What to do once it is committed. */
+  /** Called after the commit. */
   after: (() => void) | null;
-  /** Who wrote in it and must hear when it is rolled back. */
+  /** Callbacks of its writers, called when it is rolled back. */
   readonly lost: Set<() => void>;
-  /** The kinds that it adds log entries for. */
+  /** The kinds of the log entries that it adds. */
   readonly kindIds: Set<number>;
   bytes: number;
 }
@@ -76,19 +76,19 @@ export class WriteSession {
   }
 
   /**
-   * What every transaction writes before its own work (which may write the same rows anew); returns what to do once it is
-   * committed, or null.
+   * Sets a hook that runs in every transaction of `run` before its work, which may write the same rows again. The hook returns a
+   * function to call after the commit, or null.
    */
   atBegin(hook: () => (() => void) | null): void {
     this.#atBegin = hook;
   }
 
-  /** What is called before every transaction begins. */
+  /** Sets a hook that is called before every transaction begins. */
   beforeBegin(hook: () => void): void {
     this.#beforeBegin = hook;
   }
 
-  /** Runs `work` in one transaction, with the counters. Must not be nested. */
+  /** Runs `work` in one transaction and saves the counters with it. Must not be nested. */
   run<T>(work: () => T): T {
     this.settle();
     const open = this.#begin();
@@ -98,13 +98,13 @@ export class WriteSession {
       this.#commit(open);
       return value;
     });
-    this.#tell(open);
+    this.#notify(open);
     return result;
   }
 
   /**
-   * Runs `work` in the open transaction, or opens one, and leaves it open; `work` gives the bytes that it wrote. Commits when there
-   * are `maxBytes` of them, and then gives true. A failure, now or at the commit, undoes everything since it was opened, and calls `lost`.
+   * Runs `work` in the open transaction, or opens one, and leaves it open. `work` returns the bytes that it wrote. Commits and returns
+   * true once the transaction has `maxBytes`. A failure, now or at the commit, rolls the whole transaction back and calls `lost`.
    */
   fill(maxBytes: number, lost: () => void, work: () => number): boolean {
     this.#open ??= this.#begin();
@@ -118,17 +118,17 @@ export class WriteSession {
     return true;
   }
 
-  /** Inside a transaction: what to do in memory when it is rolled back. */
+  /** Inside a transaction: sets a callback that restores memory when the transaction is rolled back. */
   ifUndone(undo: () => void): void {
     this.#running?.lost.add(undo);
   }
 
-  /** Commits what `fill` left open. */
+  /** Commits the transaction that `fill` left open. */
   settle(): void {
     const open = this.#open;
     if (open === null) return;
     this.#orUndo(open, () => this.#commit(open));
-    this.#tell(open);
+    this.#notify(open);
   }
 
   #begin(): OpenTransaction {
@@ -157,7 +157,7 @@ export class WriteSession {
     this.#open = null;
   }
 
-  #tell({ before, after, kindIds }: OpenTransaction): void {
+  #notify({ before, after, kindIds }: OpenTransaction): void {
     after?.();
     const { revision, catalogVersion, layoutVersion } = this.#counters;
     if (

@@ -20,7 +20,7 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID`,
 
   // One row, written in every commit. `revision`: sequence number of the newest change. `layout_version` moves with kinds and slots,
-  // `catalog_version` with descriptions. `next_object`, `next_rowset`: counters, never reused. The log holds what is after `log_floor`.
+  // `catalog_version` with descriptions. `next_object`, `next_rowset`: counters, never reused. The log has all entries after `log_floor`.
   `CREATE TABLE state (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      revision INTEGER NOT NULL, layout_version INTEGER NOT NULL, catalog_version INTEGER NOT NULL,
@@ -41,7 +41,7 @@ export const schemaStatements: readonly string[] = [
      ready INTEGER NOT NULL, backfilled INTEGER NOT NULL, PRIMARY KEY (kind, column_name)) WITHOUT ROWID`,
 
   // One listed and watched collection: a resource of a cluster, over all namespaces (`namespace` '') or in one of them. Rows are
-  // small because every commit updates one. `body_shape` is the shape at the last comparison of all bodies. Where it differs from
+  // small because every commit updates one. `body_shape` is the shape at the last comparison of all bodies. If it differs from
   // `shape`, the next replace compares bodies, not versions alone.
   `CREATE TABLE resource (
      id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, kind INTEGER NOT NULL, namespace TEXT NOT NULL, version TEXT NOT NULL,
@@ -96,8 +96,8 @@ export const schemaStatements: readonly string[] = [
   `CREATE TRIGGER object_deleted AFTER DELETE ON object WHEN old.id <= (SELECT watermark FROM search_state)
      BEGIN INSERT OR IGNORE INTO search_pending VALUES (old.id); END`,
 
-  // The change log. `type`: ADDED, MODIFIED, DELETED or RESET. RESET (object 0, name '') tells readers to read the kind's tables of
-  // this cluster again. `before`: the previous body, as JSONB or (typeof text) as the text that SQLite refused. `at`: milliseconds.
+  // The change log. `type`: ADDED, MODIFIED, DELETED or RESET. After a RESET (object 0, name '') readers read the kind's tables
+  // of this cluster again. `before`: the previous body, as JSONB or (typeof text) as the text that SQLite refused. `at`: milliseconds.
   `CREATE TABLE change (
      seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, object INTEGER NOT NULL, namespace TEXT NOT NULL,
      name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, before BLOB)`,

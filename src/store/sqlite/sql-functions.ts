@@ -45,7 +45,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   );
   // number_text(number): the shortest text that parses to the number, as JSON.stringify writes it. SQLite's text may not round-trip.
   database.define('number_text', { deterministic: true, arity: 1 }, (number) => JSON.stringify(Number(number)));
-  // digest(blob): a hash, to compare texts without moving them between threads. Of bytes: making strings takes twice as long.
+  // digest(blob): a hash, to compare texts without moving them between threads. A blob, because making a string takes twice as long.
   database.define('digest', { deterministic: true, arity: 1 }, (blob) =>
     blob instanceof Uint8Array ? hash('sha256', blob, 'hex').slice(0, 32) : null,
   );
@@ -53,7 +53,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,
   );
-  // distinct_keys(type, path, json): the distinct keys at a path through lists, as a JSON list; [null] without keys.
+  // distinct_keys(type, path, json): a JSON list of the distinct keys at a path through lists. The list is [null] without keys.
   // A Float's key is the JSON text of its number, for order_key, because SQLite may parse decimals to another last bit.
   database.define('distinct_keys', { deterministic: true, arity: 3 }, (type, path, json) => {
     const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));

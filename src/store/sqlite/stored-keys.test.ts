@@ -1,6 +1,6 @@
 /**
- * Keys are stored in promoted columns and written into cursors. A file that was filled with other keys gives wrong answers, so a change
- * of the keys is a change of the file's format.
+ * Keys are stored in promoted columns and written into cursors. A file with other keys gives wrong answers, so a change of the keys is
+ * a change of the file's format.
  */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';

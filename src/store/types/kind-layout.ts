@@ -33,7 +33,7 @@ export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room' | '
 
 /** A kind's tables, for the query compiler. Read in the lease, or cached by `layoutVersion`. */
 export interface KindLayout {
-  /** Store-wide integer of (group, plural). */
+  /** Store-wide integer for (group, plural). */
   readonly kindId: number;
   /** Name of the promoted table, or null while the kind has none. */
   readonly promotedTable: string | null;

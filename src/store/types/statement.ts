@@ -3,7 +3,7 @@
 /** A bound parameter or a column value. Integers beyond 2^53 are bound as bigint and read as text. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** A compiled statement. Only `query` and `store` look inside. */
+/** A compiled statement. Only `query` and `store` read its members. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];

@@ -1,4 +1,4 @@
-/** Objects without a uid and a resourceVersion of their own, relisted: their text stays as it was received. */
+/** Objects without a uid and resourceVersion of their own keep their received text in a relist. */
 import { expect, test } from 'vitest';
 import { describedResource, storeFile } from '../../../test/kit/store-file.ts';
 import { openWriter } from './writer.ts';

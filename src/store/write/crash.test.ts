@@ -1,6 +1,6 @@
 /**
- * A writer that is killed in the middle of its work, again and again: whatever it had committed is whole, and the next one goes
- * on from there to the same table as an undisturbed one.
+ * A writer is killed repeatedly while it works. Its commits are complete, and the next writer continues from the last one to the same
+ * table as an undisturbed writer.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ test.each(['events', 'relists'])(
       const child = fork(program, [file, work]);
       onTestFinished(() => void child.kill('SIGKILL'));
       let last: Progress = { committed: 0 };
-      // Each round is killed after another number of messages, at whatever point of its work it is then.
+      // Each round is killed after a different number of messages, at an arbitrary point of its work.
       for (let seen = 0; seen < 5 + round * 7; seen += 1) [last] = (await once(child, 'message')) as [Progress];
       child.kill('SIGKILL');
       await once(child, 'exit');
@@ -35,7 +35,7 @@ test.each(['events', 'relists'])(
   },
 );
 
-/** The file is sound, the log folds to the table, and both are those of lastResourceVersion. Returns that. */
+/** Checks that the file is intact, and that log and table match lastResourceVersion. Returns that version. */
 function check(file: string, committed: number): number {
   const writer = openWriter(file, { checkpoints: 'inline' });
   const [state] = writer.states();
@@ -47,7 +47,7 @@ function check(file: string, committed: number): number {
   const database = new Database(file, { readonly: true });
   try {
     expect(database.pragma('integrity_check')).toBe('ok');
-    // The program stores n % 50 with resourceVersion n, in order: so the table is known from lastResourceVersion alone.
+    // The program stores object n % 50 with resourceVersion n, in order. So lastResourceVersion alone determines the table.
     const rows = database.statement('SELECT name, CAST(rv AS INTEGER) FROM object ORDER BY 2').all();
     const expected = Array.from({ length: 50 }, (_, index) => version - 49 + index).map((rv) => [`n${rv % 50}`, rv]);
     expect(rows).toEqual(expected);

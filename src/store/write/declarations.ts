@@ -1,9 +1,9 @@
 /**
- * Clusters and their collections: declared, declared again with another description, and dropped.
+ * Declares clusters and their collections, updates their descriptions, and drops them.
  *
- * Each change is one transaction: the rows of the collections, and a RESET in the change log where what was known of them is void.
- * Dropped objects do not count from then on; their rows are removed in bounded transactions. When a transaction fails, the memory
- * of resources is read anew from the rows.
+ * Each change is one transaction. It writes the rows of the collections, and a RESET in the change log if their published objects
+ * become invalid. Dropped objects are unpublished at once; their rows are removed in bounded transactions. After a failed transaction
+ * Resources reads its memory from the rows again.
  */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
@@ -39,7 +39,7 @@ export class Declarations {
     });
   }
 
-  /** See Writer.declare. Paths that are redacted from now on are removed from what is stored: bodies and old versions. */
+  /** See Writer.declare. When a path is newly redacted, the stored bodies are unpublished and bodies in the log are removed. */
   declare(described: DescribedResource, namespace: string): ResourceHandle {
     const { log, resources } = this.#context;
     const resource = resources.declare(described, namespace, (changed) => {

@@ -1,10 +1,10 @@
 /**
- * Batches of watch events as transactions.
+ * Commits batches of watch events.
  *
- *   events -> [rows, changes, room in the log, the version and count of the collection: one transaction] … -> what the batch did
+ *   events -> one or more transactions of: rows, changes, removal of old log entries, version and count of the collection -> summary
  *
- * A batch beyond the bounds is several transactions, each with the resourceVersion of its last event. An event that cannot be
- * understood ends the batch with INVALID: the events before it are committed, and it is given by its index.
+ * A batch beyond the bounds becomes several transactions, each with the resourceVersion of its last event. An invalid event ends the
+ * batch with INVALID. The events before it are committed, and the error has its index.
  */
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
@@ -18,13 +18,13 @@ import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary } from '../types/writer.ts';
 
-/** How far one transaction came in its batch. */
+/** The progress of a batch after one transaction. */
 interface Progress {
-  /** Where the next transaction begins. */
+  /** The index of the first event of the next transaction. */
   readonly index: number;
-  /** The version up to which the rows are true then. */
+  /** The resourceVersion that the rows have reached. */
   readonly reached: string;
-  /** Why the event at `index` was refused. */
+  /** The error of the event at `index`, if it is invalid. */
   readonly refused: PortolanError | null;
 }
 
@@ -55,7 +55,7 @@ export class EventBatches {
     return { ...tally, revision: session.counters.revision };
   }
 
-  /** One transaction of events from `next` on; returns where the following one begins. */
+  /** Commits one transaction of events from the index `next` on. Returns the index of the first event after it. */
   #commitSome(
     resource: StoredResource,
     events: readonly IncomingEvent[],
@@ -68,7 +68,7 @@ export class EventBatches {
     const { index, reached, refused } = session.run(() => {
       resources.prepareRows(resource);
       const some = this.#applySome(resource, events, next, resourceVersion, done);
-      this.#payForTheLog(some.index - next);
+      this.#removeOldEntries(some.index - next);
       const reached = laterResourceVersion(resource.lastResourceVersion, some.reached);
       session.database
         .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
@@ -89,7 +89,7 @@ export class EventBatches {
     });
   }
 
-  /** Applies events until the bounds of a transaction are reached, or one is refused. Inside a transaction. */
+  /** Applies events up to the bounds of a transaction, or up to an invalid event. Inside a transaction. */
   #applySome(
     resource: StoredResource,
     events: readonly IncomingEvent[],
@@ -118,8 +118,8 @@ export class EventBatches {
     return { index, reached: index === events.length ? resourceVersion : reached, refused: null };
   }
 
-  /** Events remove old entries of the log in their own transaction: housekeeping alone would fall behind a steady stream. */
-  #payForTheLog(events: number): void {
+  /** Removes old log entries in the transaction of the events. Housekeeping alone would be too slow for a steady stream of events. */
+  #removeOldEntries(events: number): void {
     const { disk, log } = this.#context;
     const tight = disk.wasTight;
     const removed = log.pay(events, tight);

@@ -1,12 +1,13 @@
 /**
- * The writer's housekeeping, in steps that each stay within the bounds of a transaction: old entries of the log, rows that no
- * longer count, staged rows of finished replaces, slots that wait for their values, the search index.
+ * The writer's housekeeping. Each step stays within the bounds of a transaction. It removes old entries of the log, stale rows and
+ * staged rows of finished replaces. It fills new slots and updates the search index.
  *
- * When the store is tight (disk-budget.ts), the cheapest loss comes first:
- *   1. rows that no longer count, staged rows of finished replaces: nothing
- *   2. the change log, down to its least bytes: who was away for longer gets a new snapshot instead of the changes
- *   3. Events, the oldest first, down to a few, and only for what is published: their server drops them within hours anyway
- * and neither backfill nor search index go on. What does not fit then is refused, and served as it was.
+ * When the store is tight (disk-budget.ts), it removes data in this order, and neither fills slots nor updates the search index:
+ *   1. stale rows and staged rows of finished replaces: no loss
+ *   2. the change log, down to its least bytes: a reader that needs older changes gets a new snapshot instead
+ *   3. the oldest Events of a collection, down to `leastEvents`: the API server deletes them within hours anyway. Not while a rowset
+ *      is being filled.
+ * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
 import { parseExact } from '../../catalog/values/values.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
@@ -16,9 +17,9 @@ import type { WriteContext } from '../rows/write-context.ts';
 import { retainSome } from './retention.ts';
 
 const batch = 300;
-/** Objects of all kinds that a step of a backfill passes at most. */
+/** Most object ids, of all kinds, that one step of a backfill scans. */
 const idsAtOnce = 5000;
-/** Events that are kept of a cluster even when room is short. */
+/** Number of Events that a collection keeps even when the store is tight. */
 const leastEvents = 1000;
 
 export class Housekeeping {
@@ -32,14 +33,14 @@ export class Housekeeping {
     this.#budget = new WriteBudget(context.clock, context.bounds);
   }
 
-  /** One step of what is most due; false when there is nothing to do. */
+  /** Runs the most urgent step; false when nothing is left to do. */
   step(): boolean {
     const { disk } = this.#context;
     if (disk.tight()) return this.purge() || this.#clearStaging() || this.#trim(true) || this.#shedEvents();
     return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging() || this.#search();
   }
 
-  /** The index waits for first syncs: it would slow them down, and their rows do not count yet. */
+  /** Does not run while a rowset is being filled: it would slow the fill down, and the new rows are not published yet. */
   #search(): boolean {
     return this.#context.filling.size === 0 && this.#searchIndex.advance(this.#budget);
   }
@@ -52,7 +53,7 @@ export class Housekeeping {
     return removed === batch;
   }
 
-  /** Removes some of the oldest Events of the cluster that has the most. */
+  /** Removes some of the oldest Events of the collection with the most Events. */
   #shedEvents(): boolean {
     const { disk, filling, resources } = this.#context;
     if (filling.size > 0) return false;
@@ -67,7 +68,7 @@ export class Housekeeping {
     return removed > 0;
   }
 
-  /** Removes some rows of one stale rowset, of `only` if given. */
+  /** Removes some rows of one stale rowset (`only`, if given). False if there is none. */
   purge(only?: number): boolean {
     const { session, resources, rows, filling } = this.#context;
     const { database } = session;
@@ -101,7 +102,7 @@ export class Housekeeping {
     return true;
   }
 
-  /** Gives the rows of one kind their values in slots that came later. */
+  /** Fills the slots of one kind that are not ready, for some of its rows. */
   #backfill(): boolean {
     const kind = this.#context.resources.kinds().find(({ promoted }) => promoted.slots.some((slot) => !slot.ready));
     if (kind === undefined) return false;
@@ -121,7 +122,7 @@ export class Housekeeping {
     const waiting = promoted.slots.filter((slot) => !slot.ready);
     const from = Math.min(...waiting.map((slot) => slot.backfilled));
     const to = from + idsAtOnce;
-    // No index has a kind's objects in the order of their ids: by one, all of them would be sorted for each step.
+    // The plus prevents the use of an index: no index has a kind's objects by id, so each step would sort all of them.
     const rows = session.database
       .statement(
         `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body))

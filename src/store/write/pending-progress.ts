@@ -1,10 +1,10 @@
 /**
- * The progress of collections that memory has and their rows do not have yet: lastResourceVersion and status.
+ * The progress of collections that is in memory and not in their rows yet: lastResourceVersion and status.
  *
  *   bookmark, status -> pending -> written by the next transaction, before its own work -> committed: no longer pending
  *
- * Bookmarks come often and mean little, so they wait for another transaction, for `bookmarkMs` at most. A change of status that
- * people look at is written at once. Never: loses an entry because a transaction failed; it stays pending then.
+ * Bookmarks are frequent and unimportant, so they wait for another transaction, for `bookmarkMs` at most. An important change of status
+ * is written at once. After a failed transaction the entries stay pending.
  */
 import type { Clock } from '../../base/clock.ts';
 import { laterResourceVersion } from '../../catalog/resources/resource-version.ts';
@@ -22,7 +22,7 @@ export class PendingProgress {
   readonly #pending = new Set<number>();
   #savedAt: number;
 
-  /** Writes into every transaction of the session from now on. */
+  /** Registers itself to write pending progress in every transaction of the session. */
   constructor(session: WriteSession, resources: Resources, clock: Clock, bookmarkMs: number) {
     this.#session = session;
     this.#resources = resources;
@@ -41,7 +41,7 @@ export class PendingProgress {
     this.saveWhenDue();
   }
 
-  /** Another phase, error or beginning of staleness is written at once; times alone wait for the next transaction. */
+  /** A changed phase or error, and the beginning or end of staleness, are written at once. Other changes wait for the next transaction. */
   setStatus(resource: StoredResource, status: IngestStatus): void {
     const before = resource.status;
     resource.status = status;
@@ -50,7 +50,7 @@ export class PendingProgress {
     if (before.phase !== status.phase || before.error !== status.error || freshness) this.#session.run(() => {});
   }
 
-  /** Drops what is pending of a collection that is removed, or not synced any more. */
+  /** Drops the pending progress of a collection that is removed or no longer synced. */
   forget(resource: StoredResource): void {
     this.#pending.delete(resource.handle.id);
   }
@@ -60,13 +60,13 @@ export class PendingProgress {
     this.#session.run(() => {});
   }
 
-  /** Commits what is open, and all that is pending. */
+  /** Commits the open transaction and all pending progress. */
   saveAll(): void {
     this.#session.settle();
     if (this.#pending.size > 0) this.#session.run(() => {});
   }
 
-  /** The statuses of a process that died: nothing is ingested any more. Written with the first commit. */
+  /** Sets the statuses that an earlier process left to STOPPED. They are written with the first commit. */
   #stopInterrupted(): void {
     for (const resource of this.#resources.all()) {
       const { status } = resource;
@@ -76,7 +76,7 @@ export class PendingProgress {
     }
   }
 
-  /** Inside a transaction; returns what to do once it is committed. */
+  /** Inside a transaction. Returns a function to call after the commit. */
   #write(): (() => void) | null {
     if (this.#pending.size === 0) return null;
     for (const id of this.#pending) {

@@ -1,4 +1,4 @@
-/** Removing the oldest objects of a resource, as changes like any others: the bound of Events, and room that is to be made. */
+/** Removes the oldest objects of a collection, with a change for each: to bound Events, or to free space. */
 import { must } from '../../base/must.ts';
 import { newTally } from '../rows/event-applier.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
@@ -7,11 +7,11 @@ import type { WriteContext } from '../rows/write-context.ts';
 
 interface RetentionBound {
   readonly maxObjects: number;
-  /** Microseconds since 1970: what was created before goes. */
+  /** Microseconds since 1970. Objects created earlier are removed. */
   readonly oldest: bigint;
 }
 
-/** Removes the oldest objects until both bounds hold, in several transactions; returns how many it removed. `maxAgeMs` by creation time. */
+/** Removes the oldest objects until both bounds hold, in several transactions. Age is by creation time. Returns their number. */
 export function retain(
   context: WriteContext,
   resource: StoredResource,
@@ -27,7 +27,7 @@ export function retain(
   }
 }
 
-/** Removes the oldest objects that are over the bound, in one transaction; those without a creation time go first. */
+/** Removes the oldest objects that exceed the bound, in one transaction. Objects without a creation time are removed first. */
 export function retainSome(context: WriteContext, resource: StoredResource, bound: RetentionBound): number {
   const { applier, bounds, clock, resources, rows: writer, session } = context;
   const { database } = session;

@@ -12,22 +12,22 @@ export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'sl
   readonly newEpoch?: () => string;
   /** Bounds of one transaction; default 10 ms and 2 MiB. */
   readonly bounds?: WriteBounds;
-  /** Bounds of the change log; default 256 MiB and an hour, of which 16 MiB stay when room is short. */
+  /** Bounds of the change log; default 256 MiB and one hour, and 16 MiB while the store is tight. */
   readonly changeLog?: Partial<LogBounds>;
-  /** Differences of a replace that are committed as one transaction with a change each; default 2,000. */
+  /** Most differences of a replace that are committed in one transaction with a change for each; default 2,000. */
   readonly maxDifferences?: number;
   /** Milliseconds until a bookmark is persisted without a commit; default 30,000. */
   readonly bookmarkMs?: number;
-  /** Checkpoints by a thread of their own (default), or by the writer itself: simpler, and commits wait for them. */
+  /** Checkpoints run in a thread (default), or in the writer (`inline`), where commits wait for them. */
   readonly checkpoints?: 'thread' | 'inline';
-  /** How the checkpoint thread is started: tests stall it. */
+  /** Starts the checkpoint thread. Tests replace it with a stalled one. */
   readonly startCheckpointer?: typeof startCheckpointer;
-  /** Size of the WAL above which all of it is written back, so that it begins anew; default 32 MiB. Readers hold back at the same size. */
+  /** Size of the WAL above which it is restarted; default 32 MiB. Use the same size for the readers' gate. */
   readonly walGateBytes?: number;
-  /** Bytes that all files of the store together may take; default no bound of its own. */
+  /** Most bytes of all files of the store together; no limit by default. */
   readonly maxDiskBytes?: number | null;
-  /** Paths that search looks at beside names, labels and images. */
+  /** Paths that are searched in addition to names, labels and images. */
   readonly searchPaths?: readonly string[];
-  /** `resource=path`: what the configuration promotes. */
+  /** Paths that the configuration promotes, as `resource=path`. */
   readonly promote?: readonly string[];
 }

@@ -1,14 +1,14 @@
 /**
- * The parts of a writer, opened in this order. `closing` saves progress, stops the checkpointer and closes the store: the reverse.
+ * The parts of a writer, opened in this order. `closing` saves progress, stops the checkpointer and closes the store, in this order.
  *
- *   store        the database and its lock; a damaged one is abandoned instead of closed
- *   connection   functions for SQL, and no waiting of SQLite's own
+ *   store        the database and its lock; a damaged store is abandoned instead of closed
+ *   connection   SQL functions; SQLite's busy handler is off
  *   session      transactions and counters
  *   guards       bound of the write-ahead log, disk budget, fault watch: called before a transaction, or for an error
  *   tables       change log, rows, resources
  *   work         housekeeping, pending progress, events, declarations
  *   first fill   the file is written without syncs while it is filled for the first time
- *   checkpointer a thread of its own; without one, SQLite's by the writer
+ *   checkpointer a thread, or SQLite's automatic checkpoints in the writer
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -51,7 +51,7 @@ const defaultLogBounds: LogBounds = {
   maxAgeMs: 3_600_000,
   leastBytes: 16 * 1024 * 1024,
 };
-/** Bytes in the log that are worth a checkpoint. */
+/** Pending bytes in the write-ahead log from which a passive checkpoint runs. */
 const passiveBytes = 2 * 1024 * 1024;
 
 /** Inputs of every part. */
@@ -65,7 +65,7 @@ interface Opening {
   readonly closed: () => boolean;
 }
 
-/** Opens the parts over an opened store. When it throws, the store is still the caller's to close. */
+/** Opens the parts for an opened store. When it throws, the caller must close the store. */
 export function openParts(store: OpenedStore, log: Logger, options: WriterOptions): WriterParts {
   const clock = options.clock ?? systemClock;
   const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
@@ -97,7 +97,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
 
 function openSession({ store: { database }, log }: Opening): WriteSession {
   registerSqlFunctions(database, { tick: () => {} });
-  // Checkpoints hold the write lock for moments; transactions wait for it in their own way.
+  // Checkpoints hold the write lock only briefly. `Database.begin` retries faster than SQLite's busy handler.
   database.pragma('busy_timeout = 0');
   return new WriteSession(database, log);
 }
@@ -162,7 +162,7 @@ function openFirstFill(
   return new UnsyncedFill(store.unsyncedFill, { database: store.database, clock, atRest, end });
 }
 
-/** Checkpoints in a thread, and SQLite's own by the writer from the moment that the thread dies. */
+/** Starts the checkpoint thread. If the thread dies, SQLite's automatic checkpoints run in the writer. */
 function openCheckpointer({ store, options, log, gateBytes, closed }: Opening): Checkpointer {
   const { database, unsyncedFill } = store;
   const { file } = database;

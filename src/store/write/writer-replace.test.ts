@@ -1,4 +1,4 @@
-/** Replaces: the first set of a resource, and every later one as a difference to it. */
+/** Replaces: the first set of a collection, and later sets by their differences. */
 import { expect, test } from 'vitest';
 import { describedResource, entriesAmiss, pod } from '../../../test/kit/store-file.ts';
 import { changes, open, published, read, synced } from '../../../test/kit/written-store.ts';
@@ -50,7 +50,7 @@ test('a long first sync: all is indexed when it is published, and nothing of wha
     });
   for (let from = 0; from < count; from += 65)
     replace.put(Array.from({ length: Math.min(65, count - from) }, (_, at) => listed(from + at)));
-  // Of the beginning, whose entries are written, and of the end, whose are not: again, and with each other in one batch.
+  // Repeats objects in one batch. The entries of the first ones are written already; those of the last ones are still deferred.
   replace.put([listed(3, 30_000), listed(count - 1, 30_001), listed(3, 30_002), listed(count, 30_003)]);
   for (const index of [8, count - 2]) replace.remove('default', `n${index}`);
   let turns = 0;

@@ -53,7 +53,7 @@ test('old, repeated and foreign events change nothing', async () => {
     handle,
     [
       event('MODIFIED', { name: 'a', rv: 100, phase: 'Same' }),
-      // Shorter numbers are older, whatever their digits are.
+      // Versions compare as numbers: 99 is older than 100.
       event('MODIFIED', { name: 'a', rv: 99, phase: 'Old' }),
       event('DELETED', { name: 'a', uid: 'foreign', rv: 101 }),
       event('DELETED', { name: 'unknown', rv: 101 }),
@@ -118,7 +118,7 @@ test('managedFields, last-applied and redacted paths never reach the disk', asyn
   const replace = writer.replace(handle);
   replace.put([pod({ name: 'a', rv: 1, metadata, rest })]);
   await replace.commit('1');
-  // Once more through the staging file and the log.
+  // The second replace writes to the staging file and the log.
   const again = writer.replace(handle);
   again.put([pod({ name: 'a', rv: 2, metadata, rest })]);
   await again.commit('2');
@@ -303,7 +303,7 @@ test('a slot that comes later is filled from the bodies, and ready when all rows
   expect(read(file, `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'p1' ORDER BY 1`)).toEqual([
     ['p1_c0'],
     ['p1_c1'],
-    // Of columns that are free as yet.
+    // Indexes of free columns.
     ['p1_c2'],
     ['p1_c3'],
     ['p1_c4'],
@@ -387,7 +387,7 @@ test('the log keeps within its bytes while the writer is never idle', async () =
     seen.push(Number(read(file, 'SELECT log_bytes FROM state')[0]?.[0]));
   }
   const entry = (seen[1] as number) - (seen[0] as number);
-  // Some changes pay together for the old entries, so it is over for as long as they gather.
+  // Old entries are removed once for several changes, so the log exceeds its bound in between.
   expect(Math.max(...seen)).toBeLessThan(4000 + 20 * entry);
   expect(Math.min(...seen.slice(100))).toBeLessThanOrEqual(4000);
 });

@@ -1,12 +1,12 @@
 /**
- * The store's writer: the only write connection, in the ingest role. The class puts the parts of writer-parts.ts together.
+ * The store's writer: the only write connection, in the ingest role. The class combines the parts of writer-parts.ts.
  *
- * Owns: transactions and their bounds, the rules of apply and replace, lastResourceVersion and status of each resource, the change
- * log, housekeeping. Never: reads the API server, retries, or decides what to do about an object it refuses (INVALID).
+ * Owns: transactions and their bounds, the rules of apply and replace, the change log and housekeeping. Owns also lastResourceVersion
+ * and status of each collection. Never reads from the API server, retries, or handles an object that it refuses (INVALID).
  *
  *   events -> rows + labels + edges + changes + revision + lastResourceVersion, one transaction -> onCommit
  *
- * Every commit is whole: a crash between two leaves the tables, the log and lastResourceVersion of the earlier one.
+ * Every commit is complete: after a crash the tables, the log and lastResourceVersion are those of the last commit.
  */
 import { messageOf } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
@@ -29,11 +29,11 @@ import { openParts, type WriterParts } from './writer-parts.ts';
 /** A writer with signals for its commits and for damage of its file. */
 export interface StoreWriter extends Writer {
   readonly outcome: OpenedStore['outcome'];
-  /** Calls the listener once, in a turn of its own, when the file is found to be damaged: close the writer and open another one. */
+  /** Calls the listener once, through setImmediate, when the file is damaged. Close the writer then, and open another one. */
   onDamage(listener: () => void): void;
-  /** Somebody who reads the file found it damaged. */
+  /** Reports damage that a reader of the file has found. */
   reportDamage(reason: string): void;
-  /** Calls the listener after each commit that moved the revision, the catalog or a layout; returns what removes it. */
+  /** Calls the listener after each commit that changed the revision, the catalog or a layout. Returns the function that removes it. */
   onCommit(listener: CommitListener): () => void;
 }
 
@@ -53,7 +53,7 @@ export function openWriter(file: string, options: WriterOptions = {}): StoreWrit
   try {
     return open();
   } catch (error) {
-    // Closed in order, so it was not checked: this time it is rebuilt.
+    // A file that was closed properly is not checked. The failed attempt left a note, so the file is rebuilt now.
     if (isDamage(error)) return open();
     throw error;
   }
@@ -172,7 +172,7 @@ class SqliteWriter implements StoreWriter {
     try {
       this.#parts.closing.dispose();
     } catch (error) {
-      // Of several failures the last one is thrown, which is that of the store itself.
+      // Throws the last of several failures, which is the failure of the store itself.
       throw error instanceof SuppressedError ? error.error : error;
     }
   }

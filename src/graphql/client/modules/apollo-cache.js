@@ -1,12 +1,12 @@
 import { pageArguments, placePage, stableText } from './list-pages.js';
 
-/** Names of kinds' types: letters and digits; "_" stands only before a suffix that would be taken for a derived type. */
+/** The name of a kind's type: letters and digits. "_" separates a suffix of derived types: the type of the kind FooFilter is Foo_Filter. */
 const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Input))?';
 
 /**
- * The same for every kind: types are recognized by their names, so that this need not be printed again when a CRD is added. Apollo
- * takes what is not a name for a regular expression. `Shape`, `List` and `ChangeMessage` are not in the schema; they give
- * their policies to the types that match.
+ * Types recognized by patterns of their names. The patterns fit every kind, so a new CRD needs no new copy of this module. Apollo
+ * treats a text that is not a name as a regular expression. `Shape`, `List` and `ChangeMessage` are not in the schema. The types
+ * that match them get their policies.
  * @type {Record<string, string[]>}
  */
 const possibleTypes = {
@@ -16,7 +16,7 @@ const possibleTypes = {
   Shape: [`^(?!(?:Query|Mutation|Subscription|${kindName}(?:Connection|Edge|Changes?))$).+$`],
 };
 
-/** What tells the items of a list apart, as Kubernetes has it: two answers may show different fields of the same item. */
+/** The field that identifies an item of a list, as in Kubernetes. Two answers may contain different fields of one item. */
 const itemKeys = {
   conditions: 'type',
   containers: 'name',
@@ -35,7 +35,7 @@ const itemKeys = {
 /** @typedef {{ readonly __ref?: string, readonly __typename?: string, readonly [field: string]: any }} Stored */
 
 /**
- * Both, where one answer shows fields that the other does not; the newer value where both have one.
+ * Merges two values of an item. A field of only one of them is kept. For a field of both, the newer value is used.
  * @param {any} existing
  * @param {any} incoming
  * @returns {any}
@@ -52,8 +52,8 @@ function mergeItem(existing, incoming) {
 }
 
 /**
- * A list whose items have a key: the newer answer says which items there are, and both say what is in them. Without the key in
- * both answers the newer one stands alone.
+ * The policy of a list whose items have a key. The list has the items of the newer answer. Their fields come from both answers. An
+ * item without a key in either answer is not merged.
  * @param {string} key
  */
 function listByKey(key) {
@@ -77,8 +77,9 @@ function listByKey(key) {
 const listsByKey = Object.fromEntries(Object.entries(itemKeys).map(([field, key]) => [field, listByKey(key)]));
 
 /**
- * One list for each filter and order, whichever of its pages were read, forward or backward, through `edges` or through `nodes`: the
- * objects are kept once and shown as both. Page one read again refreshes the list and keeps what still joins on.
+ * The policy of a list field: one cached list for each filter and order. It joins the pages that were read, forward or backward.
+ * Each object is stored once and returned in both `edges` and `nodes`. Reading page one again refreshes the list. Later pages are
+ * kept while they still connect to it.
  */
 export function listPolicy() {
   return {
@@ -149,7 +150,7 @@ export function listPolicy() {
         ...rest,
         items,
         ...(pageInfo ? { pageInfo } : {}),
-        // A subscription has to go on from the oldest of the pages that are shown.
+        // A subscription must continue from the oldest of the joined pages.
         ...(joined && existing?.changesCursor ? { changesCursor: existing.changesCursor } : {}),
       };
     },
@@ -167,11 +168,11 @@ function pick(from, names) {
 /**
  * For `new InMemoryCache(cacheConfig)`.
  *
- * - Objects have `id`; select it wherever you select an object. Nothing else has one, so everything inside an object merges with what
- *   is known of the same object: a detail query does not erase what a list read.
+ * - Objects have `id`; select it wherever you select an object. Values inside an object have none. They are merged into the cached
+ *   object, so a detail query does not erase the fields that a list query read.
  * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
- * - Aggregates: of the groups of one `groups` field, each is known by its keys; select them.
- * - Lists: see listPolicy. `Query` knows them by name only; withPortolan adds each as a document uses it.
+ * - Aggregates: `keys` identifies each group of a `groups` field; select it.
+ * - Lists: see listPolicy. Apollo needs the name of each list field of `Query`. withPortolan adds it when a document selects the field.
  */
 export const cacheConfig = {
   possibleTypes,
@@ -179,21 +180,21 @@ export const cacheConfig = {
     Query: { fields: { objects: listPolicy() } },
     KubernetesObject: { merge: true, fields: { ...listsByKey, owned: listPolicy() } },
     Shape: { merge: true, fields: listsByKey },
-    // Of all objects of a list, whichever page: two answers may ask for other sums, and for the same groups with other sums.
+    // Facets and aggregates cover the whole list, not a page. Two answers may contain different sums, also of the same group.
     List: { fields: { facets: listByKey('path') } },
     Aggregate: { merge: true, fields: { groups: listByKey('keys') } },
-    // A change has the id of its object and is not an object.
+    // A change has the id of its object, but is not that object.
     ChangeMessage: { keyFields: /** @type {const} */ (false), merge: false },
   },
 };
 
 /**
- * Teaches a cache what cannot be configured ahead without a list of all kinds: which fields of Query are lists, taken from the
- * documents as they are used, and which types are kinds, taken from the answers.
+ * Completes the configuration of a cache at run time, because the configuration has no list of all kinds. It adds the list fields
+ * of Query from the documents, and the types of kinds from the answers.
  *
  *     const cache = withPortolan(new InMemoryCache(cacheConfig));
  *
- * To read or write a list in the cache before any query of the client has asked for it, name it yourself:
+ * To read or write a cached list before any query of the client has selected it, add its policy yourself:
  * `cache.policies.addTypePolicies({ Query: { fields: { pods: listPolicy() } } })`.
  *
  * @template {{ policies: any, transformDocument(document: any): any, write(options: any): any, restore(data: any): any }} C
@@ -216,11 +217,11 @@ export function withPortolan(cache) {
     return transformDocument.call(cache, document);
   };
   cache.write = (options) => {
-    learnTypes(cache, options.result);
+    registerTypes(cache, options.result);
     return write.call(cache, options);
   };
   cache.restore = (data) => {
-    learnTypes(cache, data);
+    registerTypes(cache, data);
     return restore.call(cache, data);
   };
   return cache;
@@ -229,7 +230,7 @@ export function withPortolan(cache) {
 const partsOfLists = ['nodes', 'edges', 'pageInfo', 'totalCount', 'aggregate', 'facets'];
 
 /**
- * Fields of Query below which a document selects a list.
+ * The fields of Query that a document selects as lists.
  * @param {any} document
  * @returns {Set<string>}
  */
@@ -260,24 +261,26 @@ function listsIn(document) {
 }
 
 /**
- * Has the cache look up the policies of each type before it looks at fragments: afterwards it would take an unknown type for one
- * that is of no interface.
+ * Makes the cache look up the policies of each type before it matches fragments. Otherwise it would assume that an unknown type
+ * implements no interface.
  * @param {{ policies: any }} cache
  * @param {any} value
  */
-function learnTypes(cache, value) {
+function registerTypes(cache, value) {
   if (typeof value !== 'object' || value === null) return;
   if (typeof value.__typename === 'string') cache.policies.hasKeyArgs(value.__typename, '__typename');
-  for (const inner of Object.values(value)) learnTypes(cache, inner);
+  for (const inner of Object.values(value)) registerTypes(cache, inner);
 }
 
-/** Ids that a snapshot under way has named, by cache, type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
+/** The ids in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
 const snapshots = new WeakMap();
 
 /**
- * Takes what a subscription's message says is gone out of the cache's lists. Call it with each message and with the filter of the
- * subscription; select `changes { type id reason object { … } }`. Changed objects the client writes to the cache by itself, and an
- * added one belongs somewhere in an order that only the gateway knows: show it from `foldChanges`, or read the list again.
+ * Removes from the cached lists the objects that a message of a subscription removes. Call it with each message and with the
+ * filter of the subscription. Select `changes { type id reason object { … } }`.
+ *
+ * The client itself writes changed objects to the cache. Only the gateway can determine the position of an added object in a
+ * list. Show it from `foldChanges`, or read the list again.
  *
  *     next({ data }) {
  *       held = foldChanges(held, data.podChanges);

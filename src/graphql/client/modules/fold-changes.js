@@ -24,13 +24,14 @@
  * @template T
  * @typedef {object} Held
  * @property {ReadonlyMap<string, T>} byId In order of arrival; a changed object keeps its position.
- * @property {readonly T[]} objects The same as a list.
+ * @property {readonly T[]} objects The values of `byId` as a list.
  * @property {string | null} cursor The `since` to resume with; null until the copy is complete.
  * @property {boolean} whole False until the first SYNCED, and again from a GAP or a new snapshot until the next SYNCED.
  */
 
 /**
- * Nothing held yet, or the objects of a list that was read: `hold(list.nodes, list.changesCursor)`, to go on with `since`.
+ * An empty copy, or a copy of a list that was read: `hold(list.nodes, list.changesCursor)`. Its `cursor` is the `since` to start
+ * with.
  * @template {{ readonly id: string }} T
  * @param {readonly T[]} [objects]
  * @param {string | null} [cursor]
@@ -41,8 +42,8 @@ export function hold(objects = [], cursor = null) {
 }
 
 /**
- * Takes one message into what is held, which is not changed itself. Folding a message twice gives the same as once: a client that
- * reconnects may be told again what it knows.
+ * Returns the copy after one message. `held` itself is not changed. Folding a message twice gives the same result as once,
+ * because a client that reconnects may receive a message again.
  * @template T
  * @param {Held<T>} held
  * @param {Message<T>} message

@@ -24,9 +24,9 @@ const maxCursors = 10_000;
  */
 
 /**
- * Merges a page into a held list: returns the parts of the list before and after the page. An object of the page is in neither part.
- * If the page's end is no longer in the list, the part after it is dropped: it can be loaded again, while a list with a hole looks
- * complete.
+ * Merges a page into a held list: returns the parts of the list before and after the page. An object of the page is in neither
+ * part. If the page's end is no longer in the list, the part after it is dropped. It can be loaded again, but a list with a hole
+ * looks complete.
  *
  * @template {Place} T
  * @param {readonly T[]} held
@@ -85,11 +85,11 @@ export function rememberCursors(page, { startCursor, endCursor }) {
   }
 }
 
-/** Arguments that select a page of a list, and not the list. */
+/** Arguments that select a page of a list. The other arguments select the list. */
 export const pageArguments = new Set(['first', 'after', 'last', 'before']);
 
 /**
- * The same text for equal values, whatever the order of their keys.
+ * JSON text that is equal for equal values. The order of object keys does not matter.
  * @param {unknown} value
  * @returns {string}
  */

@@ -7,9 +7,9 @@
  */
 
 /**
- * Makes a graphql-ws client resume its subscriptions. After a reconnect, the client alone would send a subscription's first variables
- * again. This one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and passes it on.
- * During a snapshot it has no cursor, so it requests the snapshot again; that one begins with `reset`.
+ * Makes a graphql-ws client resume its subscriptions. After a reconnect, the client alone would send a subscription's first
+ * variables again. This one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and
+ * passes it on. During a snapshot it has no cursor, so it requests the snapshot again; that one begins with `reset`.
  *
  *     const client = resumable(createClient({ url, retryAttempts: Infinity }));
  *
@@ -22,7 +22,7 @@ export function resumable(client) {
     /** @type {{ variables?: Record<string, unknown> | null }} */ payload,
     /** @type {Sink} */ sink,
   ) => {
-    // The client keeps this object, and sends it again with the values of that moment.
+    // The client keeps this object. After a reconnect, it sends the object with the current values.
     const request = { ...payload };
     return client.subscribe(request, {
       error: (/** @type {unknown} */ error) => sink.error(error),

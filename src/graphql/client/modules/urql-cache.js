@@ -1,28 +1,29 @@
 import { pageArguments, placePage, rememberCursors, stableText } from './list-pages.js';
 
-/** What tells the items of a list inside an object apart, if all of them have it. */
+/** Fields that may identify the items of a list inside an object. The first field that all items have with distinct values is the key. */
 const itemKeys = ['type', 'name', 'mountPath', 'uid'];
 
-/** The keys of items that stand in lists inside objects, found when their object was met. @type {WeakMap<object, string>} */
+/** The keys of items in lists inside objects, set when keyOf first visits their object. @type {WeakMap<object, string>} */
 const keyOfItem = new WeakMap();
 /** @type {WeakSet<object>} */
-const met = new WeakSet();
+const visited = new WeakSet();
 
 /**
- * The key of an object is its id. What stands in a keyed list of an object (conditions by type, containers by name) gets a key made of
- * the object, the path and its own, because graphcache would otherwise tell items by their index and mix two conditions whose order
- * changed. Everything else has no key and lives inside its object. A change has the id of its object and is not one.
+ * The key of an object is its id. An item of a keyed list inside an object (conditions by type, containers by name) gets a key
+ * too. It consists of the object's id, the path and the item's own key. Otherwise graphcache would identify items by index, and
+ * mix up two conditions whose order changed. Everything else has no key and is stored inside its object. A change has the id of
+ * its object, but is not that object.
  * @param {any} data
  * @returns {string | null}
  */
 function keyOf(data) {
   const own = keyOfItem.get(data);
   if (own !== undefined) return own;
-  // Groups come in an order that changes, so their index says nothing. A cursor names the list, the group and its place.
+  // The order of groups can change, so their index does not identify them. A cursor contains the list's fingerprint and the group's keys.
   if (data.__typename === 'Group' && typeof data.cursor === 'string') return data.cursor;
   if (typeof data.id !== 'string' || /Changes?$/.test(data.__typename.replace(/_Changes?$/, ''))) return null;
-  if (!met.has(data)) {
-    met.add(data);
+  if (!visited.has(data)) {
+    visited.add(data);
     findItems(data, data.id);
   }
   return data.id;
@@ -59,13 +60,13 @@ function findItems(data, path) {
 }
 
 /**
- * A record that has the same for every name, so that it need not list kinds.
+ * A record with a value for every name, so that it need not list kinds.
  * @template T
- * @param {(name: string) => T} give
+ * @param {(name: string) => T} valueFor
  * @returns {Record<string, T>}
  */
-function everyName(give) {
-  return new Proxy({}, { get: (_none, name) => (typeof name === 'string' ? give(name) : undefined) });
+function everyName(valueFor) {
+  return new Proxy({}, { get: (_none, name) => (typeof name === 'string' ? valueFor(name) : undefined) });
 }
 
 /**
@@ -77,8 +78,8 @@ function everyName(give) {
  */
 
 /**
- * Reads a field as it is, unless it is a list: then all pages of it that were read and that join on to the page asked for, forward
- * or backward, through `edges` or through `nodes`, each object once.
+ * Resolves a field from the cache. A list contains the requested page and all cached pages that connect to it, forward or backward,
+ * read through `edges` or through `nodes`. Each object appears once.
  * @param {unknown} _parent
  * @param {Record<string, any>} args
  * @param {Cache} cache
@@ -86,23 +87,24 @@ function everyName(give) {
  * @returns {any}
  */
 function readList(_parent, args, cache, info) {
-  const asked = cache.resolve(info.parentKey, info.parentFieldKey);
-  if (typeof asked !== 'string' || !/Connection$/.test(String(cache.resolve(asked, '__typename')))) return asked;
+  const requested = cache.resolve(info.parentKey, info.parentFieldKey);
+  if (typeof requested !== 'string' || !/Connection$/.test(String(cache.resolve(requested, '__typename'))))
+    return requested;
   const list = ownArguments(args);
   const pages = cache
     .inspectFields(info.parentKey)
     .filter((field) => field.fieldName === info.fieldName && ownArguments(field.arguments) === list)
     .flatMap((field) => readPage(cache, info.parentKey, field.fieldKey, field.arguments ?? {}));
   const own = pages.find((page) => page.fieldKey === info.parentFieldKey);
-  if (own === undefined) return asked;
+  if (own === undefined) return requested;
 
-  // From the beginning if there is one, otherwise from the page that was asked for; then whatever joins on.
+  // Joins pages to the beginning of the list. If the requested page does not connect to it, joins pages to the requested page.
   const begin = pages.find((page) => page.facts.after === null && page.facts.before === null) ?? own;
   const whole = join(begin, pages);
   const shown = whole.pages.includes(own) ? whole : join(own, pages);
   const { startCursor, endCursor, hasNextPage, hasPreviousPage } = shown.facts;
   const cursors = shown.pages.flatMap((page) => page.changesCursor ?? []).sort((a, b) => orderOf(a) - orderOf(b));
-  // What is left out here is read from the page that was asked for, or not there.
+  // Fields omitted here are read from the requested page, if it has them.
   return {
     __typename: cache.resolve(own.connection, '__typename'),
     ...(own.hasNodes ? { nodes: shown.items.map((item) => item.key) } : {}),
@@ -110,12 +112,12 @@ function readList(_parent, args, cache, info) {
     ...(own.hasPageInfo
       ? { pageInfo: { __typename: 'PageInfo', startCursor, endCursor, hasNextPage, hasPreviousPage } }
       : {}),
-    // A subscription has to go on from the oldest of the pages that are shown.
+    // A subscription must continue from the oldest of the joined pages.
     ...(own.changesCursor === undefined ? {} : { changesCursor: cursors[0] }),
   };
 }
 
-/** When each cursor was first seen: cursors do not say which is older. @type {Map<string, number>} */
+/** The order in which cursors were first seen, because cursors contain no time. @type {Map<string, number>} */
 const seen = new Map();
 
 /** @param {string} cursor */
@@ -127,7 +129,7 @@ function orderOf(cursor) {
 }
 
 /**
- * Which list it is, whichever page.
+ * The arguments that select the list, without those that select a page.
  * @param {Record<string, any> | null} args
  */
 function ownArguments(args) {
@@ -222,13 +224,15 @@ function readPage(cache, parent, fieldKey, args) {
   ];
 }
 
-/** Ids that a snapshot under way has named, by cache, type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
+/** The ids in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
 const snapshots = new WeakMap();
 
 /**
- * Takes what a subscription's message says is gone out of the lists in the cache. Changed objects are written by graphcache itself;
- * an added one belongs somewhere in an order that only the gateway knows: show it from `foldChanges`, or read the list again.
- * Select `changes { type id reason object { … } }`.
+ * Removes from the cached lists the objects that a message of a subscription removes. Select
+ * `changes { type id reason object { … } }`.
+ *
+ * graphcache itself writes changed objects to the cache. Only the gateway can determine the position of an added object in a
+ * list. Show it from `foldChanges`, or read the list again.
  * @param {Record<string, any>} result
  * @param {Record<string, any>} args
  * @param {Cache} cache
@@ -278,16 +282,16 @@ function applyMessage(result, args, cache, info) {
   for (const entity of gone) cache.invalidate(entity);
 }
 
-/** Lists on objects. @type {Record<string, typeof readList>} */
+/** The list fields of objects. @type {Record<string, typeof readList>} */
 const lists = { owned: readList };
 
 /**
- * For `cacheExchange(cacheConfig)` of @urql/exchange-graphcache. Nothing in it names a kind: graphcache looks policies up by type and
- * field, and is given records that answer to every name.
+ * For `cacheExchange(cacheConfig)` of @urql/exchange-graphcache. It contains no names of kinds. graphcache looks up policies by
+ * type and field, and the records here have a value for every name.
  *
  * - Objects have `id`; select it wherever you select an object.
  * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
- * - Groups of an aggregate are known by their `cursor`; select it wherever you select a group.
+ * - Groups of an aggregate have their `cursor` as key; select it wherever you select a group.
  * - Lists: see readList. Subscriptions: see applyMessage.
  */
 export const cacheConfig = {
@@ -295,14 +299,14 @@ export const cacheConfig = {
   resolvers: everyName((type) => (type === 'Query' ? everyName(() => readList) : lists)),
   updates: { Subscription: everyName(() => applyMessage) },
   /**
-   * Without a list of kinds graphcache finds out by the fields whether a fragment on the one interface matches, which is right for
-   * objects; its warning of that is left out.
+   * Without a list of kinds, graphcache infers from the fields whether a fragment on the interface matches, and warns about it. The
+   * inference is correct for objects, so the warning is suppressed.
    * @param {string} severity
    * @param {string} message
    */
   logger(severity, message) {
     if (severity === 'debug' || /^Heuristic Fragment Matching:.*`KubernetesObject`/.test(message)) return;
-    // biome-ignore lint/suspicious/noConsole: where graphcache itself would write it
+    // biome-ignore lint/suspicious/noConsole: graphcache itself would write to the console
     console.warn(message);
   },
 };
