@@ -16,8 +16,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   query: ['base', 'catalog', 'access', 'store'],
   access: ['base', 'catalog'],
   live: ['base', 'catalog', 'store', 'query', 'access'],
-  operation: ['base', 'catalog', 'access', 'store', 'query', 'live'],
-  graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'operation'],
+  operation: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream'],
+  graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream', 'operation'],
   server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'graphql', 'live'],
   upstream: ['base', 'catalog', 'kube', 'access'],
   sim: ['base'],
@@ -31,6 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'query',
     'access',
     'live',
+    'upstream',
     'operation',
     'graphql',
     'server',
@@ -151,6 +152,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'schema/build-generation.ts',
   ],
   upstream: [
+    'caller-clients.ts',
   ],
   server: [
     'health/metrics.ts',

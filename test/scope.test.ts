@@ -51,12 +51,12 @@ const documents: readonly (readonly [string, unknown])[] = [
   ['{ resources { key objects lastEventAt } }', { resources: [] }],
 ];
 
-async function world(mayRead: (key: string) => boolean) {
+async function world(mayRead: (key: string) => boolean, limits: { readonly scanRows?: number } = {}) {
   const scopesOf = () => ({
     id: 'test',
     of: (key: string) => (mayRead(key) ? unrestricted.of(key) : noRows),
   });
-  const pair = await answerPair({ engine: { scopesOf } });
+  const pair = await answerPair({ engine: { scopesOf, ...limits } });
   const { fixture } = pair;
   await fixture.declare(widget(), gadget());
   const owner = { uid: 'uid-gadget', name: 'owner', kind: 'Gadget', apiVersion: 'example.com/v1', controller: true };
@@ -84,6 +84,21 @@ test.each(documents)('%s', async (query, data) => {
     expect(answer.data).toEqual(data);
     expect(text).not.toContain('uid-');
   }
+});
+
+test.each([
+  'filter: { labelSelector: "app=shop", spec: { replicas: { gte: 0 } } }',
+  'filter: { namespaces: ["default"], spec: { replicas: { gte: 0 } } }',
+  'filter: { spec: { replicas: { gte: 0 } } }',
+])('rows without rights count towards no scan budget, whose excess would tell their number: %s', async (list) => {
+  const query = `{ exampleComWidgets(${list}) { totalCount aggregate { max(path: "spec.replicas") groups(by: ["spec.name"]) { keys } } } }`;
+  const extensionsFor = async (mayRead: boolean) => {
+    const { ask } = await world(() => mayRead, { scanRows: 1 });
+    const [, { text }] = await ask(JSON.stringify({ query }));
+    return JSON.parse(text).extensions.portolan;
+  };
+  expect((await extensionsFor(true)).notAfforded).not.toHaveLength(0);
+  expect(await extensionsFor(false)).not.toHaveProperty('notAfforded');
 });
 
 test('related objects of a kind without rights are not shown, those of others are', async () => {

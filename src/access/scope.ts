@@ -1,8 +1,8 @@
 /**
  * Scopes: which rows of each kind a caller may see. Plain data.
  *
- * The View (src/query/sql/view.ts) adds the scope to every statement. The change feed calls `isVisible` for every change. Other
- * code does not read scopes, so a new form of scope is added here and in src/query/sql/counts.ts.
+ * The View (src/query/sql/view.ts, counts.ts) adds the scope to every statement. The change feed calls `isVisible` for every
+ * change. Both have the cluster, the kind and the namespace of the row. So a new form of scope is added in those three files.
  */
 
 /** The visible rows of one kind: all or none. */
@@ -22,7 +22,16 @@ export interface Scopes {
 /** Every row of every kind is visible. */
 export const unrestricted: Scopes = Object.freeze({ id: 'all', of: () => allRows });
 
-/** Is a row visible in this scope? The counterpart of `isVisibleSql` (src/query/sql/counts.ts). */
-export function isVisible(scope: Scope): boolean {
-  return scope.rows === 'all';
+/** The parts of a row's identity that decide whether it is visible. */
+export interface RowIdentity {
+  readonly cluster: string;
+  /** resourceKey of the kind. */
+  readonly key: string;
+  /** Null for cluster-scoped kinds. */
+  readonly namespace: string | null;
+}
+
+/** Is a row visible in these scopes? The counterpart of `isVisibleSql` (src/query/sql/counts.ts). */
+export function isVisible(scopes: Scopes, { key }: RowIdentity): boolean {
+  return scopes.of(key).rows === 'all';
 }

@@ -60,7 +60,7 @@ export async function startGateway(
     const opening = openIngest(config, clusters, file, shutdown);
     const reader = openReaders(config, file, opening, { shutdown, log });
     const [ingest, { startServing }] = await Promise.all([opening, import('./serving.ts')]);
-    const server = await startServing(config, { ingest, reader, shutdown, log });
+    const server = await startServing(config, { clusters, ingest, reader, shutdown, log });
 
     let closing: Promise<void> | null = null;
     return {

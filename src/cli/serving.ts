@@ -7,12 +7,14 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
+import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
 import { readPlaygroundTabs } from '../server/playground-tabs.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import type { CallerClients } from '../upstream/caller-clients.ts';
 import type { Shutdown } from './shutdown.ts';
 import { version } from './version.ts';
 
@@ -34,6 +36,7 @@ export type ServingConfig = Pick<
 
 /** The parts that were started before. */
 interface Started {
+  readonly clusters: readonly ClusterOptions[];
   readonly ingest: IngestHandle;
   readonly reader: PooledReader & PageReader;
   readonly shutdown: Shutdown;
@@ -47,7 +50,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   return startHttp(config, engine, started);
 }
 
-function startEngine(config: ServingConfig, { ingest, reader, shutdown, log }: Started): Engine {
+function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown, log }: Started): Engine {
   const engine = createEngine({
     reader,
     log,
@@ -60,11 +63,31 @@ function startEngine(config: ServingConfig, { ingest, reader, shutdown, log }: S
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },
     slowQueryMs: config.slowQueryMs,
+    upstream: openedOnce(clusters, shutdown),
   });
   shutdown.add(() => engine.close());
   ingest.onWake((committed) => engine.wake(committed));
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
+}
+
+/** Connects at the first call. The module is loaded then too, because a warm start must not wait for it. */
+function openedOnce(clusters: readonly ClusterOptions[], shutdown: Shutdown): () => Promise<CallerClients> {
+  let opening: Promise<CallerClients> | null = null;
+  const open = async (): Promise<CallerClients> => {
+    const { openCallerClients } = await import('../upstream/caller-clients.ts');
+    const clients = await openCallerClients(clusters);
+    shutdown.add(() => clients.close());
+    return clients;
+  };
+  return () => {
+    opening ??= open().catch((error: unknown) => {
+      // A kubeconfig may be mended while the gateway runs.
+      opening = null;
+      throw error;
+    });
+    return opening;
+  };
 }
 
 /** Loads the catalog from the store, or else waits for the first one from the clusters. */

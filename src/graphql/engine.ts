@@ -18,6 +18,7 @@ import { SlowQueries } from '../operation/slow-queries.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
+import type { CallerClients } from '../upstream/caller-clients.ts';
 import type { GraphQLSource } from './generation/generation.ts';
 import { SchemaRefresh } from './publish/schema-refresh.ts';
 
@@ -54,6 +55,8 @@ export interface EngineOptions {
   readonly slowQueryMs?: number;
   /** The access scope of each caller; without it every caller sees everything. */
   readonly scopesOf?: (caller: Caller) => Scopes;
+  /** The API servers, for requests as the caller; without it there are none. */
+  readonly upstream?: () => Promise<CallerClients>;
 }
 
 /** An engine without a generation. The first `refreshCatalog` publishes one. */
@@ -70,6 +73,7 @@ export function createEngine({
   diagnosis = {},
   slowQueryMs = 500,
   scopesOf = () => unrestricted,
+  upstream = () => Promise.reject(new PortolanError('NOT_FOUND', 'This gateway sends no requests to API servers.')),
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
@@ -79,6 +83,7 @@ export function createEngine({
     feed,
     log,
     scopesOf,
+    upstream,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),

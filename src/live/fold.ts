@@ -90,9 +90,9 @@ export function fold(
 }
 
 function judge(key: string, first: FeedChange, last: FeedChange, { filter, scopes }: Wanted): readonly FoldedChange[] {
-  if (!isVisible(scopes.of(key))) return [];
   const { cluster, namespace, name } = last.logged;
   const identity: Identity = { cluster, key, namespace, name };
+  if (!isVisible(scopes, identity)) return [];
   const before = first.before();
   const after = last.after();
   const matched = before !== null && matches(filter, { ...identity, body: before });

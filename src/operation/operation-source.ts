@@ -5,6 +5,7 @@ import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { Reader } from '../store/types/lease.ts';
+import type { CallerClients } from '../upstream/caller-clients.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
@@ -18,6 +19,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly feed: ChangeFeed;
   /** The scopes of a caller at this moment. */
   scopesOf(caller: Caller): Scopes;
+  /** The API servers of all clusters, for requests as the caller. Opened by the first call; cheap after it. */
+  upstream(): Promise<CallerClients>;
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];

@@ -3,7 +3,7 @@ import { type KubeconfigFolder, kubeconfigFolder } from '../../test/kit/kubeconf
 import { type LoopbackServer, sendJson, sendStatus, startLoopbackServer } from '../../test/kit/loopback-server.ts';
 import { connect } from '../kube/client/connection.ts';
 import { BearerToken } from '../kube/credentials/bearer-token.ts';
-import { CallerClients } from './caller-clients.ts';
+import { CallerClients, openCallerClients } from './caller-clients.ts';
 import type { CallerCredentials } from './caller-credentials.ts';
 
 let folder: KubeconfigFolder;
@@ -96,4 +96,16 @@ test('close ends the clients of all callers', async () => {
   await client.get('/api');
   await clients.close();
   await expect(client.get('/api')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+});
+
+test('clients are opened by the options of clusters, and a kubeconfig that is missing is named', async () => {
+  const { east } = await twoClusters();
+  const kubeconfig = folder.write({ server: east.url }, { token: 'gateway' }, 'east');
+  const clients = await openCallerClients([{ name: 'east', kubeconfig }]);
+  onTestFinished(() => clients.close());
+  expect(await clients.client('east', tokenOf('east', 'jane-of-east')).get('/api')).toEqual({ caller: 'jane-of-east' });
+  await expect(openCallerClients([{ name: 'east', kubeconfig: '/nowhere/kubeconfig' }])).rejects.toMatchObject({
+    code: 'CONFIGURATION',
+    message: expect.stringContaining('/nowhere/kubeconfig'),
+  });
 });

@@ -7,12 +7,17 @@
  * A client serves the requests of one caller. It is cheap, because clients share the connections (src/kube/client/connection.ts).
  */
 import { PortolanError } from '../base/errors.ts';
-import type { Connection, RequestSender } from '../kube/client/connection.ts';
+import { type ClusterOptions, type Connection, connect, type RequestSender } from '../kube/client/connection.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CallerCredentials } from './caller-credentials.ts';
 
 /** Sends every request as one caller. */
 export type CallerClient = RestClient<RequestSender>;
+
+/** Connects to these clusters. Sends nothing yet. @throws PortolanError CONFIGURATION for a missing or broken kubeconfig. */
+export async function openCallerClients(clusters: readonly ClusterOptions[]): Promise<CallerClients> {
+  return new CallerClients(await Promise.all(clusters.map((cluster) => connect(cluster))));
+}
 
 export class CallerClients {
   readonly #connections: ReadonlyMap<string, Connection>;

@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { unrestricted } from '../../src/access/scope.ts';
 import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import { resourceKey } from '../../src/catalog/resources/resource.ts';
 import { pathOf } from '../../src/catalog/tree/path.ts';
@@ -138,7 +139,7 @@ async function ask(
     );
   };
   const lease = store.lease();
-  const view = await readView(lease);
+  const view = await readView(lease, unrestricted);
   const plan = { kinds: planned, filter, orderBy };
   same('pages', await walk(lease, view, question, planned, expected, same), expected);
   same('count', withinBudget(await countMatches(lease, view, plan, null, boundless())), expected.length);

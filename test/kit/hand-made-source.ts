@@ -60,6 +60,7 @@ export function handMadeSource(): HandMade {
     feed,
     log,
     scopesOf: () => unrestricted,
+    upstream: () => Promise.reject(new Error('There are no API servers.')),
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
     indexAdvisor: new IndexAdvisor(systemClock, null),

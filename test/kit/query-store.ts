@@ -1,6 +1,7 @@
 /** Shared by the tests of src/query: a store with two kinds of the same objects, one with promoted columns and one without. */
 
 import { onTestFinished } from 'vitest';
+import { unrestricted } from '../../src/access/scope.ts';
 import type { PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import { parsePath } from '../../src/catalog/tree/path.ts';
@@ -71,7 +72,7 @@ export function openTestStore(
       replace.put(texts.map((text): IncomingObject => ({ text })));
       await replace.commit('1');
     },
-    read: (work) => reader.lease(async (lease) => work(lease, await readView(lease))),
+    read: (work) => reader.lease(async (lease) => work(lease, await readView(lease, unrestricted))),
   };
 }
 

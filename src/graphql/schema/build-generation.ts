@@ -17,6 +17,7 @@ import type { Catalog, CatalogKind, Diagnostic } from '../../catalog/resources/c
 import { servedKinds } from '../../operation/served-kinds.ts';
 import type { Generation } from '../generation/generation.ts';
 import { CollectedSchema, TypeCollection } from '../types/collected-schema.ts';
+import { forEachOperationType, operationTypes, rootNames } from '../types/root-types.ts';
 import { type KindPart, KindParts } from './kind-parts.ts';
 import type { RelationFields } from './kind-types.ts';
 import { type RootFields, StaticPart } from './static-part.ts';
@@ -55,25 +56,26 @@ export class GenerationBuilder {
 
   /** Error messages, by key, of kinds whose root fields or types have a name of the static part or of an earlier kind. */
   *#clashes(parts: readonly KindPart[]): Steps<ReadonlyMap<string, string>> {
-    const { roots, types } = this.#static;
-    const queries = new Set([...Object.keys(roots.before), ...Object.keys(roots.behind)]);
-    const subscriptions = new Set<string>();
+    const { roots } = this.#static;
+    const fields = forEachOperationType(
+      (operation) => new Set([...Object.keys(roots[operation].before), ...Object.keys(roots[operation].behind)]),
+    );
     /** Types by name; null for the roots, which are made later. */
-    const known = new Map(['Query', 'Subscription'].map((name): [string, GraphQLNamedType | null] => [name, null]));
-    for (const type of Object.values(types).flat()) known.set(type.name, type);
+    const known = new Map(Object.values(rootNames).map((name): [string, GraphQLNamedType | null] => [name, null]));
+    for (const type of this.#static.all()) known.set(type.name, type);
     const clashes = new Map<string, string>();
     for (const part of parts) {
       yield;
       const { key } = part.shells.kind;
-      const root =
-        Object.keys(part.roots.query).find((name) => queries.has(name)) ??
-        Object.keys(part.roots.subscription).find((name) => subscriptions.has(name));
+      const own = operationTypes.flatMap((operation) =>
+        Object.keys(part.roots[operation]).map((name) => ({ name, names: fields[operation] })),
+      );
+      const root = own.find(({ name, names }) => names.has(name))?.name;
       const type = otherTypeOf(part, known);
       if (root !== undefined) clashes.set(key, `Another kind has the root field ${root}; ${key} is left out.`);
       else if (type !== undefined) clashes.set(key, `Another kind has the type ${type.name}; ${key} is left out.`);
       else {
-        for (const name of Object.keys(part.roots.query)) queries.add(name);
-        for (const name of Object.keys(part.roots.subscription)) subscriptions.add(name);
+        for (const { name, names } of own) names.add(name);
         for (const some of Object.values(part.types)) for (const each of some) known.set(each.name, each);
       }
     }
@@ -81,25 +83,22 @@ export class GenerationBuilder {
   }
 
   *#join(catalog: Catalog, parts: readonly KindPart[], failed: ReadonlyMap<string, string>): Steps<Generation> {
-    const { roots, types } = this.#static;
-    const query = rootType(
-      'Query',
-      Object.assign({}, roots.before, ...parts.map((part) => part.roots.query), roots.behind),
-    );
-    const subscription =
-      parts.length === 0
-        ? null
-        : rootType('Subscription', Object.assign({}, ...parts.map((part) => part.roots.subscription)));
+    const { core, roots: staticRoots, rootTypes, specified } = this.#static;
+    const roots = forEachOperationType((operation) => {
+      const { before, behind } = staticRoots[operation];
+      const fields: RootFields = Object.assign({}, before, ...parts.map((part) => part.roots[operation]), behind);
+      return Object.keys(fields).length === 0 ? null : new GraphQLObjectType({ name: rootNames[operation], fields });
+    });
     const ordered = [
-      types.core,
+      core,
       ...parts.map((part) => part.types.object),
-      [query],
-      types.before,
-      ...parts.map((part) => part.types.query),
-      types.behind,
-      subscription === null ? [] : [subscription],
-      ...parts.map((part) => part.types.subscription),
-      types.specified,
+      ...operationTypes.flatMap((operation) => [
+        roots[operation] === null ? [] : [roots[operation]],
+        rootTypes[operation].before,
+        ...parts.map((part) => part.types[operation]),
+        rootTypes[operation].behind,
+      ]),
+      specified,
     ];
     const collection = new TypeCollection();
     for (const some of ordered) {
@@ -108,8 +107,7 @@ export class GenerationBuilder {
     }
     yield;
     // Makes the root fields here. Otherwise the first operation would make them.
-    query.getFields();
-    subscription?.getFields();
+    for (const root of Object.values(roots)) root?.getFields();
     this.#parts.retain(parts);
     this.#static.filters.retain((type) => collection.byName[type.name] === type);
     return {
@@ -118,7 +116,7 @@ export class GenerationBuilder {
         parts.map(({ shells }) => shells.kind),
       ),
       diagnostics: diagnosticsOf(catalog.kinds, failed),
-      schema: new CollectedSchema({ query, subscription, types: collection }),
+      schema: new CollectedSchema({ roots, types: collection }),
     };
   }
 }
@@ -135,10 +133,6 @@ function otherTypeOf(
     }
   }
   return undefined;
-}
-
-function rootType(name: string, fields: RootFields): GraphQLObjectType {
-  return new GraphQLObjectType({ name, fields });
 }
 
 function diagnosticsOf(kinds: readonly CatalogKind[], failed: ReadonlyMap<string, string>): readonly Diagnostic[] {

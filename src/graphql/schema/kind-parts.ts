@@ -22,6 +22,7 @@ import type { Steps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { definitionsOf } from '../../catalog/tree/share-definitions.ts';
 import { problemsOf } from '../types/collected-schema.ts';
+import { type OperationTypeName, operationTypes, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
 import { type KindRoots, type KindShells, makeShells, rootsOf } from './kind-types.ts';
 import { DefinitionTypes, ShapeTypes } from './shape-types.ts';
@@ -32,10 +33,10 @@ export interface KindPart {
   readonly shells: KindShells;
   readonly roots: KindRoots;
   /**
-   * The types that the kind's object, its query roots and its subscription lead to, in the order of graphql-js. Each type is listed
+   * The types that the kind's object and its root fields lead to, in the order of graphql-js. Each type is listed
    * once. The types of other kinds and the core types of the static part are not listed.
    */
-  readonly types: Readonly<Record<'object' | 'query' | 'subscription', readonly GraphQLNamedType[]>>;
+  readonly types: Readonly<Record<'object' | OperationTypeName, readonly GraphQLNamedType[]>>;
   /** The other kinds that it refers to, by key; undefined for a kind that was missing. */
   readonly neighbours: ReadonlyMap<string, KindShells | undefined>;
   /** Null for a kind without definitions. */
@@ -149,14 +150,20 @@ export class KindParts {
     const listed = new Set<GraphQLNamedType>();
     const isOutside = (type: GraphQLNamedType): boolean =>
       listed.has(type) || this.#static.isCore(type) || isForeign(type);
-    const query = objectOf('Query', roots.query);
-    const subscription = objectOf('Subscription', roots.subscription);
-    const types = {
+    const types: Record<keyof KindPart['types'], readonly GraphQLNamedType[]> = {
       object: add(listed, yield* reachableTypes([shells.object], isOutside)),
-      query: add(listed, yield* reachableTypes(mentionedTypes(query), isOutside)),
-      subscription: add(listed, yield* reachableTypes(mentionedTypes(subscription), isOutside)),
+      query: [],
+      mutation: [],
+      subscription: [],
     };
-    yield* this.#validate([query, subscription, ...listed]);
+    const rootTypes: GraphQLNamedType[] = [];
+    for (const operation of operationTypes) {
+      if (Object.keys(roots[operation]).length === 0) continue;
+      const root = new GraphQLObjectType({ name: rootNames[operation], fields: roots[operation] });
+      rootTypes.push(root);
+      types[operation] = add(listed, yield* reachableTypes(mentionedTypes(root), isOutside));
+    }
+    yield* this.#validate([...rootTypes, ...listed]);
     return { ...begun, types };
   }
 
@@ -191,8 +198,4 @@ function ownersOf(all: Iterable<KindShells>): ReadonlyMap<GraphQLNamedType, stri
 function add<T>(listed: Set<T>, found: readonly T[]): readonly T[] {
   for (const each of found) listed.add(each);
   return found;
-}
-
-function objectOf(name: string, fields: KindRoots['query']): GraphQLObjectType {
-  return new GraphQLObjectType({ name, fields });
 }

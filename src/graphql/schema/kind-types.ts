@@ -19,6 +19,7 @@ import type { ConnectionSource, EdgeSource } from '../connection/connection-sour
 import type { ObjectSource } from '../connection/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import { listRoot } from './list-field.ts';
@@ -58,10 +59,8 @@ export type ShellsOf = (key: string) => KindShells | undefined;
 /** Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence. */
 export type RelationFields = (kind: CatalogKind, shellsOf: ShellsOf) => ObjectFields;
 
-export interface KindRoots {
-  readonly query: Record<string, FieldConfig>;
-  readonly subscription: Record<string, FieldConfig>;
-}
+/** The root fields of a kind, by operation type. */
+export type KindRoots = Readonly<Record<OperationTypeName, Readonly<Record<string, FieldConfig>>>>;
 
 /** Data fields that are also fields of the interface. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
@@ -143,6 +142,7 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
       [names.list]: listRoot(kind, connection, filter, shared),
       [names.one]: oneRoot(kind, object),
     },
+    mutation: {},
     subscription: { [names.subscription]: changesRoot(kind, changes, object, filter) },
   };
 }

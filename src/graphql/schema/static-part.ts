@@ -13,6 +13,7 @@ import { runSteps } from '../../base/steps.ts';
 import { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { problemsOf } from '../types/collected-schema.ts';
+import { forEachOperationType, type OperationTypeName, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
 import { type RelationFields, type Shared, sharedParts } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
@@ -21,14 +22,23 @@ import { buildStaticSchema } from './static-schema.ts';
 
 export type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
 
+interface Around<T> {
+  readonly before: T;
+  readonly behind: T;
+}
+
 export class StaticPart {
   readonly filters: FilterTypes;
   readonly common: CommonShapes;
   readonly shared: Shared;
-  /** Root fields of Query before and after those of the kinds. */
-  readonly roots: { readonly before: RootFields; readonly behind: RootFields };
-  /** Types in the order of graphql-js: of the interface of all objects, of the root fields before and behind, and of GraphQL itself. */
-  readonly types: Readonly<Record<'core' | 'before' | 'behind' | 'specified', readonly GraphQLNamedType[]>>;
+  /** The root fields before those of the kinds, and behind them, by operation type. */
+  readonly roots: Readonly<Record<OperationTypeName, Around<RootFields>>>;
+  /** The types of those fields. */
+  readonly rootTypes: Readonly<Record<OperationTypeName, Around<readonly GraphQLNamedType[]>>>;
+  /** Types below the interface of all objects. */
+  readonly core: readonly GraphQLNamedType[];
+  /** GraphQL's own types. */
+  readonly specified: readonly GraphQLNamedType[];
   readonly #core: ReadonlySet<GraphQLNamedType>;
 
   constructor(relations: RelationFields) {
@@ -37,22 +47,36 @@ export class StaticPart {
     this.filters = new FilterTypes((leaf) => type(leaf) as GraphQLInputType);
     this.common = new CommonShapes((name) => base.getType(name));
     this.shared = sharedParts(type, this.filters, relations);
-    const query = must(base.getQueryType(), 'the static schema has a Query');
-    this.roots = { before: query.toConfig().fields as RootFields, behind: objectRoots(this.shared) };
-    const [before, behind] = [objectOf(this.roots.before), objectOf(this.roots.behind)];
-    const core = reachable([this.shared.object]);
-    this.#core = new Set(core);
-    this.types = {
-      core,
-      before: reachable(mentionedTypes(before)),
-      behind: reachable(mentionedTypes(behind)),
-      specified: reachable([
-        ...specifiedDirectives.flatMap(({ args }) => args.map((argument) => getNamedType(argument.type))),
-        __Schema,
-      ]),
+    this.roots = {
+      query: { before: fieldsOf(base.getQueryType()), behind: objectRoots(this.shared) },
+      mutation: { before: fieldsOf(base.getMutationType()), behind: {} },
+      subscription: { before: fieldsOf(base.getSubscriptionType()), behind: {} },
     };
-    const [problem] = problemsOf([before, behind, ...new Set(Object.values(this.types).flat())]);
+    this.core = reachable([this.shared.object]);
+    this.#core = new Set(this.core);
+    const rootTypes: GraphQLNamedType[] = [];
+    const typesOf = (operation: OperationTypeName, fields: RootFields): readonly GraphQLNamedType[] => {
+      if (Object.keys(fields).length === 0) return [];
+      const root = new GraphQLObjectType({ name: rootNames[operation], fields });
+      rootTypes.push(root);
+      return reachable(mentionedTypes(root));
+    };
+    this.rootTypes = forEachOperationType((operation) => {
+      const { before, behind } = this.roots[operation];
+      return { before: typesOf(operation, before), behind: typesOf(operation, behind) };
+    });
+    this.specified = reachable([
+      ...specifiedDirectives.flatMap(({ args }) => args.map((argument) => getNamedType(argument.type))),
+      __Schema,
+    ]);
+    const [problem] = problemsOf([...rootTypes, ...new Set(this.all())]);
     if (problem !== undefined) throw new Error(`invariant broken: the static schema is valid: ${problem}`);
+  }
+
+  /** All types, in no order; some more than once. */
+  all(): readonly GraphQLNamedType[] {
+    const ofRoots = Object.values(this.rootTypes).flatMap(({ before, behind }) => [...before, ...behind]);
+    return [...this.core, ...ofRoots, ...this.specified];
   }
 
   /** Does the interface of all objects lead to this type? Then every kind does. */
@@ -65,6 +89,6 @@ function reachable(types: readonly GraphQLNamedType[]): readonly GraphQLNamedTyp
   return runSteps(reachableTypes(types, () => false));
 }
 
-function objectOf(fields: RootFields): GraphQLObjectType {
-  return new GraphQLObjectType({ name: 'Query', fields });
+function fieldsOf(root: GraphQLObjectType | null | undefined): RootFields {
+  return root === null || root === undefined ? {} : (root.toConfig().fields as RootFields);
 }

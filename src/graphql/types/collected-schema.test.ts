@@ -16,14 +16,15 @@ const named = new GraphQLInterfaceType({ name: 'Named', fields: { name: text } }
 const cat = new GraphQLObjectType({ name: 'Cat', interfaces: [named], fields: { name: text, colour: text } });
 const dog = new GraphQLObjectType({ name: 'Dog', interfaces: [named], fields: { name: text } });
 const query = new GraphQLObjectType({ name: 'Query', fields: { pet: { type: named } } });
+const mutation = new GraphQLObjectType({ name: 'Mutation', fields: { feed: { type: dog } } });
 const subscription = new GraphQLObjectType({ name: 'Subscription', fields: { born: { type: cat } } });
 
 /** The same types as a schema of graphql-js, and as a CollectedSchema. */
 function both() {
-  const ordinary = new GraphQLSchema({ query, subscription, types: [named, dog, cat] });
+  const ordinary = new GraphQLSchema({ query, mutation, subscription, types: [named, dog, cat] });
   const types = new TypeCollection();
   for (const type of Object.values(ordinary.getTypeMap())) types.add(type);
-  return { ordinary, collected: new CollectedSchema({ query, subscription, types }) };
+  return { ordinary, collected: new CollectedSchema({ roots: { query, mutation, subscription }, types }) };
 }
 
 test('is what graphql-js makes of the same types', () => {
@@ -42,10 +43,11 @@ test('can be taken apart and put together again by those who use graphql-js', ()
   expect(printSchema(lexicographicSortSchema(collected))).toBe(printSchema(lexicographicSortSchema(ordinary)));
 });
 
-test('without subscriptions there is no such root', () => {
+test('an operation type without fields has no root', () => {
   const types = new TypeCollection();
   types.add(query);
-  expect(new CollectedSchema({ query, subscription: null, types }).getSubscriptionType()).toBeUndefined();
+  const schema = new CollectedSchema({ roots: { query, mutation: null, subscription: null }, types });
+  expect([schema.getMutationType(), schema.getSubscriptionType()]).toEqual([undefined, undefined]);
 });
 
 test('refuses two types of one name', () => {

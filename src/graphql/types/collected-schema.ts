@@ -15,6 +15,7 @@ import {
   isObjectType,
   validateSchema,
 } from 'graphql';
+import type { OperationTypeName } from './root-types.ts';
 
 interface Implementations {
   readonly objects: GraphQLObjectType[];
@@ -47,8 +48,8 @@ export class TypeCollection {
 }
 
 export interface CollectedSchemaParts {
-  readonly query: GraphQLObjectType;
-  readonly subscription: GraphQLObjectType | null;
+  /** Null for an operation type without fields. */
+  readonly roots: Readonly<Record<OperationTypeName, GraphQLObjectType | null>>;
   /** All types of the schema, those of introspection included. */
   readonly types: TypeCollection;
 }
@@ -62,12 +63,16 @@ export class CollectedSchema extends GraphQLSchema {
     this.#parts = parts;
   }
 
-  override getQueryType(): GraphQLObjectType {
-    return this.#parts.query;
+  override getQueryType(): GraphQLObjectType | undefined {
+    return this.#parts.roots.query ?? undefined;
+  }
+
+  override getMutationType(): GraphQLObjectType | undefined {
+    return this.#parts.roots.mutation ?? undefined;
   }
 
   override getSubscriptionType(): GraphQLObjectType | undefined {
-    return this.#parts.subscription ?? undefined;
+    return this.#parts.roots.subscription ?? undefined;
   }
 
   override getTypeMap(): TypeMap {

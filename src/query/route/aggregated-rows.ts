@@ -6,7 +6,8 @@
 import type { Lease } from '../../store/types/lease.ts';
 import { sql } from '../../store/types/sql.ts';
 import type { Filter } from '../plan/filter.ts';
-import { accessPaths, narrowest, survey, surveyBound } from '../sql/access-path.ts';
+import { accessPaths, countOf, narrowest, survey, surveyBound } from '../sql/access-path.ts';
+import { totalOf } from '../sql/counts.ts';
 import type { AggregatedRows } from '../sql/sql-aggregate.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan } from './plan-note.ts';
@@ -21,8 +22,7 @@ export interface FoundRows {
 export async function findRows(lease: Lease, kind: KindView, filter: Filter): Promise<FoundRows> {
   const id = BigInt(kind.kindId);
   const [row = []] = await lease.all(
-    sql`SELECT coalesce(sum(objects), 0), NOT EXISTS (SELECT 1 FROM stale_rowset WHERE kind = ${id})
-      FROM resource WHERE kind = ${id} AND synced = 1`,
+    sql`SELECT ${totalOf(kind)}, NOT EXISTS (SELECT 1 FROM stale_rowset WHERE kind = ${id})`,
   );
   const total = Number(row[0]);
   const rows = { kind, filter, path: null, allCount: kind.isWhole && row[1] === 1, set: null };
@@ -37,14 +37,9 @@ export async function findRows(lease: Lease, kind: KindView, filter: Filter): Pr
 
 /** Replaces an inexact estimate by a count of at most `enough` rows. With more rows, the estimate stays as it is. */
 export async function countRows(lease: Lease, found: FoundRows, enough: number): Promise<FoundRows> {
-  const { path } = found.rows;
+  const { kind, path } = found.rows;
   if (path === null || found.estimate <= surveyBound) return found;
-  const tables = path.tables();
-  const where = path.where(tables);
-  const limit = BigInt(Math.min(enough + 1, found.estimate));
-  const [row] = await lease.all(
-    sql`SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(tables)} WHERE ${where} LIMIT ${limit})`,
-  );
+  const [row] = await lease.all(sql`SELECT ${countOf(kind, path, Math.min(enough + 1, found.estimate))}`);
   const counted = Number(row?.[0]);
   return { ...found, estimate: counted > enough ? found.estimate : counted };
 }

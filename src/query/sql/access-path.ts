@@ -21,7 +21,7 @@ import { conjunction } from '../plan/comparison.ts';
 import type { Filter, LabelRequirement } from '../plan/filter.ts';
 import { conjuncts } from '../plan/filter.ts';
 import { shapeOfFilter } from '../plan/filter-shape.ts';
-import { isPublished } from './counts.ts';
+import { isPublished, totalOf } from './counts.ts';
 import { isCreated, KindTables, readySlot } from './kind-tables.ts';
 import { type Search, searchCandidates } from './search.ts';
 import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
@@ -196,15 +196,21 @@ export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>):
   return sql`SELECT ${syncedClusters} FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1`;
 }
 
+/** The expression that counts the rows of a path, up to `limit`. Rows that the caller may not see are not counted. */
+export function countOf(kind: KindView, path: AccessPath, limit: number): Fragment {
+  const tables = path.tables();
+  const where = path.where(tables);
+  const rows = kind.isWhole
+    ? sql`${path.counted ?? path.from(tables)} WHERE ${where}`
+    : sql`${path.from(tables)} WHERE ${all([where, tables.isVisible()])}`;
+  return sql`(SELECT count(*) FROM (SELECT 1 FROM ${rows} LIMIT ${BigInt(limit)}))`;
+}
+
 /** Counts the rows of each path. `paths` must not be empty. */
 export async function survey(lease: Lease, kind: KindView, paths: readonly AccessPath[]): Promise<Survey> {
-  const counts = paths.map((path) => {
-    const tables = path.tables();
-    const where = path.where(tables);
-    return sql`(SELECT count(*) FROM (SELECT 1 FROM ${path.counted ?? path.from(tables)} WHERE ${where} LIMIT ${BigInt(surveyBound + 1)}))`;
-  });
+  const counts = paths.map((path) => countOf(kind, path, surveyBound + 1));
   const [row = []] = await lease.all(
-    sql`SELECT coalesce(sum(objects), 0), ${syncedClusters}, ${join(counts, ', ')}
+    sql`SELECT ${totalOf(kind)}, ${syncedClusters}, ${join(counts, ', ')}
       FROM resource WHERE kind = ${BigInt(kind.kindId)} AND synced = 1`,
   );
   const [total, clusters, ...rows] = row;

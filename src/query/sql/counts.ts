@@ -1,6 +1,6 @@
 /**
  * The rows that count. A row counts when its rowset is the published rowset of a synced resource and the caller may see the row.
- * Every statement that reads rows contains this condition, made by one of three functions:
+ * Every statement that reads rows contains this condition, made by one of these functions:
  *
  *   one kind        KindTables.counts()        +o.rowset IN (SELECT rowset FROM resource WHERE kind = +? AND synced = 1)
  *   several kinds   countsOfAny(view)          EXISTS (SELECT 1 FROM resource AS r WHERE r.cluster = o.cluster AND …)
@@ -15,9 +15,24 @@ export function isPublished(rowset: Fragment, { kindId }: Pick<KindView, 'kindId
   return sql`${rowset} IN (SELECT rowset FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1)`;
 }
 
-/** The condition that the caller may see the row. The counterpart of `isVisible` (src/access/scope.ts). */
-export function isVisibleSql({ visible }: Pick<KindView, 'visible'>): Fragment {
+/**
+ * The condition that the caller may see a row of the kind. The counterpart of `isVisible` (src/access/scope.ts).
+ * @param _table the alias of a table with the columns `cluster` and `namespace`: `object`, or the kind's promoted table.
+ */
+export function isVisibleSql({ visible }: Pick<KindView, 'visible'>, _table: Fragment): Fragment {
   return visible.rows === 'all' ? raw('1') : raw('0');
+}
+
+/** The condition that a row of the kind counts. @param table as in `isVisibleSql`. */
+export function countsIn(kind: KindView, table: Fragment): Fragment {
+  return all([isPublished(sql`+${table}.rowset`, kind), isVisibleSql(kind, table)]);
+}
+
+/** The number of rows of the kind that the caller may see. For callers who see all of them, the store maintains it. */
+export function totalOf(kind: KindView): Fragment {
+  const kept = keptCount(kind, null);
+  if (kept !== null) return sql`(${kept})`;
+  return sql`(SELECT count(*) FROM object AS o WHERE o.kind = ${BigInt(kind.kindId)} AND ${countsIn(kind, raw('o'))})`;
 }
 
 /** The condition that a row of `object AS o` counts, for rows of any kind. */
@@ -26,8 +41,7 @@ export function countsOfAny(view: View): Fragment {
     `EXISTS (SELECT 1 FROM resource AS r
     WHERE r.cluster = o.cluster AND r.kind = o.kind AND r.rowset = o.rowset AND r.synced = 1)`,
   );
-  if (view.isWhole) return published;
-  return all([isIn(raw('+o.kind'), view.wholeKindIds().map(BigInt)), published]);
+  return all([view.isVisibleOfAny(), published]);
 }
 
 /**

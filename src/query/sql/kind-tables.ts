@@ -17,8 +17,8 @@ import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
-import { all, type Fragment, raw, sql } from '../../store/types/sql.ts';
-import { isPublished, isVisibleSql } from './counts.ts';
+import { type Fragment, raw, sql } from '../../store/types/sql.ts';
+import { countsIn, isVisibleSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
 import { tickAt } from './tick.ts';
 import type { KindView } from './view.ts';
@@ -103,8 +103,12 @@ export class KindTables {
    * table, the rowset comes from there too, and `object` is not read.
    */
   counts(): Fragment {
-    const rowset = this.#joined.has('p') ? raw(`p${this.#suffix}.rowset`) : this.column('rowset');
-    return all([isPublished(sql`+${rowset}`, this.kind), isVisibleSql(this.kind)]);
+    return countsIn(this.kind, this.alias(this.#joined.has('p') ? 'p' : this.base));
+  }
+
+  /** The condition that the caller may see the row. */
+  isVisible(): Fragment {
+    return isVisibleSql(this.kind, this.alias(this.base));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noRows } from '../../access/scope.ts';
+import { noRows, unrestricted } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -29,7 +29,7 @@ function kindOf(view: View, key: string): KindView {
 
 test('a view records the kinds that were asked for, also those that the store does not have', () => {
   const dependencies = new Set<string>();
-  const view = new View(layouts, undefined, dependencies);
+  const view = new View(layouts, unrestricted, dependencies);
   view.get('pods');
   view.get('pods');
   expect(view.get('nodes')).toBeUndefined();
@@ -65,7 +65,7 @@ test('only a view makes a KindView', () => {
 });
 
 test('the tables of two kinds have different aliases in one statement', () => {
-  const view = new View(layouts);
+  const view = new View(layouts, unrestricted);
   const running = {
     kind: 'compare',
     path: parsePath('status.phase'),

@@ -11,6 +11,7 @@ import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { type Fragment, isIn, raw } from '../../store/types/sql.ts';
 
 /** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
@@ -51,7 +52,7 @@ export class View {
   readonly #dependencies: Set<string>;
 
   /** @param dependencies collects the resourceKeys of the requested kinds, and `anyKind`. */
-  constructor(layouts: Layouts, scopes: Scopes = unrestricted, dependencies: Set<string> = new Set()) {
+  constructor(layouts: Layouts, scopes: Scopes, dependencies: Set<string> = new Set()) {
     this.#layouts = layouts;
     this.#scopes = scopes;
     this.#dependencies = dependencies;
@@ -74,30 +75,26 @@ export class View {
     this.#dependencies.add(anyKind);
   }
 
-  /** Does the caller see every row of every kind? */
-  get isWhole(): boolean {
-    return this.#scopes === unrestricted;
-  }
-
-  /** The ids of the kinds whose every row is visible, for conditions over several kinds. Records no dependency. */
-  wholeKindIds(): readonly number[] {
-    return [...this.#layouts].flatMap(([key, { kindId }]) => (this.#scopes.of(key).rows === 'all' ? [kindId] : []));
+  /** The condition that the caller may see a row of `object AS o`, for rows of any kind. Records no dependency. */
+  isVisibleOfAny(): Fragment {
+    if (this.#scopes === unrestricted) return raw('1');
+    const visible = [...this.#layouts].filter(([key]) => this.#scopes.of(key).rows === 'all');
+    return isIn(
+      raw('+o.kind'),
+      visible.map(([, { kindId }]) => BigInt(kindId)),
+    );
   }
 }
 
 /** The view of a caller in the lease's snapshot. */
-export async function readView(
-  lease: Lease,
-  scopes: Scopes = unrestricted,
-  dependencies: Set<string> = new Set(),
-): Promise<View> {
+export async function readView(lease: Lease, scopes: Scopes, dependencies: Set<string> = new Set()): Promise<View> {
   return (await readViewAndVersion(lease, scopes, dependencies)).view;
 }
 
 /** The view of a caller with the version of the layouts. The version counts within one epoch of the store. */
 export async function readViewAndVersion(
   lease: Lease,
-  scopes: Scopes = unrestricted,
+  scopes: Scopes,
   dependencies: Set<string> = new Set(),
 ): Promise<{ readonly view: View; readonly layoutVersion: number }> {
   const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);

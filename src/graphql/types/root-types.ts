@@ -1,0 +1,15 @@
+/** The root types of a schema, in the order in which graphql-js puts a schema together. A schema leaves out an empty root. */
+
+export const operationTypes = ['query', 'mutation', 'subscription'] as const;
+export type OperationTypeName = (typeof operationTypes)[number];
+
+export const rootNames = {
+  query: 'Query',
+  mutation: 'Mutation',
+  subscription: 'Subscription',
+} as const satisfies Record<OperationTypeName, string>;
+
+/** A value for each operation type. */
+export function forEachOperationType<T>(make: (type: OperationTypeName) => T): Record<OperationTypeName, T> {
+  return { query: make('query'), mutation: make('mutation'), subscription: make('subscription') };
+}
