@@ -13,9 +13,7 @@ import {
   type GraphQLNamedType,
   getArgumentValues,
   getNamedType,
-  isInterfaceType,
-  isObjectType,
-  Kind,
+  isCompositeType,
   type OperationDefinitionNode,
   type SelectionSetNode,
   type VariableValues,
@@ -78,8 +76,10 @@ class CostWalk {
   }
 
   #field(node: FieldNode, parent: GraphQLNamedType): number {
-    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
-    if (field === undefined) return 1 + (node.selectionSet === undefined ? 0 : introspectionCost(node.selectionSet));
+    const { schema } = this.#costed;
+    // Includes the fields of introspection. They have no facts, so each counts one.
+    const field = isCompositeType(parent) ? schema.getField(parent, node.name.value) : undefined;
+    if (field === undefined) return 1;
     const { own, repeats } = factsOf(field).cost;
     if (node.selectionSet === undefined) return own;
     const type = getNamedType(field.type);
@@ -101,14 +101,6 @@ class CostWalk {
       return {};
     }
   }
-}
-
-/** Introspection fields have no facts: each counts one. Fields in fragments are not counted. */
-function introspectionCost({ selections }: SelectionSetNode): number {
-  return selections.reduce((cost, node) => {
-    if (node.kind !== Kind.FIELD) return cost;
-    return cost + 1 + (node.selectionSet === undefined ? 0 : introspectionCost(node.selectionSet));
-  }, 0);
 }
 
 /** A numeric argument such as `first`; `otherwise` when it is absent. */

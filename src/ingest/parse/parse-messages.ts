@@ -9,7 +9,9 @@ export type ParseRequest =
   /** The body has ended. */
   | { readonly type: 'end'; readonly page: number }
   /** The rest of the page is not needed. */
-  | { readonly type: 'leave'; readonly page: number };
+  | { readonly type: 'leave'; readonly page: number }
+  /** The thread ends itself. */
+  | { readonly type: 'close' };
 
 export type ParseAnswer =
   /** The thread accepts pages; sent once. */

@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { listText, open, reflectorBench, type TestPod, whole } from '../../../test/kit/reflector-bench.ts';
@@ -67,6 +69,30 @@ test.runIf(process.platform === 'linux')('the thread gives way to the others, wh
   const fresh = tasks().filter((task) => !before.has(task));
   expect(fresh.map(niceOf)).toContain(constants.priority.PRIORITY_BELOW_NORMAL);
   for (const [task, nice] of before) if (tasks().includes(task)) expect(niceOf(task)).toBe(nice);
+});
+
+test('a thread that is closed while it loads a native module does not abort the process', () => {
+  const module = new URL('./parse-thread.ts', import.meta.url).href;
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // A file, because a thread inherits the options of a script that is given as text.
+  const script = join(folder, 'close-threads.mjs');
+  writeFileSync(
+    script,
+    `import { ParseThread } from ${JSON.stringify(module)};
+    const clock = { sleep: (ms, signal) => new Promise((_, reject) => signal.addEventListener('abort', reject)) };
+    for (let turn = 0; turn < 60; turn += 1) {
+      const thread = new ParseThread({ error: (detail) => console.log(detail) }, clock);
+      await thread.warm();
+      thread.page(${JSON.stringify(recipe)}, 1_000_000);
+      // Closes within the first three milliseconds of the page, which load the module.
+      for (const until = performance.now() + turn / 20; performance.now() < until; );
+      await thread.close();
+    }
+    console.log('closed');`,
+  );
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  expect([status, signal, stdout, stderr]).toEqual([0, null, 'closed\n', '']);
 });
 
 test.each([
@@ -183,7 +209,11 @@ test('when it dies in the middle of a list, the list is read again in the ingest
 });
 
 test('nobody waits for its start: until it is ready, lists are parsed in the ingest thread', async () => {
-  const { parser } = thread(new URL('data:text/javascript,import"node:worker_threads";setInterval(()=>{},1000)'));
+  const { parser } = thread(
+    new URL(
+      'data:text/javascript,import{parentPort}from"node:worker_threads";parentPort.on("message",()=>process.exit())',
+    ),
+  );
   const bench = reflectorBench();
   bench.client.answer(whole(firstPage), whole(lastPage), open());
   bench.reflector({ parser }).start();

@@ -28,6 +28,8 @@ const maxAhead = 2 * 1024 * 1024;
 const sentAtOnce = 256 * 1024;
 /** Milliseconds without a page after which the thread ends. */
 const idleMs = 10_000;
+/** Milliseconds for the thread to end itself. */
+const closeMs = 5000;
 
 export class ParseThreadLost extends Error {
   override readonly name = 'ParseThreadLost';
@@ -131,8 +133,14 @@ export class ParseThread {
     if (running === null) return;
     const { worker } = running;
     running.ready.resolve();
-    // The thread keeps no state that could be lost.
-    await worker.terminate();
+    // A thread that is terminated while it loads a native module aborts the process. So it ends itself, between two messages.
+    const ended = new AbortController();
+    worker.once('exit', () => ended.abort());
+    worker.postMessage({ type: 'close' } satisfies ParseRequest);
+    await this.#clock.sleep(closeMs, ended.signal).then(
+      () => worker.terminate(),
+      () => {},
+    );
   }
 
   #onLoss(worker: Worker, why: string): void {

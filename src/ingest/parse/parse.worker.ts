@@ -31,6 +31,10 @@ const preparers = new BoundedCache<Preparer>({ entries: 8, weight: 8 });
 const post = (answer: ParseAnswer, transfer: ArrayBuffer[] = []): void => port.postMessage(answer, transfer);
 
 port.on('message', (request: ParseRequest) => {
+  if (request.type === 'close') {
+    port.close();
+    return;
+  }
   if (request.type === 'begin') {
     const { page, recipe, maxItemBytes } = request;
     pages.set(page, { slicer: new ListSlicer(maxItemBytes), preparer: preparerOf(recipe) });

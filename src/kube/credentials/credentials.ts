@@ -15,7 +15,7 @@ import { readFile } from 'node:fs/promises';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { Transport } from '../http/dispatcher.ts';
+import { type Transport, transportThrough } from '../http/dispatcher.ts';
 import { providerHeaders } from './auth-provider.ts';
 import { runExecPlugin } from './exec-credential.ts';
 import { extraHeader, headerBytes } from './impersonation.ts';
@@ -228,9 +228,7 @@ function transportOf({ cluster }: ClusterConfig, { ca, cert, key }: Material): T
     ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
     ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
   };
-  const { proxyUrl } = cluster;
-  if (proxyUrl === undefined) return { type: 'agent', connect: tls };
-  return { type: proxyUrl.startsWith('socks') ? 'socks' : 'proxy', uri: proxyUrl, requestTls: tls };
+  return transportThrough(cluster.proxyUrl, tls);
 }
 
 function fingerprint(transport: Transport): string {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CertificateAuthority, createCertificateAuthority } from '../../../test/kit/certificates.ts';
@@ -94,10 +96,12 @@ describe('oidcCredential', () => {
   test('sends the client secret in the way the provider takes', async () => {
     answer = { status: 200, body: { id_token: jwt(60) } };
     await get(configOf({ 'client-secret': 'a:b' }));
+    await get(configOf({ 'client-id': "o'neil (web)", 'client-secret': 'ü +' }));
     methods = ['client_secret_post'];
     await get(configOf({ 'client-secret': 'a:b' }));
     expect(grants.map(({ form, authorization }) => [form['client_secret'], authorization])).toEqual([
       [undefined, `Basic ${Buffer.from('portolan:a%3Ab').toString('base64')}`],
+      [undefined, `Basic ${Buffer.from('o%27neil+%28web%29:%C3%BC+%2B').toString('base64')}`],
       ['a:b', undefined],
     ]);
   });
@@ -120,6 +124,31 @@ describe('oidcCredential', () => {
     const error = await get(configOf({ 'id-token': jwt(-1), ...settings })).catch((thrown: unknown) => thrown);
     expect(codeOf(error)).toBe('UNAUTHENTICATED');
     expect(messageOf(error)).toContain(expected);
+  });
+
+  test('is renewed through a SOCKS proxy of the environment', async () => {
+    const versions: (number | undefined)[] = [];
+    const proxy = createServer((socket) => {
+      socket.once('data', (hello) => {
+        versions.push(hello[0]);
+        socket.destroy();
+      });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    try {
+      const env = { HTTPS_PROXY: `socks5h://127.0.0.1:${port}` };
+      const error = await oidcCredential(configOf({ 'idp-issuer-url': 'https://issuer.example.com' }), {
+        env,
+        now,
+      }).catch((thrown: unknown) => thrown);
+      expect(codeOf(error)).toBe('UNAUTHENTICATED');
+      // The first byte of a SOCKS greeting is its version (RFC 1928).
+      expect(versions).toContain(5);
+    } finally {
+      proxy.close();
+    }
   });
 
   test('is what requests carry', async () => {

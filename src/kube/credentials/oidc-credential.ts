@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import { createDispatcher } from '../http/dispatcher.ts';
+import { createDispatcher, transportThrough } from '../http/dispatcher.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { record, strings, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
@@ -66,7 +66,7 @@ async function renew(
     const secret = text(settings['client-secret']);
     const methods = strings(provider['token_endpoint_auth_methods_supported']);
     if (secret !== undefined && (methods.length === 0 || methods.includes('client_secret_basic'))) {
-      const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`;
+      const pair = `${formEncoded(clientId)}:${formEncoded(secret)}`;
       headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
     } else {
       form.set('client_id', clientId);
@@ -103,6 +103,11 @@ async function fetchJson(
   throw new Error(`${url.origin} answered ${statusCode}${code === undefined ? '' : ` ${code}`}`);
 }
 
+/** As a value of application/x-www-form-urlencoded: RFC 6749, section 2.3.1 asks for it in Basic authentication. */
+function formEncoded(value: string): string {
+  return new URLSearchParams({ v: value }).toString().slice('v='.length);
+}
+
 async function dispatcherFor(
   config: ClusterConfig,
   settings: Readonly<Record<string, unknown>>,
@@ -114,10 +119,7 @@ async function dispatcherFor(
   const path = file === undefined || isAbsolute(file) ? file : join(config.directory, file);
   const ca = path !== undefined ? await readFile(path) : data === undefined ? undefined : Buffer.from(data, 'base64');
   const tls = ca === undefined ? {} : { ca };
-  const proxy = proxyFromEnvironment(issuer, env);
-  return createDispatcher(
-    proxy === undefined ? { type: 'agent', connect: tls } : { type: 'proxy', uri: proxy, requestTls: tls },
-  );
+  return createDispatcher(transportThrough(proxyFromEnvironment(issuer, env), tls));
 }
 
 function required(settings: Readonly<Record<string, unknown>>, key: string): string {

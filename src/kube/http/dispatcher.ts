@@ -12,6 +12,12 @@ export type Transport =
   | { readonly type: 'agent'; readonly connect: ConnectionOptions }
   | { readonly type: 'proxy' | 'socks'; readonly uri: string; readonly requestTls: ConnectionOptions };
 
+/** Direct without a proxy. @param proxy a URL with the scheme http, https, socks, socks5 or socks5h. */
+export function transportThrough(proxy: string | undefined, tls: ConnectionOptions): Transport {
+  if (proxy === undefined) return { type: 'agent', connect: tls };
+  return { type: proxy.startsWith('socks') ? 'socks' : 'proxy', uri: proxy, requestTls: tls };
+}
+
 /** Milliseconds to establish a connection, TLS included. */
 const connectTimeoutMs = 10_000;
 /** Milliseconds before an idle connection is closed. */

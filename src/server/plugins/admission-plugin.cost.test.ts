@@ -46,6 +46,17 @@ test('what a list has once is counted once, however large its page is', async ()
   expect(fragment.cost).toMatchObject({ asked: 1 + 1 + 50 + 1 + 10 * (1 + 1 + 100 + 1) + 100 * (1 + 1) });
 });
 
+test('fields of introspection count, in fragments too', async () => {
+  const ask = await world();
+  // __schema and types, then name and kind.
+  const plain = await ask('{ __schema { types { name kind } } }');
+  expect(plain.cost).toMatchObject({ asked: 4 });
+  const fragments = await ask(
+    '{ __schema { ... { types { ...T } } } } fragment T on __Type { name ... on __Type { kind } }',
+  );
+  expect(fragments.cost).toMatchObject({ asked: 4 });
+});
+
 test.each<[string, string, Readonly<Record<string, unknown>>]>([
   ['a page size', '{ exampleComWidgets(first: 100) { nodes { raw } } }', {}],
   ['a variable', 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }', { n: 100 }],
