@@ -27,5 +27,5 @@ export const u: i32 = 0x75;
 export const openBrace: i32 = 0x7b;
 export const closeBrace: i32 = 0x7d;
 
-/** Lower-case letters have this bit, upper-case letters lack it. Braces have it, brackets lack it. */
+/** For a letter, `byte | caseBit` is the lower-case letter. For a brace, `byte & ~caseBit` is the square bracket. */
 export const caseBit: i32 = 0x20;

@@ -11,8 +11,8 @@
  *   strings    ##   ####        from an opening quote up to its closing quote
  *   depth     1    2     10     after each bracket outside of strings; the scan ends where it is 0
  *
- * Each row is a word of sixteen bits, so a vector takes few branches. Quotes, backslashes and brackets are ASCII, and UTF-8 has no
- * ASCII bytes inside other characters.
+ * Quotes, strings and brackets are words of sixteen bits, one bit for each byte. So a vector takes few branches. Quotes, backslashes
+ * and brackets are ASCII, and UTF-8 has no ASCII bytes inside other characters.
  */
 import * as ascii from './ascii.ts';
 import { positionsOf, vectorBytes } from './bytes.ts';
@@ -56,7 +56,8 @@ export function scan(at: usize, end: usize, stop: i32, depth: i32, inside: i32, 
     const opened = positionsOf(bracketsAlone, ascii.openBracket) & outside;
     const closed = positionsOf(bracketsAlone, ascii.closeBracket) & outside;
     if (depth - popcnt(closed) > least) {
-      // In any order, these brackets leave the depth above `stop` and above 1.
+      // Even if all closing brackets came first, the depth would stay above `stop` and above 1. So only the number of brackets
+      // matters.
       depth += popcnt(opened) - popcnt(closed);
       continue;
     }

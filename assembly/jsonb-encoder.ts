@@ -3,8 +3,8 @@
  *
  * Memory: the stack, the text from `textAt` on, sixteen bytes that `encode` clears, and the output. The caller writes the text and
  * chooses where the output begins. The output takes at most twice the bytes of the text, and 16 bytes after it are overwritten. The
- * stack has an entry of eight bytes for each open array and object. The first four are the address of its header. The others are 1 if
- * an object contains it, else 0.
+ * stack has an entry of eight bytes for each open array and object. Bytes 0 to 3 of an entry are the address of the container's header.
+ * Bytes 4 to 7 are 1 if the container is inside an object, else 0.
  *
  *   text                   {"a":[1]}
  *   output after the 1     __ __ 17 61 __ __ 13 31    two headers are reserved; the stack is (out, 0), (out + 4, 1)
@@ -12,8 +12,8 @@
  *   output after the }     5c 17 61 2b 13 31          the object's too
  *
  * Nearly all bytes of all lists pass here, and their speed depends on the compiler. It inlines a function with several callers only
- * while the function is small. It turns a short `if` into a `select`, and then the next address waits for a load. Run
- * `npm run bench -- bytes` after each change.
+ * while the function is small. It turns a short `if` into a `select`. Then the next address depends on a load from memory, which is
+ * slower. Run `npm run bench -- bytes` after each change.
  */
 import * as ascii from './ascii.ts';
 import { byteAt, isAscii } from './bytes.ts';
@@ -42,15 +42,17 @@ import {
   writePayload,
 } from './jsonb-writer.ts';
 
-/** Of arrays and objects inside one another. SQLite takes 1,000. */
+/** Maximum nesting depth of arrays and objects. SQLite allows 1,000. */
 const maxDepth: i32 = 500;
 const entryBytes: i32 = 8;
 /** The address of the text. */
 export const textAt: usize = maxDepth * entryBytes;
 
-/** Words by their first four bytes, of which the first is the lowest. */
+/** The bytes of `null` as a little-endian integer. */
 const wordNull: i32 = 0x6c6c756e;
+/** The bytes of `true` as a little-endian integer. */
 const wordTrue: i32 = 0x65757274;
+/** The first four bytes of `false` as a little-endian integer. */
 const wordFals: i32 = 0x736c6166;
 
 export { isAscii };

@@ -1,8 +1,9 @@
 /**
  * Scopes: which rows of each kind a caller may see. Plain data.
  *
- * The View (src/query/sql/view.ts, counts.ts) adds the scope to every statement. The change feed calls `isVisible` for every
- * change. Both have the cluster, the kind and the namespace of the row. So a new form of scope is added in those three files.
+ * src/query/sql/counts.ts and view.ts add the scope to the statements that select rows. src/live/fold.ts calls `isVisible` for each
+ * changed object. A statement and `isVisible` both have the cluster, the kind and the namespace of a row. A new form of scope that needs
+ * no more than these is added in this file, counts.ts and view.ts.
  */
 
 /** The visible rows of one kind: all or none. */

@@ -1,5 +1,5 @@
 /**
- * Long computations in steps, so that one thread can do them beside its other work.
+ * Long computations in steps, so that a thread can do its other work between the steps.
  *
  * A computation is a generator that yields wherever it may be interrupted. `runSteps` runs it to its end in one piece; `runSliced`
  * runs it in slices of some milliseconds and lets the event loop turn between them.

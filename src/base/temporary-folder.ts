@@ -11,7 +11,7 @@ export interface TemporaryFolder {
 
 /**
  * Creates a folder whose name begins with `prefix`. `remove` deletes it; otherwise it is deleted when the process exits.
- * `process.exit` runs no `finally` block, but it runs exit listeners. A signal without a listener leaves the folder behind.
+ * `process.exit` runs no `finally` block, but it runs exit listeners. After a signal without a listener the folder remains.
  */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), prefix));

@@ -25,12 +25,14 @@ import { shareDefinitions } from './tree/share-definitions.ts';
 import { hashText } from './tree/structure-hash.ts';
 import { compareText } from './values/values.ts';
 
-/** One kind with the descriptions of all clusters that agree on it, sorted by cluster. */
+/** One kind, merged from the descriptions of all clusters. */
 interface Gathered {
   readonly key: string;
-  /** The descriptions that this kind was merged from, sorted by cluster. */
+  /** All descriptions of this group and plural, sorted by cluster. */
   readonly from: readonly DescribedResource[];
+  /** The first of `from`. */
   readonly first: DescribedResource;
+  /** The descriptions with the Kind and the scope (namespaced or not) of `first`, sorted by cluster. */
   readonly all: readonly DescribedResource[];
   readonly tree: FieldTree;
   readonly diagnostics: readonly Diagnostic[];

@@ -1,8 +1,8 @@
 /**
  * The composition: store, ingest, engine and server as one running gateway.
  *
- *   startGateway -> the ingest thread opens the store and reads kubeconfigs, the readers' threads start, and this one loads what
- *                   serves -> a catalog: remembered, or from the clusters -> first generation -> listening
+ *   startGateway -> in parallel: the ingest thread opens the store and reads kubeconfigs; the reader threads start; this thread loads
+ *                   the serving modules -> a catalog: from the store, or from the clusters -> first generation -> listening
  *   close        -> server and ingest together, then engine, readers and a temporary store
  */
 import { join } from 'node:path';
@@ -117,7 +117,7 @@ function openIngest(
   return opening;
 }
 
-/** The readers' threads. They report a corrupt store to ingest, which then recreates it. */
+/** The reader threads. They report a corrupt store to ingest, which then recreates it. */
 function openReaders(
   { readers, leaseMs }: GatewayConfig,
   file: string,

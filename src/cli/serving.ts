@@ -82,7 +82,7 @@ function openedOnce(clusters: readonly ClusterOptions[], shutdown: Shutdown): ()
   };
   return () => {
     opening ??= open().catch((error: unknown) => {
-      // A kubeconfig may be mended while the gateway runs.
+      // The next call tries again, because the kubeconfig may be corrected meanwhile.
       opening = null;
       throw error;
     });

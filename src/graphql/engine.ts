@@ -1,7 +1,7 @@
 /**
  * The engine answers operations. It holds the reader, the change feed and the current generation.
  *
- * The next generation is built beside the current one from the catalog in the store (publish/schema-refresh.ts), and the pointer
+ * The next generation is built from the catalog in the store while the current one serves (publish/schema-refresh.ts). Then the pointer
  * is swapped. Queries in flight keep their first generation; subscriptions continue on the next one (generation/subscribe.ts).
  */
 

@@ -21,7 +21,7 @@ interface Setup {
   readonly feed: ChangeFeed;
   /** Leases that the feed has taken. */
   leases(): number;
-  /** Changes and bodies that these leases read from the log, counted beside the feed. */
+  /** Changes and bodies that these leases read from the log, counted by the test. */
   readLog(): Omit<FeedReads, 'leases'>;
   /** Leases of the feed that are not over. */
   running(): number;

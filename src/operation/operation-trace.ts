@@ -28,7 +28,7 @@ export interface PlanShape {
   readonly filter: string;
   readonly orderBy: string;
   readonly route: string;
-  /** Rows of each access path, counted up to a bound (surveyBound). */
+  /** The access paths, each with its number of rows, counted up to a bound (surveyBound). */
   readonly ways: readonly { readonly on: string; readonly rows: number }[];
   /** Paths of the filter and the order that have no index. */
   readonly unindexed: readonly string[];

@@ -3,7 +3,7 @@
  *
  *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
  *
- * Owns the lease of a query. The first read opens it, and `end` ends it. So the whole answer is true at one revision.
+ * Owns the lease of a query. The first read opens it, and `end` ends it. So all data of the answer comes from one snapshot.
  *
  * The events of a subscription are `detached`: each read takes a short lease of its own. The end of an event's execution is not
  * signalled, and a lease held by a slow client would keep the WAL from being truncated.

@@ -1,5 +1,5 @@
 /**
- * The fault catalogue: each fault between an API server and the store, its guarantee, and the tests of that guarantee.
+ * The fault catalogue: each fault between an API server and the store, what Portolan guarantees, and the tests of that.
  * docs/faults.md is printed from it. A test compares the two and finds every named test in its file.
  */
 import type { Fault, TestedBy } from './fault.ts';
@@ -40,7 +40,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 2,
     title: 'A watch ends cleanly after a whole line',
-    holds: 'It is reopened at once from the last version, without a list.',
+    holds: 'The watch is reopened at once from the last version, without a list.',
     tests: [watches('F2: a clean end behind a whole line is followed by a watch from there, without a list')],
   },
   {
@@ -55,7 +55,8 @@ export const catalogue: readonly Fault[] = [
   {
     number: 4,
     title: 'A connection is half-open: no data, no end',
-    holds: 'After a first bookmark, it is closed within bounded time. A silent watch that gets bookmarks stays open.',
+    holds:
+      'After a first bookmark, the connection is closed within bounded time. A silent watch that gets bookmarks stays open.',
     tests: [
       watches(
         'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',
@@ -69,17 +70,22 @@ export const catalogue: readonly Fault[] = [
     holds: 'A list follows that is not older than the stored version. It finds the deletes and adds nothing twice.',
     tests: [tooOld],
   },
-  { number: 6, title: 'A watch sends an ERROR event with code 410', holds: 'As F5.', tests: [tooOld] },
+  {
+    number: 6,
+    title: 'A watch sends an ERROR event with code 410',
+    holds: 'The guarantee is the same as for F5.',
+    tests: [tooOld],
+  },
   {
     number: 7,
     title: 'An ERROR event with code 410 follows good events',
-    holds: 'The events before it are kept.',
+    holds: 'The events before the ERROR event are stored.',
     tests: [expired('F7: the events before an ERROR of 410 are kept')],
   },
   {
     number: 8,
     title: 'A list at the known version is answered with 410',
-    holds: 'A list without a version is tried at once, and only once.',
+    holds: 'Portolan sends one list without a version at once.',
     tests: [
       lists('F8: a list at the known version that is refused is asked for without one, once'),
       reflectorRelist('%s: the list without a version is tried at once, and once'),
@@ -88,7 +94,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 9,
     title: '504 because the version is too large, with its cause or only a message',
-    holds: 'As F8, and no endless loop.',
+    holds: 'The guarantee is the same as for F8. The lists do not repeat in a loop.',
     tests: [lists('F9: 504 for a version of the future, with the %s, ends in a list')],
   },
   {
@@ -111,7 +117,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 12,
     title: 'A list with status 200 is cut off, shorter than its Content-Length, or has a broken chunk',
-    holds: 'It is not committed. The table stays as it was.',
+    holds: 'The list is not committed. The table stays as it was.',
     tests: [lists('F12: a list whose body is not whole (%s) is not committed, the table stays until one is')],
   },
   {
@@ -162,13 +168,14 @@ export const catalogue: readonly Fault[] = [
   {
     number: 19,
     title: 'A streaming list breaks off near its end',
-    holds: 'It publishes nothing.',
+    holds: 'The stream publishes nothing.',
     tests: [streams('F19: a stream that breaks off near its end publishes nothing of it, and the old table stays')],
   },
   {
     number: 20,
     title: 'The storage is restored from a backup below the known version',
-    holds: 'The gateway notices it within bounded time and takes the list as it is.',
+    holds:
+      "The gateway detects the restore within bounded time. It stores the server's list, although the list is older.",
     tests: [
       history('F20: a storage that was restored from a backup is noticed when its watch is silent, and taken as it is'),
       reflectorRelist(
@@ -185,7 +192,7 @@ export const catalogue: readonly Fault[] = [
         'F20: a version that a server gives again, behind a past it went back to, is not taken for the one that is stored',
       ),
     ],
-    note: 'Partly covered. A restored server may write past all known versions within the minute between two checks. Then only the daily audit finds the wrong rows. It misses rows with the same version in both histories.',
+    note: 'Partly covered. A restored server may reach versions above all known ones before the next check, which comes each minute. Then only the daily audit finds the wrong rows. It misses rows with the same version in both histories.',
   },
   {
     number: 21,
@@ -201,7 +208,8 @@ export const catalogue: readonly Fault[] = [
   {
     number: 22,
     title: 'One of two API servers is behind the other',
-    holds: 'Its 504 is handled. The table never goes back.',
+    holds:
+      'After a 504 the gateway sends the request again, and never with resourceVersion=0. The table never goes back.',
     tests: [lists('F22: a server that is behind is asked again, never for any age, and the table does not go back')],
   },
   {
@@ -270,7 +278,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 29,
     title: 'Lists of one resource fail with 500',
-    holds: 'Only this resource is degraded.',
+    holds: 'Only this resource fails. The others are served.',
     tests: [refusals('F29: lists of one resource that fail with 500 degrade this resource alone')],
   },
   {
@@ -287,13 +295,13 @@ export const catalogue: readonly Fault[] = [
   {
     number: 31,
     title: 'A proxy answers with its own page, with an error status or with 200',
-    holds: 'The error quotes the page. The gateway waits.',
+    holds: 'The error contains text of the page. The gateway retries with increasing delay.',
     tests: [refusals('F31: a page of a proxy with status %i is an error with its words, never an object')],
   },
   {
     number: 32,
     title: 'A line that is not JSON between good lines',
-    holds: 'It is never skipped. The gateway watches again, then lists, then parks the resource.',
+    holds: 'The line is never skipped. The gateway opens the watch again, then lists, then parks the resource.',
     tests: [nonsense, lines('F32: nonsense again and again is listed around, then parked, and taken up when it ends')],
   },
   {
@@ -320,7 +328,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 36,
     title: 'MODIFIED before ADDED, and DELETED for an unknown object',
-    holds: 'The first adds the object. The second moves the version and changes nothing else.',
+    holds: 'The first adds the object. The second advances the version and changes nothing else.',
     tests: [
       lines('F36: a MODIFIED for an unknown object adds it; a DELETED for one moves the version and nothing else'),
     ],
@@ -328,7 +336,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 37,
     title: 'An object of 1.5 MiB, and a line over the size limit',
-    holds: 'The object is stored. The line is reported and its resource parked. Memory stays bounded.',
+    holds: 'The object is stored. The line causes an error, and its resource is parked. Memory stays bounded.',
     tests: [
       lines('F37: an object of 1.5 MiB is stored; a line over the cap is said and parked, without harm to others'),
     ],
@@ -367,7 +375,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 41,
     title: 'A handler throws',
-    holds: 'The batch is rolled back. This resource is degraded. The process lives.',
+    holds: 'The batch is rolled back. Only this resource fails. The process continues.',
     tests: [
       store('a failing transaction leaves memory and file as they were'),
       reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
@@ -377,7 +385,7 @@ export const catalogue: readonly Fault[] = [
     number: 42,
     title: 'The store is full, busy or broken',
     holds:
-      'The whole transaction is rolled back, and the version does not move. A full store frees space in a fixed order, and parks writes that do not fit. A failing store tries again, then parks. A damaged file is rebuilt as a new epoch.',
+      'The whole transaction is rolled back, and the version does not move. A full store frees space in a fixed order, and parks writes that do not fit. A failing store tries again, then parks. A damaged file is rebuilt with a new epoch.',
     tests: [
       on('src/store/sqlite/store-fault.test.ts')(
         'F42: SQLITE_FULL rolls back whole; the log is given up down to its least, and the same event is taken then',
@@ -417,7 +425,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 44,
     title: 'The clock jumps, or a thread is delayed',
-    holds: 'Only monotonic time counts. Silence is confirmed by a second look.',
+    holds: 'Timeouts use the monotonic clock only. A silent watch is checked a second time before it is closed.',
     tests: [
       reflectorWatch(
         'F44: silence is believed at a second look: what waited in the socket while this thread was held up counts',
@@ -427,20 +435,20 @@ export const catalogue: readonly Fault[] = [
   {
     number: 45,
     title: 'A stop at any moment, and two starts',
-    holds: 'One loop runs. A stop leaves nothing behind.',
+    holds: 'Each reflector runs one loop. After a stop no timer, socket or staged row is left.',
     tests: [reflector('F45, R19: a stop while listing, waiting, parked or watching leaves nothing behind')],
   },
   {
     number: 46,
     title: 'HTTP/2 GOAWAY and RST_STREAM',
-    holds: 'As F1.',
+    holds: 'The guarantee is the same as for F1.',
     tests: [connection('speaks HTTP/1.1 only')],
     note: 'Not applicable: connections speak HTTP/1.1 only, and a test checks that.',
   },
   {
     number: 47,
     title: 'No bookmarks, many bookmarks, or equal bookmarks',
-    holds: 'They cause no false alarm, and not one write each.',
+    holds: 'They cause no false alarm. Equal bookmarks are not written.',
     tests: [
       watches('F47: without bookmarks there is no alarm, and equal ones are not written'),
       store('bookmarks and statuses go with the next commit, on time, and at the end'),
@@ -449,7 +457,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 48,
     title: 'Certificates change',
-    holds: 'New connections use the new one. Running watches stay open.',
+    holds: 'New connections use the new certificate. Running watches stay open.',
     tests: [
       connection('shows its client certificate, and a new one when the file has changed, while old streams go on'),
     ],
@@ -483,7 +491,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 53,
     title: 'Versions that look like numbers and have no order',
-    holds: 'They are only compared for equality, and never count as a rewind.',
+    holds: 'They are compared for equality only, and are never evidence of a restore.',
     tests: [
       on('src/ingest/cluster/rewind-guard.test.ts')(
         'F53: versions that cannot be compared, and those of other servers, say nothing',

@@ -5,9 +5,10 @@ import type { Fault, TestedBy } from './fault.ts';
 
 const head = `# Faults
 
-This page lists each fault between an API server and the store, its guarantee, and the tests of that guarantee.
+This page lists the faults that can occur between an API server and the store. For each fault it states what Portolan guarantees, and
+which tests check it.
 \`npx vitest run test/faults/catalogue.test.ts -u\` prints it from \`test/faults/catalogue.ts\`.
-A test checks that every test named here exists.
+A test checks that every test named here exists. A table is here the stored rows of one collection ([glossary](glossary.md)).
 
 ## How faults are tested
 
@@ -17,7 +18,7 @@ Three groups of tests cover the faults.
 over HTTP. After each fault, a test waits until the tables equal the server's objects by namespace, name, uid and resourceVersion.
 It then checks two more facts:
 
-- The change log after the first sync leads to the tables, entry by entry.
+- Applying the entries of the change log since the first sync gives the current tables.
 - No stored resourceVersion went back.
 
 **\`test/model.test.ts\`** plays random operations and faults against the same cluster, by seed.
@@ -30,10 +31,10 @@ a seed gives the same run each time. After each commit it checks:
 - The change log has each event of the server once and in order.
 - Requests stay within their budget.
 
-After the faults end, all tables must be in step within bounded time and without another list. No connection, timer or row may be left
-over. Some runs include audits. An audit must find an event that no watch received, and must find nothing where the tables are right.
+After the faults end, all tables must equal the server's collections within bounded time and without another list. No connection, timer
+or row may be left. Some runs include audits. An audit must find an event that no watch received. It must find nothing in correct tables.
 
-The list below names \`test/model\` where the model plays the fault, both among others and alone.
+In the list below, \`test/model\` means that the model plays the fault, alone and together with other faults.
 \`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays 500 seeds instead of 10,000. \`PORTOLAN_SEED=17\` plays one seed again.
 
 ## Faults in your own tests

@@ -7,7 +7,7 @@ import type { KindNames } from '../resources/catalog.ts';
 import { legalName } from './field-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
-/** A name with such a suffix would read as a type derived from another kind's. */
+/** A kind's name with such a suffix looks like a type that belongs to another kind. Example: PodFilter. */
 const derivedSuffix = /(Connection|Edge|Filter|Changes?|Payload|Input)$/;
 
 /** All names of a kind. Group, kind and plural are as the API server writes them. */

@@ -48,7 +48,7 @@ export const builtInKinds: ReadonlySet<string> = new Set(
   ValidatingWebhookConfiguration VolumeAttachment VolumeAttributesClass Workload`.split(/\s+/),
 );
 
-/** Types that stand for the same definition in every kind. Their shapes come from shared-shapes.ts, never from a cluster. */
+/** Types with the same definition in every kind. Their shapes come from shared-shapes.ts, never from a cluster. */
 export const sharedTypes: ReadonlySet<string> = new Set([
   'Condition',
   'EmbeddedObjectMeta',

@@ -2,9 +2,9 @@
  * The GraphQL type names of the shapes inside a kind.
  *
  * Definitions of core/v1 and meta/v1 keep their short names and are the same type in every kind (assemble.ts makes their
- * structure equal). The name of any other shape is the kind's type and the path of the shape's first location, joined by "_". The
- * first location is breadth first with fields in order. Only kind-names.ts puts "_" into a kind's type, so these names cannot
- * equal another kind's.
+ * structure equal). The name of any other shape is the kind's type and the path of the shape's first location, joined by "_". A
+ * breadth-first walk with fields in alphabetical order finds the first location. Only kind-names.ts puts "_" into a kind's type, so
+ * these names cannot equal another kind's.
  */
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType } from '../tree/field-tree.ts';

@@ -3,8 +3,8 @@
  *
  * Life of the data:
  *   discovery and OpenAPI (or a CRD) of one cluster
- *   -> DescribedResource (made in the ingest role, kept in the store)
- *   -> Catalog of all clusters (made in the serve role)
+ *   -> DescribedResource (made in the ingest thread, kept in the store)
+ *   -> Catalog of all clusters (made in the serve thread)
  *   -> one generation of the GraphQL schema
  */
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
@@ -46,7 +46,7 @@ export interface DescribedResource {
   readonly cluster: string;
   readonly resource: Resource;
   readonly tree: FieldTree;
-  /** Hash of the tree without descriptions: the shape epoch. Changes only when the meaning of bodies may change. */
+  /** Hash of the tree without descriptions. It changes only when the meaning of bodies may change. */
   readonly shapeHash: string;
   readonly description?: string;
   readonly printerColumns: readonly PrinterColumn[];

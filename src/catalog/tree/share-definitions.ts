@@ -1,9 +1,9 @@
 /**
  * Makes each core/v1 and meta/v1 definition one structure in all kinds, because it is one GraphQL type in all of them.
  *
- * The definitions of kube-apiserver's own kinds are united over kinds and clusters. Aggregated API servers bring their own
- * copies. A kind of another group uses the united definitions if its copies do not contradict them. Otherwise all shapes of that
- * kind are named by their paths.
+ * For kube-apiserver's own kinds, the structure of a definition is the union of its structures in all kinds and clusters. Aggregated
+ * API servers bring their own copies. A kind of another group uses the unions if its copies do not contradict them. Otherwise all
+ * shapes of that kind are named by their paths.
  */
 import { must } from '../../base/must.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -117,7 +117,7 @@ function rebuilt(tree: FieldTree, shared: ReadonlyMap<string, Shape>): FieldTree
   if (!differs) return tree;
   const drafts = new Map<string, Draft>();
   for (const shape of Object.values(tree.shapes)) drafts.set(shape.key, draftOf(shared.get(shape.key) ?? shape));
-  // A united definition may refer to definitions that this kind lacked.
+  // The union may refer to definitions that this kind lacked.
   for (const draft of drafts.values()) {
     for (const { type } of draft.fields) add(type);
   }

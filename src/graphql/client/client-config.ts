@@ -14,7 +14,11 @@ const usage = {
 //   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
 //   const client = new ApolloClient({
 //     cache: withPortolan(new InMemoryCache(cacheConfig)),
-//     link: ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' })),
+//     link: ApolloLink.split(
+//       ({ operationType }) => operationType === 'subscription',
+//       new GraphQLWsLink(live),
+//       new HttpLink({ uri: '/graphql' }),
+//     ),
 //   });
 `,
   urql: `//
@@ -53,7 +57,9 @@ export function urqlConfig(): string {
 }
 
 function printed(client: string, how: string, parts: readonly string[]): string {
-  const head = `// Portolan for ${client}: cache policies and live lists. Printed by \`portolan client-config\`; copy it into your application.\n${how}`;
+  const head = `// Portolan for ${client}: cache policies and live lists.
+// Printed by \`portolan client-config\`; copy it into your application.
+${how}`;
   return [head, ...parts.map(part)].join('\n');
 }
 

@@ -1,5 +1,5 @@
 /**
- * The objects behind a connection, for its fields `aggregate` and `facets`. A list and a relation implement the same interface.
+ * The objects of a connection, for its fields `aggregate` and `facets`. A list and a relation implement the same interface.
  * An operation reads equal requests once.
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';

@@ -25,7 +25,7 @@ export type Answer = Uint8Array<ArrayBuffer>;
 
 type Thread = Pick<IntrospectionThread, 'ask' | 'close'>;
 
-/** The text of a thousand kinds has 46 MB, and a fortieth of that with Brotli. */
+/** The answer for a thousand kinds is 46 MB, and about 1 MB with Brotli. */
 const bounds = { entries: 64, weight: 96 * 1024 * 1024 };
 
 export class IntrospectionAnswers {

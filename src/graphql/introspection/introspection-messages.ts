@@ -15,7 +15,7 @@ export interface Question {
 }
 
 export type IntrospectionRequest =
-  /** Kinds that a later generation has, each a CatalogKind as JSON text. */
+  /** New kinds for the next generation, each a CatalogKind as JSON text. */
   | { readonly op: 'kinds'; readonly texts: readonly string[] }
   /** The generation of these kinds, by their keys, in order. All of them have been sent. Other kinds are dropped. */
   | { readonly op: 'generation'; readonly keys: readonly string[] }

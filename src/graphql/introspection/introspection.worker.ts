@@ -1,5 +1,5 @@
 /**
- * The introspection thread: executes introspection of a whole schema beside the serve thread, and compresses the answers.
+ * The introspection thread: executes introspection of a whole schema, so that the serve thread does not, and compresses the answers.
  *
  *   kinds        are kept until a generation lacks them
  *   generation   its schema is built from the kinds, as on the serve thread

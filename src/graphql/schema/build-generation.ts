@@ -28,7 +28,7 @@ export function buildGeneration(catalog: Catalog): Generation {
 }
 
 export interface BuildOptions {
-  /** Fields that lead from kinds to other kinds; none without it. */
+  /** Makes the relation fields of kinds. Default: none. */
   readonly relations?: RelationFields;
 }
 

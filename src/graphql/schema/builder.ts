@@ -1,4 +1,4 @@
-/** The Pothos builder of the static schema, and the TypeScript types behind its GraphQL types. */
+/** The Pothos builder of the static schema, and the TypeScript types of its GraphQL types. */
 
 import type SchemaBuilder from '@pothos/core';
 import type { AggregateSource } from '../connection/aggregate-source.ts';

@@ -23,7 +23,9 @@ import { buildStaticSchema } from './static-schema.ts';
 export type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
 
 interface Around<T> {
+  /** The value for the static root fields before the kinds' root fields. */
   readonly before: T;
+  /** The value for the static root fields after the kinds' root fields. */
   readonly behind: T;
 }
 
@@ -31,9 +33,9 @@ export class StaticPart {
   readonly filters: FilterTypes;
   readonly common: CommonShapes;
   readonly shared: Shared;
-  /** The root fields before those of the kinds, and behind them, by operation type. */
+  /** The static root fields by operation type: those before the kinds' root fields, and those after them. */
   readonly roots: Readonly<Record<OperationTypeName, Around<RootFields>>>;
-  /** The types of those fields. */
+  /** The types of the static root fields. */
   readonly rootTypes: Readonly<Record<OperationTypeName, Around<readonly GraphQLNamedType[]>>>;
   /** Types below the interface of all objects. */
   readonly core: readonly GraphQLNamedType[];

@@ -1,5 +1,5 @@
 /**
- * The facts about a field, kept in one record beside its resolver:
+ * The facts about a field, kept in one record in the field's `extensions`:
  *
  *   need    the paths of an object's body that the resolver reads; the store projects only these (projection.ts)
  *   plain   the resolver's result described as data; a page can be written as text without the resolver (src/graphql/prepared)

@@ -5,7 +5,7 @@
  * has no ASCII byte inside another character. The slicer does not validate JSON: the store parses each item, and `end`
  * rejects a body that is not a list.
  *
- *   chunk -> push -> each complete item; end -> the members beside `items`
+ *   chunk -> push -> each complete item; end -> the members other than `items`
  *
  * Example: `{"metadata":{"resourceVersion":"7"},"items":[{"a":1},{"b":2}]}` gives the items `{"a":1}` and `{"b":2}`; `end`
  * gives resourceVersion `7`.

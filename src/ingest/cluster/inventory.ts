@@ -31,7 +31,7 @@ export async function takeInventory(client: RestClient, signal?: AbortSignal): P
 
 /**
  * Checks whether a collection that discovery does not announce is really gone: true only if the server responds with 404. If the
- * server behind an APIService is down, the response is 503, and discovery shows its group as empty.
+ * server of an APIService is down, the response is 503, and discovery shows its group as empty.
  */
 export async function isGone(
   client: RestClient,

@@ -1,13 +1,13 @@
 /**
  * Detects that a cluster's storage went back in time: it was restored from a backup, or an older copy responds.
  *
- *   list one object of a small collection -> its version is below the highest known version: a hint
- *     -> list one object of the collection with that version -> its version is below too: the storage went back
+ *   list one object of a small collection -> some collections have higher known versions: a hint
+ *     -> list one object of each of these, at most three -> the version of one is below its known version: the storage went back
  *
  * Versions are comparable only within one collection, so the hint alone proves nothing: Events often have a separate storage. A
- * collection whose second list does not confirm the hint is excluded from later checks. Groups with a dot outside k8s.io are excluded too:
- * an aggregated server may use version numbers without an order. The known versions are read before the request. So a version that
- * increases during the request causes no alarm. Normally a check costs one request.
+ * collection whose own list does not confirm the hint is excluded from later checks. Groups with a dot outside k8s.io are excluded
+ * too: an aggregated server may use version numbers without an order. The known versions are read before the request. So a version
+ * that increases during the request causes no alarm. Normally a check costs one request.
  */
 
 import type { Logger } from '../../base/log.ts';

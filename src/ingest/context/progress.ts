@@ -18,11 +18,11 @@ export interface FailingResource {
 
 export interface ClusterProgress {
   readonly cluster: string;
-  /** Its resources are known from discovery or, after its identity is known, from the store. */
+  /** The resources are known: from discovery, or from the store once the cluster's uid is known. */
   readonly known: boolean;
-  /** The store holds exactly the selected resources of it, so they can be read before the cluster is reached. */
+  /** The store holds exactly the selected resources of the cluster, so they can be read before the cluster responds. */
   readonly remembered: boolean;
-  /** The first attempt to discover them is over, with or without success. */
+  /** Discovery was tried: the first attempt is over, with or without success, or the start waits no longer for it. */
   readonly tried: boolean;
   /** Started resources that have synced, or are failing. */
   readonly resourcesDone: number;
@@ -41,7 +41,7 @@ export type IngestProgress = {
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   readonly clusters: readonly ClusterProgress[];
-  /** Free disk space in steps of a MiB; null before the store is open. */
+  /** Disk use of the store, rounded up to a MiB; null before the store is open. */
   readonly disk: DiskUse | null;
 };
 

@@ -18,9 +18,9 @@ export type StreamingClient = Pick<RestClient, 'stream'>;
 export interface ReflectorSettings {
   /** Objects per page of a list. */
   readonly pageSize: number;
-  /** Requested seconds of a watch: a random number between the two. */
+  /** timeoutSeconds of a watch: a random number from `least` to `most`. */
   readonly watchSeconds: { readonly least: number; readonly most: number };
-  /** Milliseconds beyond those seconds after which this side ends the watch. */
+  /** Milliseconds after timeoutSeconds at which Portolan ends the watch. */
   readonly watchGraceMs: number;
   /** Milliseconds before the end of a watch at which the next one is opened. */
   readonly rolloverMs: number;
@@ -30,8 +30,9 @@ export interface ReflectorSettings {
   readonly listSilenceMs: number;
   /** True: collections are requested as the beginning of a watch, if the server supports it. */
   readonly streamingLists: boolean;
-  /** Milliseconds without another object, and milliseconds in all, after which a streaming list counts as endless. */
+  /** Maximum milliseconds of a streaming list without another object. After that the list counts as endless. */
   readonly streamSilenceMs: number;
+  /** Maximum milliseconds of a whole streaming list. After that the list counts as endless. */
   readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
   /** Budget of lists and watches that begin in a cluster, over all its resources. */

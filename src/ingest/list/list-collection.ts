@@ -4,8 +4,9 @@
  *   begin a replace -> each page: its items go through the slicer into the replace; the next page is requested as soon as its token is
  *                      known -> end of the last page -> commit at the first page's resourceVersion
  *
- * It never commits an incomplete set and never keeps more than a few items in memory. It never lists at "0", which may go
- * back in time and ignores the page limit. It never uses a token from an error response, which would mix two versions.
+ * It never commits an incomplete set and never keeps more than a few items in memory. It never lists with resourceVersion=0,
+ * because the answer may be older than the stored objects and may ignore `limit`. It never uses a token from an error response,
+ * which would mix two versions.
  *
  * With a known resourceVersion the list must not be older. A server may be unable to serve that version: 410, or 504 for a
  * version newer than its own. Then the list is repeated once without a version. If the token of a later page has expired,

@@ -9,8 +9,8 @@
  * It never takes a resourceVersion from an initial event, since those come in any order. It never publishes a set without
  * an end mark.
  *
- * A server that does not know the parameter never sends an end mark, but may send bookmarks and changes for ever. So only
- * an object counts as a sign of life, not a byte. streaming-lists.ts decides which servers get this request.
+ * A server that does not know the parameter never sends an end mark, but may send bookmarks and changes for ever. So the silence of
+ * a stream is measured from its last object, not from its last byte. streaming-lists.ts decides which servers get this request.
  */
 
 import type { Query } from '../../kube/client/rest-client.ts';

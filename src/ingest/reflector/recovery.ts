@@ -2,16 +2,18 @@
  * The recovery of a reflector after a failure: a wait, then the next step.
  *
  *   kind of failure          waits                                            then
- *   expired, too new         not at all after an expired watch, else backoff  list
- *   unauthorized             parked, no longer than a backoff                 the same step
+ *   expired, too new         after a watch: none (see below); else backoff    list
+ *   unauthorized             parked, at most `backoff.capMs` (30 s)           the same step
  *   refused                  parked                                           the same step
  *   protocol                 backoff twice, then parked                       the same watch once, then a list
  *   store                    backoff twice, then parked                       begin: from the stored state
  *   server                   backoff                                          the same step; after several in a row, a list
  *   network, throttled       backoff                                          the same step
  *
- * Owns the counters of consecutive failures. Parked means that a retry is unlikely to help soon; a probe ends the wait
- * early.
+ * A watch whose version is expired or too new is followed by a list without a wait. Exception: no event was applied since the last
+ * list of this run. Then the wait is a backoff, so that lists do not repeat in a fast loop.
+ *
+ * Owns the counters of consecutive failures. Parked means that a retry is unlikely to help soon; a probe ends the wait early.
  */
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { Backoff } from '../flow/backoff.ts';

@@ -1,10 +1,11 @@
 /**
  * The status of a reflector: phase, error, restarts, and the possible age of its collection's rows.
  *
- *   listed: current, until a watch is open -> watch open: not stale -> lost: stale since the server's last sign of life
+ *   listed         stale since the list
+ *   watch open     not stale
+ *   watch closed   stale since the last event, bookmark, complete list or opened watch
  *
- * Signs of life are events, bookmarks, complete lists and the opening of a watch. The status is stored, so the serve role
- * and a restart can read it. A failed status write is ignored.
+ * The status is stored, so that the serve thread and a restarted gateway can read it. A failed status write is ignored.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';

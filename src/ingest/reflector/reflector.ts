@@ -331,7 +331,7 @@ export class Reflector {
     else log.debug(fields, 'ingest of a resource is interrupted');
   }
 
-  /** Reports that the reflector works again. */
+  /** Reports a phase without an error. Resets the number of consecutive failures. */
   #say(phase: IngestStatus['phase']): void {
     this.#recovery.wentWell();
     this.#status.say(phase, null);

@@ -18,7 +18,7 @@ import type { IngestOptions } from './ingest-options.ts';
 const port = must(parentPort, 'a parent thread');
 const options = workerData as IngestOptions;
 const post = (message: IngestMessage): void => port.postMessage(message);
-// Loaded late: the kubeconfig reader loads slower than everything else, and the store can already be read without it.
+// connection.ts is imported at the first connection. It loads slower than all other modules, and the store can be read without it.
 const open = async (cluster: ClusterOptions): Promise<Connection> =>
   (await import('../../kube/client/connection.ts')).connect(cluster);
 

@@ -3,8 +3,8 @@
  *
  * Owns: the connections to one cluster and the gateway's credentials there. A request has a path; its answer has a status,
  * headers and a stream. The RestClient interprets the answer.
- * Never: follows a redirect, accepts compression, parses a body, or contacts a server outside the configuration. A request has
- * identity headers only from the identity that it is sent as.
+ * Never: follows a redirect, accepts compression, parses a body, or contacts a server outside the configuration. Identity headers
+ * come only from the gateway's credentials and from the RequestIdentity. A request that sets one itself is refused.
  *
  * A request of the gateway: credentials (shared, cached) -> dispatcher for their TLS material -> answer. On a 401 the credentials
  * are dropped and fetched again. If they have changed, the request is sent again.
@@ -100,8 +100,8 @@ export interface Connection extends RequestSender {
   /** The proxy's URL, without its credentials. */
   readonly proxy: string | undefined;
   /**
-   * Sends requests with this identity, never with the gateway's own. Ends with this connection. Throws BAD_USER_INPUT for a user
-   * that headers cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user.
+   * A sender whose requests all have this identity. It ends with this connection. Throws BAD_USER_INPUT for a user that headers
+   * cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user.
    */
   connectAs(identity: RequestIdentity): RequestSender;
   /** Ends all running requests, also those of callers. */

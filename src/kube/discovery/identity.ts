@@ -1,4 +1,4 @@
-/** Identifies the cluster behind an address by a uid that lasts as long as the cluster's storage. */
+/** Identifies the cluster at an address by a uid that lasts as long as the cluster's storage. */
 
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';

@@ -21,7 +21,7 @@ import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter } from './filter.ts';
 import type { PlannedKind } from './plan.ts';
 
-/** A leaf that has this type in every kind that has it. Its path may go through lists. Objects of other kinds have no value there. */
+/** A leaf. All kinds that have it give it this type. Its path may go through lists. Objects of other kinds have no value there. */
 export interface Leaf {
   readonly path: Path;
   readonly type: LeafType;

@@ -68,7 +68,7 @@ export interface ListRow extends ObjectRow {
 
 /**
  * Whether there are pages before and after this one. `found` counts the rows read, at most one more than the page holds, so the
- * answer is exact in the direction of travel. In the other direction, there is a page exactly when a cursor was given.
+ * answer is exact in the reading direction. In the other direction, there is a page exactly when a cursor was given.
  */
 export function neighboursOf(page: Page, found: number): Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'> {
   const more = found > page.limit;

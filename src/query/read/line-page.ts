@@ -51,8 +51,8 @@ export function lineRoute(lease: Lease, kind: KindView, { plan }: LineList): Pro
 const mostShort = 100;
 
 /**
- * Is the page likely to scan few rows: is it small, and does it read along an index? A filter that matches few rows of the order
- * can still make the scan long.
+ * True for a page of at most `mostShort` rows whose route is `order` or `identity`: it usually scans few rows. The scan can still be
+ * long if the filter matches few rows.
  */
 export function isShort({ plan }: LineList, route: Route): boolean {
   return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');

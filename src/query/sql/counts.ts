@@ -1,10 +1,13 @@
 /**
  * The rows that count. A row counts when its rowset is the published rowset of a synced resource and the caller may see the row.
- * Every statement that reads rows contains this condition, made by one of these functions:
+ * Every statement that decides which rows an answer has contains this condition. There are two conditions and one stored count:
  *
  *   one kind        KindTables.counts()        +o.rowset IN (SELECT rowset FROM resource WHERE kind = +? AND synced = 1)
  *   several kinds   countsOfAny(view)          EXISTS (SELECT 1 FROM resource AS r WHERE r.cluster = o.cluster AND …)
  *   a stored count  keptCount(kind, clusters)  SELECT coalesce(sum(objects), 0) FROM resource WHERE …
+ *
+ * Three kinds of statements do without it. A read by id takes ids from a statement with the condition. A scan with `allCount`
+ * (sql-aggregate.ts) takes such ids, or reads a kind of which all rows count. An estimate of rows does not decide an answer.
  */
 
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';

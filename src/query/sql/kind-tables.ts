@@ -112,7 +112,8 @@ export class KindTables {
   }
 
   /**
-   * The tick guard of the scan's outer loop (tick.ts). With `often`, it ticks at one of 8 rows, so that ticks measure the scan.
+   * The tick guard of the scan's outer loop (tick.ts). It calls `tick()` for about one of 256 rows. With `often` it is about
+   * one of 8 rows, so that the number of calls estimates the scanned rows.
    */
   tick(often = false): Fragment {
     return tickAt(this.column('id').sql, often ? 8 : 256);

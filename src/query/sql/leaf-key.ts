@@ -43,8 +43,8 @@ export function keyOf(value: JsonValue, type: LeafType): Fragment {
 }
 
 /**
- * The text at a path, for comparison with `needles`; null for a value that is not a string. Lone surrogates may appear in
- * SQLite's encoding, which equals no needle. Only a needle with U+FFFD could match one, so then the text goes through keyOf.
+ * The text at a path, for comparison with `needles`; null for a value that is not a string. A lone surrogate counts as U+FFFD, but
+ * SQLite's bytes of it equal no needle. So if a needle has U+FFFD, the text is read with keyOf.
  */
 export function textOf(value: JsonValue, needles: readonly string[]): Fragment {
   if (needles.some((needle) => needle.includes('\ufffd'))) return keyOf(value, 'String');

@@ -14,7 +14,8 @@
  *     The plan's own conditions are in access-path.ts and sql-order.ts.
  *   - Text operators compare bytes, because LIKE, GLOB and substr of texts end at NUL.
  *
- * A body that SQLite refuses (`body.text` is not null) matches by its metadata and its promoted leaves only.
+ * If SQLite refuses a body (`body.text` is not null), conditions on paths find values only in apiVersion, kind and metadata, and at
+ * promoted paths. A search reads all of the body.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';

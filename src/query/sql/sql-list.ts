@@ -10,8 +10,8 @@
  *         ORDER BY o.cluster ASC, o.namespace ASC, o.name ASC LIMIT 3) AS k
  *   CROSS JOIN object AS o ON o.id = k.id
  *
- * A page may need several statements. They are in the order of travel: the list's order for a forward page, its reverse for a
- * backward page. `lease.fill` runs them until the page is full. Every scan loop has a tick guard, so it can be cancelled.
+ * A page may need several statements. They are in reading order: the list's order for a forward page, its reverse for a backward page.
+ * `lease.fill` runs them until the page is full. Every scan loop has a tick guard, so it can be cancelled.
  */
 
 import type { PageProjection } from '../../store/pages/page-select.ts';

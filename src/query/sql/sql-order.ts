@@ -1,9 +1,9 @@
 /**
  * Orders and positions as SQL. The counterpart of compare-rows.ts.
  *
- * A page after a cursor is read as segments, one statement each, in the order of travel. Each segment is one range of one index;
- * a single condition with OR would not be. After the position { keys: ['Failed'], identity: east, a, x }, ordered by
- * status.phase:
+ * A page after a cursor is read as segments, one statement each, in reading order: the list's order for a forward page, its reverse for
+ * a backward page. Each segment is one range of one index; a single condition with OR would not be. After the position
+ * { keys: ['Failed'], identity: east, a, x }, ordered by status.phase:
  *
  *   p.c3 = 'Failed' AND (p.cluster, p.namespace, p.name) > ('east', 'a', 'x')    equal first key, later in the remaining order
  *   p.c3 > 'Failed'                                                              later first key
@@ -24,7 +24,7 @@ import type { KindTables } from './kind-tables.ts';
 import { bindKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
 
-/** An order in the direction of travel, with expressions over one KindTables. */
+/** The reading order of a page, with expressions over one KindTables. */
 export interface TravelOrder {
   readonly terms: readonly TravelTerm[];
   /** Direction of the identity, the last term of every order. */
@@ -87,7 +87,7 @@ export interface FirstTermBounds {
 }
 
 /**
- * The segments after `position` (or of all rows), in the order of travel. A segment is a condition. Requires a first term that
+ * The segments after `position` (or of all rows), in reading order. A segment is a condition. Requires a first term that
  * is a column with an index on it and the identity.
  */
 export function segments(
@@ -167,8 +167,8 @@ function behindIdentity(tables: KindTables, order: TravelOrder, { cluster, key, 
 }
 
 /**
- * Segments of the identity order for a list of some clusters or namespaces: one range for each, in the order of travel. So the
- * scan skips all other clusters and namespaces.
+ * Segments of the identity order for a list of some clusters or namespaces: one range for each, in reading order. So the scan skips
+ * all other clusters and namespaces.
  * @param namespaces null for all.
  */
 export function identitySegments(

@@ -3,9 +3,13 @@
  *
  *   lease -> readView(lease, scopes) -> view.get('pods') -> KindView -> KindTables -> SQL with `counts()`
  *
- * Every function that reads rows takes a View or a KindView, and only a View makes a KindView. So a read without the caller's
- * scope does not compile. `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of
- * any kind. The answer changes only when one of these kinds changes.
+ * Every function that lists, counts or aggregates objects takes a View or a KindView, and only a View makes a KindView. So such a
+ * function cannot be called without the caller's scope. Three functions that read objects take only a lease. `objectsById` and
+ * `objectsAsOf` take ids of objects that such a function found. `readChanges` reads the changes of a kind, and src/live/fold.ts removes
+ * those that the caller may not see.
+ *
+ * `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of any kind. The answer changes
+ * only when one of these kinds changes.
  */
 import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
@@ -91,7 +95,7 @@ export async function readView(lease: Lease, scopes: Scopes, dependencies: Set<s
   return (await readViewAndVersion(lease, scopes, dependencies)).view;
 }
 
-/** The view of a caller with the version of the layouts. The version counts within one epoch of the store. */
+/** The view of a caller with the version of the layouts, which is unique within an epoch of the store. */
 export async function readViewAndVersion(
   lease: Lease,
   scopes: Scopes,

@@ -72,12 +72,12 @@ export class StoreMetrics {
     this.#synced = gauge('resource_synced', '1 when the resource has been listed completely once.', ofResource);
     this.#age = gauge(
       'resource_last_event_age_seconds',
-      'Time since the last event of a watch was taken; no series before the first.',
+      'Time since the last event of a watch was applied; no series before the first.',
       ofResource,
     );
     this.#stale = gauge(
       'resource_stale_seconds',
-      'For how long the objects here may lack what the server has; 0 while a watch is open, no series before the first whole list.',
+      'Time for which the stored objects may be outdated; 0 while a watch is open, no series before the first complete list.',
       ofResource,
     );
     this.#restarts = counter('resource_restarts_total', 'Lists and watches that had to begin again, by reason.', [
@@ -89,17 +89,19 @@ export class StoreMetrics {
       '1 when this scrape could read the store; without it there are no series by resource.',
     );
     this.#revision = gauge('store_revision', 'Sequence number of the newest committed change.');
-    this.#floor = gauge('store_log_floor', 'The change log holds what is after this sequence number.');
-    this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log; 0 once all of it is in the database file.");
-    this.#bytes = gauge('store_bytes', 'Of the database file, without pages that are free.');
-    this.#maxBytes = gauge(
-      'store_max_bytes',
-      'What the database file may have of the disk budget; no series without one.',
+    this.#floor = gauge(
+      'store_log_floor',
+      'Sequence number of the newest change that was removed from the change log.',
     );
-    this.#tight = gauge('store_tight', '1 while something is given up for room on the disk.');
-    this.#shed = counter('store_shed_total', 'Entries of the change log and Events that were given up for room.', [
-      'what',
-    ]);
+    this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log; 0 once all of it is in the database file.");
+    this.#bytes = gauge('store_bytes', 'Size of the database file without free pages.');
+    this.#maxBytes = gauge('store_max_bytes', 'Maximum size of the database file; no series without --max-disk.');
+    this.#tight = gauge('store_tight', '1 while disk space is short and data is removed to free it.');
+    this.#shed = counter(
+      'store_shed_total',
+      'Entries of the change log and Events that were removed to free disk space.',
+      ['what'],
+    );
     this.#readers = gauge('store_readers', 'Reader threads.');
     this.#leases = gauge('store_leases', 'Read leases: running, and waiting for a reader.', ['state']);
     this.#cut = counter('store_leases_cut_total', 'Leases that were cut because the write-ahead log was too long.');

@@ -166,8 +166,8 @@ function isHttp(context: unknown): boolean {
 }
 
 /**
- * Does the document lack the operation to run? No hook runs for its refusal. Over HTTP it is refused after parsing, over WebSocket
- * after validation.
+ * True if the request does not select one operation of the document. Yoga calls no hook when it refuses such a request. It refuses the
+ * request after parsing over HTTP, and after validation over WebSocket.
  */
 function isUnresolved(document: DocumentNode, context: unknown): boolean {
   return getOperationAST(document, (context as Enveloped).params?.operationName) == null;

@@ -1,8 +1,8 @@
 /**
  * Answers introspection of the whole schema outside the serve thread, encoded as the client accepts it.
  *
- *   execution   of an operation of `__schema` alone, over HTTP, with a JSON answer: the introspection thread answers with bytes
- *   response    has these bytes as its body
+ *   execution   if the operation selects only `__schema`, comes over HTTP and accepts JSON, the introspection thread makes the answer
+ *   response    its body is the bytes of that answer
  *
  * Limits, validation, cost and metrics apply as to any operation. The executor still answers introspection over WebSocket, as a stream
  * of events, and if its execution has errors.

@@ -34,7 +34,7 @@ export interface ListPage {
 }
 
 interface Token {
-  /** -1 means the newest revision: the token in the answer to an expired token. */
+  /** -1: the newest revision. Only the token that a 410 response offers has it. */
   readonly rv: number;
   readonly start: string;
 }

@@ -1,5 +1,5 @@
 /**
- * The checkpoint thread: writes the log back into the database file, beside the writer.
+ * The checkpoint thread: writes the write-ahead log back into the database file, while the writer works.
  *
  * Passive checkpoints block no other connection. A log longer than the gate must restart. For a restart all of it must be written
  * back, and no reader may have a snapshot of it. The readers' gate (wal-gate.ts) delays leases for this, and this thread retries
@@ -18,9 +18,11 @@ const { file, flags, passiveBytes, gateBytes, unsyncedFill } = workerData as Che
 const port = must(parentPort, 'a parent thread');
 const report = (message: CheckpointerMessage): void => port.postMessage(message);
 
-/** Milliseconds between two checks of the log. */
+/** Milliseconds until the next check of the log, if this one ran a checkpoint because much was pending. */
 const busyMs = 10;
+/** Milliseconds until the next check of the log, if little is pending. */
 const idleMs = 50;
+/** Milliseconds until the next check of the log, while it is longer than the gate. */
 const gatedMs = 3;
 /** Checks without a commit after which a small remainder is written back too. */
 const quietChecks = 40;
@@ -28,8 +30,9 @@ const quietChecks = 40;
 /** Most pending bytes for a restart of the log. Writing them back takes little time, and holds the writer's lock meanwhile. */
 const leftOver = 1024 * 1024;
 
-/** Milliseconds until the next try after a failure: the first delay and the longest one. */
+/** Milliseconds from the first failure to the next try. The delay doubles with each further failure. */
 const retryMs = 100;
+/** Maximum milliseconds from a failure to the next try. */
 const longestRetryMs = 10_000;
 
 run();
@@ -101,7 +104,7 @@ function logChecker(database: Database): (force: boolean) => number {
       ({ bytes, pendingBytes } = database.log());
     }
     // While much is pending, a reader's snapshot blocks the restart, and a try would only delay the writer.
-    // The accepted delay grows with the size of the log past the gate.
+    // The longer the log is beyond the gate, the more pending bytes are accepted.
     const bearable = leftOver + (bytes - gateBytes) / 4;
     if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
     return gated ? gatedMs : worthIt ? busyMs : idleMs;

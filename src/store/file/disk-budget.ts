@@ -1,9 +1,9 @@
 /**
  * Bounds the disk use of the store, and decides when housekeeping must remove data.
  *
- * The budget is divided once. The write-ahead log gets two gates. The staging file of lists gets an eighth of the remainder, and the
- * database file gets the other seven eighths. SQLite enforces the size of both files (`max_page_count`), so the store never exceeds
- * the budget. This class frees space before that limit.
+ * The budget is divided once. The write-ahead log gets twice `walGateBytes`, by default 64 MiB. The staging file of lists gets an eighth
+ * of the remainder, and the database file gets the other seven eighths. SQLite enforces the size of both files (`max_page_count`), so
+ * the store never exceeds the budget. This class frees space before that limit.
  *
  *   ample  -> 85 % used, or SQLITE_FULL from the file or the disk -> tight: housekeeping removes data, in its order (housekeeping.ts)
  *   tight  -> below 80 %                                          -> ample

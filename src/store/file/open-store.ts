@@ -137,7 +137,10 @@ interface Fault {
   readonly newer?: number;
 }
 
-/** Any page of it may be torn, so it is not opened. Throws when its header is that of another program's file. */
+/**
+ * The fault of a file whose first fill was interrupted by a crash of the machine. Any page may be torn, so SQLite does not open the
+ * file. Throws if the header is that of another program's file.
+ */
 function lostInFill(file: string): Fault {
   const header = Buffer.alloc(headerBytes);
   const descriptor = openSync(file, 'r');

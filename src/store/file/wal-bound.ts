@@ -6,8 +6,12 @@
  * It waits briefly at first, and longer as the log grows. Leases end by themselves, or are cancelled past the reader's limit. Only
  * another program's snapshot can last longer than the wait, and the writer logs a warning about it.
  *
- *   gate        1.25 gates         1.5 gates          1.75 gates                    2 gates
- *   the thread  the writer tries   leases are cut     the writer waits for readers  never reached by our own readers
+ *   size of the log   what happens
+ *   1 gate            the checkpoint thread writes the whole log back, and new leases wait
+ *   1.25 gates        the writer tries to write the whole log back, for a few milliseconds
+ *   1.5 gates         the readers end running leases; the writer waits for up to `waitsMs`
+ *   1.75 gates        the writer waits for readers, for up to `patienceMs`
+ *   2 gates           Portolan's own readers never let the log reach this size
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
@@ -26,8 +30,9 @@ interface WalBoundOptions {
   readonly log: Logger;
 }
 
-/** Milliseconds to wait above 1.25 and above 1.5 gates. */
+/** Milliseconds to wait above 1.25 gates. */
 const triesMs = 5;
+/** Milliseconds to wait above 1.5 gates. */
 const waitsMs = 100;
 /** Milliseconds to wait for a running checkpoint of the thread, while the file is written without syncs. */
 const waitsUnsyncedMs = 10;
@@ -82,7 +87,8 @@ export class WalBound {
   async room(): Promise<void> {
     if (this.bytes() <= this.#gate) return;
     if (this.#unsynced()) {
-      // The thread has left few frames. Writing them here takes less time than waiting for the thread.
+      // During an unsynced fill the thread leaves few frames. The writer writes them back itself, which is faster than waiting for
+      // the thread.
       this.#settle();
       if (this.#database.restartLog(waitsUnsyncedMs)) return;
     }

@@ -1,11 +1,11 @@
 /**
  * Keeps the write-ahead log bounded from the readers' side. The log restarts only while no reader holds a snapshot of it.
  *
- *   the log exceeds `gateBytes` -> new leases wait -> running leases end -> the checkpointer (checkpointer.worker.ts, in the ingest
- *   role) writes all of it back -> waiting leases begin, read the database file alone, and do not block the restart
+ *   the log exceeds `gateBytes` -> new leases wait -> running leases end -> the checkpoint thread (checkpointer.worker.ts) writes all
+ *   of it back -> waiting leases begin, read the database file alone, and do not block the restart
  *
  * The two sides share only the log's size, which any connection can read. The gate therefore works across processes. While no
- * checkpointer runs (ingest is down) the log does not grow either, and the gate opens by itself after `patienceMs`.
+ * checkpoint thread runs (ingest is down) the log does not grow either, and the gate opens by itself after `patienceMs`.
  */
 import type { Clock } from '../../base/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Prepares listed objects for the store: extracts the indexed metadata and the promoted keys, and makes the stored bodies. Runs in the
- * writer's thread, or in a parser thread (src/ingest/parse/parse.worker.ts) with its own in-memory SQLite database without tables.
+ * writer's thread, or in the parse thread (src/ingest/parse/parse.worker.ts) with its own in-memory SQLite database without tables.
  *
  *   FirstSync.recipe -> Preparer.prepare(objects) -> the writer's thread -> FirstSync.putPrepared
  *

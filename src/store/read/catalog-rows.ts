@@ -1,5 +1,5 @@
 /**
- * Reads descriptions of resources from the store, so that the serve role and a restart need no discovery.
+ * Reads descriptions of resources from the store, so that the serve thread and a restarted gateway need no discovery.
  *
  * Descriptions are large: 20 MB for a thousand CRDs. So they are read in two steps: first a small row for each, then the texts that the
  * caller lacks, in messages of bounded size.

@@ -32,7 +32,7 @@ export class PoolLease implements Lease {
   /** The reason why the lease is over; null while it is running. */
   #over: { readonly reason: unknown } | null = null;
   #calls = 0;
-  /** The thread holds a snapshot until the lease ends. */
+  /** True after a call of `begin`: the thread holds a snapshot until the lease ends. */
   #begun = false;
 
   constructor(thread: ReaderThread, since: number, timeoutMs: number, onEnded: (lease: PoolLease) => void) {

@@ -23,11 +23,13 @@ import type { ResourceHandle } from '../types/progress.ts';
 import type { ApplySummary, Replace } from '../types/writer.ts';
 import { fillAll, newRowset, publish, removeFilled, replaceIsOver } from './rowset.ts';
 
-/** Most objects that are written together; the first row has a statement of its own. The last object may exceed `bytesAtOnce`. */
+/** Most objects that are written together. The first row has a statement of its own. */
 const objectsAtOnce = rowsAtOnce + 1;
+/** Bytes of objects that are written together. The last object may exceed them. */
 const bytesAtOnce = 256 * 1024;
-/** Remaining deferred entries written in one turn of the event loop, and the bytes counted for each: neighbours share a page. */
+/** About the number of remaining deferred entries that are written in one turn of the event loop. */
 const entriesAtOnce = 2048;
+/** Estimated bytes that one deferred entry adds to a transaction: neighbouring entries share a page. */
 const bytesOfEntry = 256;
 
 export class FirstSync implements Replace {

@@ -2,12 +2,13 @@
  * Replaces the set of a synced collection with a list, by the differences between them.
  *
  *   put -> the staging file (staged-list.ts): the keys of all listed objects, and the texts of the changed ones
- *   commit, up to `maxDifferences`: one transaction, with a change for each difference
- *   commit, beyond:                 a second rowset is filled in small transactions (wholesale-replace.ts) and published by one
- *                                   update; the log gets one RESET; housekeeping removes the old rowset's rows
+ *   commit of at most `maxDifferences` differences, with at most 16 Mi characters of text: one transaction, with a change for each
+ *   commit of more: a second rowset is filled in small transactions (wholesale-replace.ts) and published by one update; the log gets
+ *                   one RESET; housekeeping removes the old rowset's rows
  *
  * Invariants: readers see the old set or the new one, never a mix. An uncommitted replace leaves nothing after a crash. Rows that
- * events changed after the replace began are newer than the list, and take precedence (baseline.ts). Events wait during a commit.
+ * events changed after the replace began are newer than the list, and take precedence (baseline.ts). During a commit, `Writer.apply`
+ * throws CONFLICT for this collection.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';

@@ -7,7 +7,7 @@
  *   a deleted object    the same -> removed
  *
  * Invariant: an object up to the watermark that is not pending has its current text in `search_text` and in `search_index`. The index
- * may return an object that no longer contains a term. It never misses such an object that contains the term.
+ * may return an object that no longer contains a term. It never misses an indexed object that contains the term.
  */
 
 import { searchText, writtenPaths } from '../../catalog/paths/search-text.ts';
@@ -22,7 +22,7 @@ const batch = 100;
 export class SearchIndex {
   readonly #session: WriteSession;
   readonly #paths: readonly Path[];
-  /** Last revision seen. Writers do not report changed objects, so any commit may have objects to index. */
+  /** Sum of the revision and the next object id at the last complete run. While it is the same, no object needs indexing. */
   #seen = -1;
 
   /** Clears the index if the searched paths have changed. */

@@ -2,9 +2,9 @@
  * Inserts several rows with one statement, because each statement and each parameter costs time. Columns that all rows share are
  * bound once.
  *
- * SQLite may have to undo a statement of several rows alone. It then copies each page that the statement writes to. It does so where
- * a row can fail half-way, and a row with an explicit integer key can. So only the first row gets an explicit key, with a statement
- * of its own. The other rows take the keys that follow.
+ * If a statement with several rows can fail half-way, SQLite keeps a copy of each page that the statement changes. A row with an explicit
+ * integer key can fail. So only the first row gets an explicit key, with a statement of its own. The other rows take the keys that
+ * follow.
  *
  *   ids 7, 8, 9  ->  INSERT … id 7  ->  INSERT … two rows without ids: SQLite assigns 8 and 9
  */

@@ -16,11 +16,12 @@ export const applicationId = 0x50_4f_52_54;
 export const formatVersion = 7;
 
 export const schemaStatements: readonly string[] = [
-  // Facts about the file: `epoch` (the life of this file), `clean` (1 after a proper close).
+  // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID`,
 
-  // One row, written in every commit. `revision`: sequence number of the newest change. `layout_version` moves with kinds and slots,
-  // `catalog_version` with descriptions. `next_object`, `next_rowset`: counters, never reused. The log has all entries after `log_floor`.
+  // One row, written when a counter changed. `revision`: sequence number of the newest change. `layout_version` increases with changes
+  // of kinds or slots, `catalog_version` with changes of descriptions. `next_object`: id of the next object, never reused.
+  // `next_rowset`: id of the next rowset, never reused. The log has all entries after `log_floor`.
   `CREATE TABLE state (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      revision INTEGER NOT NULL, layout_version INTEGER NOT NULL, catalog_version INTEGER NOT NULL,
@@ -68,8 +69,8 @@ export const schemaStatements: readonly string[] = [
   // Objects by uid. Not an index of `object`, because a first sync writes the entries later than the rows (deferred-entries.ts).
   `CREATE TABLE object_by_uid (uid TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (uid, id)) WITHOUT ROWID`,
 
-  // `body`: JSONB without managedFields, last-applied and redacted paths. Where SQLite refuses the JSON, `text` has all of it and
-  // `body` has only apiVersion, kind and metadata. The displayed body is always coalesce(text, json(body)).
+  // `body`: JSONB without managedFields, last-applied and redacted paths. If SQLite refuses the JSON, `text` has the redacted JSON text,
+  // and `body` has only apiVersion, kind and metadata. The displayed body is always coalesce(text, json(body)).
   `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
 
   // Objects by label; a separate table for the same reason as `object_by_uid`.

@@ -19,7 +19,7 @@ export interface LoggedChange {
 
 /** The entries that one commit, or several commits in a row, added to the change log. */
 export interface CommittedChanges {
-  /** Life of the store file. */
+  /** Random id of this store file. */
   readonly epoch: string;
   /** Each entry has a sequence number greater than `after` and at most `revision`. */
   readonly after: number;

@@ -31,7 +31,7 @@ export interface PathUse {
  */
 export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room' | 'not now';
 
-/** A kind's tables, for the query compiler. Read in the lease, or cached by `layoutVersion`. */
+/** The id, the promoted table and the slots of a kind. Readers cache it by epoch and layout version (src/store/read/layout.ts). */
 export interface KindLayout {
   /** Store-wide integer for (group, plural). */
   readonly kindId: number;

@@ -5,7 +5,7 @@ import type { Row, Statement } from './statement.ts';
 export interface Lease {
   /** Sequence number of the newest change that this snapshot contains. */
   readonly revision: number;
-  /** Life of the store file; cursors of another epoch cannot be resumed. */
+  /** Random id of this store file. A cursor with another epoch cannot be resumed. */
   readonly epoch: string;
   all(statement: Statement): Promise<readonly Row[]>;
   /**

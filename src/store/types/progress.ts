@@ -11,7 +11,7 @@ export interface ResourceHandle {
   readonly namespace: string;
 }
 
-/** The ingest status of a resource. The store keeps it for the serve role and for the next start. */
+/** The ingest status of a resource. The store keeps it for the serve thread and for the next start. */
 export interface IngestStatus {
   readonly phase: 'IDLE' | 'LISTING' | 'WATCHING' | 'POLLING' | 'BACKOFF' | 'PARKED' | 'STOPPED';
   /** When the last watch event was applied; milliseconds since the epoch, or null. */

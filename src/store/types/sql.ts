@@ -7,8 +7,9 @@
  * `raw` takes only names that this project defines. Statements of one shape therefore have one text, and the cache of prepared
  * statements finds them again.
  *
- * A parameter is written `+?`. SQLite plans with the value of a bare `?` in a LIMIT or beside a column. It then plans the statement
- * again at each new binding, which takes longer than reading most pages. The plus changes no value and hides it from the planner.
+ * A parameter is written `+?`. SQLite plans with the value of a bare `?` in a LIMIT or in a comparison with a column. It then plans the
+ * statement again at each new binding, which takes longer than reading most pages. The plus changes no value and hides it from the
+ * planner.
  */
 import type { SqlValue, Statement } from './statement.ts';
 

@@ -18,9 +18,9 @@ export interface ApplySummary {
 /** How to treat a listed object with the uid and version of its row: trust it to be equal, or compare the bodies. */
 export type SameVersions = 'trust' | 'compare';
 
-/** A staged replacement of all objects of a resource. The commit makes it visible in one step. */
+/** A replacement of all objects of a collection. The commit makes it visible in one step. */
 export interface Replace {
-  /** Adds listed objects to the staging set; may be called any number of times. */
+  /** Adds listed objects. They stay invisible until the commit. May be called any number of times. */
   put(objects: readonly IncomingObject[]): void;
   /** The recipe by which another thread prepares objects for `putPrepared`; null where only `put` is possible. */
   readonly recipe: Recipe | null;
@@ -28,9 +28,9 @@ export interface Replace {
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void;
   /** Resolves when the write-ahead log can take more. Await it between two calls of `put`; it does not block the event loop. */
   room(): Promise<void>;
-  /** Removes an object that was deleted while the list was still arriving. Does nothing when it is not staged. */
+  /** Removes an object that was deleted while the list was still arriving. Does nothing for an object that was not added. */
   remove(namespace: string, name: string): void;
-  /** Publishes the staged set as a difference from the stored one, at the list's resourceVersion. */
+  /** Makes the listed set visible at the list's resourceVersion: as differences, or as a new rowset with one RESET. */
   commit(resourceVersion: string): Promise<ApplySummary>;
   abort(): void;
   readonly count: number;
@@ -48,9 +48,11 @@ export interface Audit {
 export interface AuditResult {
   /** Objects of the list. */
   readonly compared: number;
-  /** `missing`: listed and not stored. `different`: stored with another uid or version. `surplus`: stored and not listed. */
+  /** Listed objects that are not stored. */
   readonly missing: number;
+  /** Listed objects that are stored with another uid or version. */
   readonly different: number;
+  /** Stored objects that are not listed. */
   readonly surplus: number;
 }
 
@@ -66,11 +68,11 @@ export type DiskUse = {
   readonly shed: { readonly changes: number; readonly events: number };
 };
 
-/** The only write connection. Lives in the ingest role; every method runs to the end of its transaction before it returns. */
+/** The only write connection, in the ingest thread. */
 export interface Writer {
   readonly epoch: string;
   revision(): number;
-  /** Registers the cluster behind this name. A uid other than the stored one drops the cluster's data and logs RESET. */
+  /** Registers the cluster of this name. A uid other than the stored one drops the cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
   /**
    * Creates or updates a collection: the resource over all namespaces, or in the given one. A changed shape hash, version or

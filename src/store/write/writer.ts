@@ -1,5 +1,5 @@
 /**
- * The store's writer: the only write connection, in the ingest role. The class combines the parts of writer-parts.ts.
+ * The store's writer: the only write connection, in the ingest thread. The class combines the parts of writer-parts.ts.
  *
  * Owns: transactions and their bounds, the rules of apply and replace, the change log and housekeeping. Owns also lastResourceVersion
  * and status of each collection. Never reads from the API server, retries, or handles an object that it refuses (INVALID).

@@ -1,6 +1,9 @@
 import { pageArguments, placePage, stableText } from './list-pages.js';
 
-/** The name of a kind's type: letters and digits. "_" separates a suffix of derived types: the type of the kind FooFilter is Foo_Filter. */
+/**
+ * The name of a kind's type. It has letters and digits. If a Kind ends like a generated type (FooFilter), the name has "_" before that
+ * ending (Foo_Filter).
+ */
 const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Input))?';
 
 /**

@@ -139,7 +139,19 @@ function ownArguments(args) {
 /**
  * @typedef {{ readonly key: string, readonly cursor?: string | undefined, readonly edge?: string | undefined }} Item
  * @typedef {import('./list-pages.js').PageFacts} Facts
- * @typedef {{ fieldKey: string, connection: string, items: readonly Item[], facts: Facts, hasNodes: boolean, hasEdges: boolean, hasPageInfo: boolean, changesCursor?: string }} Page
+ */
+
+/**
+ * A page of a list in the cache.
+ * @typedef {object} Page
+ * @property {string} fieldKey
+ * @property {string} connection
+ * @property {readonly Item[]} items
+ * @property {Facts} facts
+ * @property {boolean} hasNodes
+ * @property {boolean} hasEdges
+ * @property {boolean} hasPageInfo
+ * @property {string} [changesCursor]
  */
 
 /**
