@@ -22,11 +22,11 @@ export const endpoint = '/graphql';
 export const maxRequestBytes = 1024 * 1024;
 
 /** The context that a transport passes with a request whose caller it has authenticated. */
-export interface DoorContext {
+export interface EntryContext {
   readonly caller?: Caller;
 }
 
-export type Yoga = YogaServerInstance<DoorContext, OperationContext>;
+export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
@@ -60,7 +60,7 @@ export function yogaOver(
   admission: Admission<Generation>,
   { log, tabs, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'tabs' | 'introspection'>,
 ): Yoga {
-  return createYoga<DoorContext, OperationContext>({
+  return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
       ...(introspection === null ? [] : [useIntrospection(introspection)]),

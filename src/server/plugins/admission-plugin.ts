@@ -53,7 +53,7 @@ const codes: OutcomeCodes<unknown> = {
 export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
   const callerIn = ({ request, caller }: Enveloped): Caller =>
-    must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every door names the caller');
+    must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every entry point names the caller');
 
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
