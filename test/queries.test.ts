@@ -1,6 +1,6 @@
 /**
  * Runs every example of docs/queries.md against the demo world; the answers must equal those on the page.
- * `npm test -- -u test/queries.test.ts` updates the page.
+ * `npm test -- test/queries.test.ts -u` updates the page.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * The printed schema, static part and demo world. A change of the contract appears as a change of these files.
- * `npm test -- -u test/sdl.test.ts` updates them.
+ * `npm test -- test/sdl.test.ts -u` updates them.
  */
 import { printSchema } from 'graphql';
 import { expect, test } from 'vitest';
