@@ -1,22 +1,39 @@
 /**
  * The printed schema, static part and demo world. A change of the contract appears as a change of these files.
- * `npm test -- test/sdl.test.ts -u` updates them.
+ * `npm test -- test/sdl.test.ts -u` updates them, unless something in them would be removed, renamed or break a client. Whoever must
+ * remove something deletes it from the file first.
  */
-import { printSchema } from 'graphql';
+import { readFileSync } from 'node:fs';
+import { BreakingChangeType, buildSchema, findBreakingChanges, type GraphQLSchema, printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
 import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
 import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
 
+/** Refuses changes that break documents of clients, from the file to the schema. Then the file must be what the schema prints. */
+async function expectSchema(schema: GraphQLSchema, file: string): Promise<void> {
+  const before = buildSchema(readFileSync(new URL(file, import.meta.url), 'utf8'), { assumeValid: true });
+  expect(findBreakingChanges(before, schema).map(({ description }) => description)).toEqual([]);
+  await expect(`${printSchema(schema)}\n`).toMatchFileSnapshot(file);
+}
+
+test('a removal would be found', () => {
+  const before = buildSchema('type Query { a: Int b(c: Int): Int } input F { a: Int }');
+  const after = buildSchema('type Query { a: String b: Int } input G { a: Int }');
+  expect(findBreakingChanges(before, after).map(({ type }) => type)).toEqual([
+    BreakingChangeType.TYPE_REMOVED,
+    BreakingChangeType.FIELD_CHANGED_KIND,
+    BreakingChangeType.ARG_REMOVED,
+  ]);
+});
+
 test('the static part is what schema/static.graphql says', async () => {
-  await expect(`${printSchema(buildGeneration(assembleCatalog([])).schema)}\n`).toMatchFileSnapshot(
-    '../schema/static.graphql',
-  );
+  await expectSchema(buildGeneration(assembleCatalog([])).schema, '../schema/static.graphql');
 });
 
 test("the demo world's schema is what schema/demo.graphql says", async () => {
   const described = await describeSimulatedKinds({ objects: 'demo', pods: 0, churn: false });
   const { schema, diagnostics } = buildGeneration(assembleCatalog(described));
   expect(diagnostics).toEqual([]);
-  await expect(`${printSchema(schema)}\n`).toMatchFileSnapshot('../schema/demo.graphql');
+  await expectSchema(schema, '../schema/demo.graphql');
 });

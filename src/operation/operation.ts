@@ -48,6 +48,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly trace: OperationTrace;
   /** The scopes of the caller. */
   readonly scopes: Scopes;
+  /** The start, in milliseconds since the epoch. Relative times of filters refer to it. */
+  readonly now: number;
   readonly #detached: boolean;
   readonly #dependencies = new Set<string>();
   readonly #loaders = new Map<string, unknown>();
@@ -68,6 +70,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.generation = generation;
     this.caller = caller;
     this.scopes = source.scopesOf(caller);
+    this.now = source.now();
     this.signal = signal;
     this.liveStart = liveStart;
     this.cost = new OperationCost(source.limits);

@@ -3,7 +3,8 @@
 import { searchPaths, searchTerms } from '../../src/catalog/paths/search-text.ts';
 import { valuesAt } from '../../src/catalog/paths/value-at.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
-import { pathOf } from '../../src/catalog/tree/path.ts';
+import { identityNames, pathOf } from '../../src/catalog/tree/path.ts';
+import { checkComparedLeaves } from '../../src/catalog/values/compare-values.ts';
 import { checkPattern } from '../../src/catalog/values/pattern.ts';
 import { isSummable } from '../../src/catalog/values/tally.ts';
 import { checkValue } from '../../src/catalog/values/values.ts';
@@ -16,6 +17,7 @@ import {
   isTextOperator,
   type LabelRequirement,
 } from '../../src/query/plan/filter.ts';
+import { encodeObjectId } from '../../src/query/plan/object-id.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
 import { patterns } from '../kit/leaf-values.ts';
 import type { Dice } from './dice.ts';
@@ -94,6 +96,9 @@ export class QuestionMaker {
     const several = (): Filter[] => dice.times(dice.below(4), () => this.#filter(focus, depth - 1, whole));
     return dice.choose<Filter>([
       [8, () => this.#comparison(focus, whole)],
+      [whole ? 2 : 0, () => this.#fieldComparison(focus)],
+      [whole ? 1 : 0, () => this.#identity()],
+      [whole ? 1 : 0, () => ({ kind: 'kinds', in: dice.sample(this.#kinds, 2).map(({ key }) => key) })],
       [2, () => this.#existence(focus)],
       [4, () => this.#quantified(focus, depth)],
       [depth > 0 ? 3 : 0, () => conjunction(several())],
@@ -109,7 +114,7 @@ export class QuestionMaker {
 
   #comparison(focus: Focus, whole: boolean): Filter {
     const dice = this.#dice;
-    const { path, type } = this.#leaf(focus);
+    const { path, type } = this.#leaf(focus, whole);
     const operator = withText.has(type) && dice.chance(0.4) ? dice.pick(textOperators) : dice.pick(operators);
     const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
     const count = operator === 'in' ? dice.pick([1, 2, 3, 24]) : 1;
@@ -137,6 +142,34 @@ export class QuestionMaker {
           : text.slice(from, from + 2);
     }
     return found !== undefined && checkValue(type, found) === null ? found : comparableOf(type, dice);
+  }
+
+  /** Two leaves of one object, half of the time of comparable types. */
+  #fieldComparison(focus: Focus): Filter {
+    const dice = this.#dice;
+    const leaf = (): Leaf => {
+      const { steps, focus: end } = placeIn(focus, dice, { each: false, container: false });
+      return { path: pathOf(steps), type: end.kind === 'leaf' ? end.type : 'JSON' };
+    };
+    const left = leaf();
+    const others = [left, ...dice.times(6, leaf)];
+    const factor = dice.pick([null, null, '0.8', '-1', '0', '1e3', '3']);
+    const times = isSummable(left.type) ? factor : null;
+    const right = others.findLast(({ type }) => checkComparedLeaves({ left: left.type, right: type, times }) === null);
+    if (right === undefined) return this.#existence(focus);
+    const operator = dice.pick(['eq', 'lt', 'lte', 'gt', 'gte'] as const);
+    return { kind: 'compareFields', left, operator, right, times };
+  }
+
+  /** A comparison of the cluster or the object id. */
+  #identity(): Filter {
+    const dice = this.#dice;
+    const name = dice.pick(identityNames);
+    const found = dice.pick(this.#held);
+    const value = name === 'id' ? encodeObjectId(found) : dice.pick([...clusters, 'north']);
+    const operator = dice.pick(['eq', 'in', 'lt', 'gte', 'startsWith', 'contains'] as const);
+    const values = [isTextOperator(operator) ? value.slice(0, dice.below(4)) : value];
+    return comparison(pathOf([{ kind: 'identity', name }]), 'String', operator, values, false);
   }
 
   #existence(focus: Focus): Filter {
@@ -193,7 +226,11 @@ export class QuestionMaker {
     return terms.length === 0 ? conjunction([]) : { kind: 'search', terms, paths: searchPaths([]) };
   }
 
-  #leaf(focus: Focus): Leaf {
+  /** `whole`: the focus is an object, which has an identity, and no element of a list. */
+  #leaf(focus: Focus, whole = true): Leaf {
+    if (whole && this.#dice.chance(0.04)) {
+      return { path: pathOf([{ kind: 'identity', name: this.#dice.pick(identityNames) }]), type: 'String' };
+    }
     const { steps, focus: end } = placeIn(focus, this.#dice, { each: true, container: false });
     return { path: pathOf(steps), type: end.kind === 'leaf' ? end.type : 'JSON' };
   }

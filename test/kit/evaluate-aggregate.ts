@@ -5,7 +5,7 @@
 import { valuesAt } from '../../src/catalog/paths/value-at.ts';
 import { Tally } from '../../src/catalog/values/tally.ts';
 import { type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
-import { type MatchedObjectLike, matches } from '../../src/query/evaluate/matches.ts';
+import { identityValue, type MatchedObjectLike, matches } from '../../src/query/evaluate/matches.ts';
 import { type AggregatePlan, type GroupResult, groupText, type Leaf } from '../../src/query/plan/aggregate.ts';
 
 /** The groups of the matching objects, in undefined order. Without `by`, exactly one group. */
@@ -34,7 +34,10 @@ export function evaluateAggregate(plan: AggregatePlan, objects: readonly Matched
 }
 
 function keysOf({ path, type }: Leaf, object: MatchedObjectLike): OrderKey[] {
-  return valuesAt(object.body, path).flatMap((value) => orderKey(type, value) ?? []);
+  const identity = identityValue(path, object);
+  return (identity === undefined ? valuesAt(object.body, path) : [identity]).flatMap(
+    (value) => orderKey(type, value) ?? [],
+  );
 }
 
 function distinct(keys: readonly OrderKey[]): readonly (OrderKey | null)[] {

@@ -52,7 +52,7 @@ const big = [
 export const pools: Record<LeafType, readonly unknown[]> = {
   String: texts,
   Boolean: [true, false],
-  Int: [0, -0, 1, 2, -1, 5, 7.0, 2 ** 53 - 1, ...big],
+  Int: [0, -0, 1, 2, -1, 5, 7.0, -(2 ** 31), 2 ** 31 - 1, 2 ** 53 - 1, ...big],
   Int64: [0, 1, -1, 5, '5', '05', '9007199254740993', '9007199254740992', '-9223372036854775808', ...big],
   Float: [0, 1, 1.5, -1.5, 0.1, 1e300, 5e-324, 0.30000000000000004, ...big],
   DateTime: [

@@ -58,21 +58,24 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 
 /** Type names of the static schema, of GraphQL itself, and reserved for future use. */
 export const staticTypes: ReadonlySet<string> = new Set(
-  `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue Condition ConditionFilter
-  DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter Facet FacetValue
-  FieldChange Float FloatFilter Graph GraphEdge Group GroupAggregate GroupOrder GroupValue History HistoryEntry ID IDFilter Int Int64
-  Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange
-  KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint LogLine Mutation Nulls Num
-  ObjectChange ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference OwnerReferenceFilter PageInfo PatchPayload Path
-  PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference ReferenceConnection ReferenceState RemovalReason Resource
-  ResourceCollection ResourceField ResourceRestart Search SearchConnection SearchEdge String StringFilter StringMap StringMapFilter
-  Subscription Viewer VisibleScope WritePayload`.split(/\s+/),
+  `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue CompareFilter
+  Condition ConditionFilter DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta
+  EmbeddedObjectMetaFilter Facet FacetValue FieldChange Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
+  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry ID IDFilter Int Int64
+  Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject
+  KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
+  LogLine Mutation Nulls Num ObjectChange ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
+  OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
+  ReferenceConnection ReferenceState RemovalReason Resource ResourceCollection ResourceCount ResourceField ResourceRestart Search
+  SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode Viewer VisibleScope Warning
+  WritePayload`.split(/\s+/),
 );
 
 /** Root fields of the static schema (queries and subscriptions), and root fields reserved for future use. */
 export const staticRoots: ReadonlySet<string> = new Set(
-  `apply changes cluster clusters create delete generation history kinds log logs object objectChanges objects objectsById objectsChanges
-  patch portolan resource resourceChanges resources revision search version viewer viewerCan`.split(/\s+/),
+  `apply can changes cluster clusters create danglingReferences delete generation history kinds log logs object objectChanges
+  objects objectsById objectsChanges patch portolan resource resourceChanges resources revision search version viewer viewerCan
+  whoCan`.split(/\s+/),
 );
 
 /**
@@ -86,12 +89,14 @@ export const injectedFields: ReadonlySet<string> = new Set([
   'condition',
   'events',
   'graph',
+  'health',
   'history',
   'owned',
   'owners',
   'raw',
   'redacted',
   'references',
+  'tree',
   'usedBy',
   'value',
   'viewerCan',

@@ -58,3 +58,43 @@ function shownShape(type: FieldType): string | null {
   if (type.kind === 'list') return shownShape(type.of);
   return type.kind === 'object' ? type.shape : null;
 }
+
+/** The names of the filter inputs of a shape: for an object, for a list of such objects, and for an entry of a map of them. */
+export interface FilterNames {
+  readonly object: string;
+  readonly list: string;
+  readonly mapEntry: string;
+}
+
+const knownFilters = new WeakMap<
+  FieldTree,
+  { readonly type: string; readonly names: ReadonlyMap<string, FilterNames> }
+>();
+
+/**
+ * The names of the filter inputs of a tree's shapes, by shape key. They begin with the name of the shape's object type. A shape that
+ * occurs only below maps has no object type: there the kind's type and the shape's path take its place. A name that an object type
+ * has (in any letter case) gets the suffix `Input`. Names of two kinds differ for the same reason as those of their object types.
+ *
+ *   PodSpec           PodSpec_Filter, PodSpec_ListFilter, PodSpec_MapFilter
+ *   Deployment_spec   Deployment_spec_Filter, …
+ */
+export function nameFilters(type: string, tree: FieldTree): ReadonlyMap<string, FilterNames> {
+  const found = knownFilters.get(tree);
+  if (found?.type === type) return found.names;
+  const shapes = nameShapes(type, tree);
+  const taken = new Set([...shapes.values()].map((name) => name.toLowerCase()));
+  const free = (name: string): string => (taken.has(name.toLowerCase()) ? `${name}Input` : name);
+  const names = new Map<string, FilterNames>();
+  for (const { key, definition, path } of Object.values(tree.shapes)) {
+    const unnamed = definition === undefined ? [type, ...path.map(legalName)].join('_') : definitionName(definition);
+    const base = shapes.get(key) ?? unnamed;
+    names.set(key, {
+      object: free(`${base}_Filter`),
+      list: free(`${base}_ListFilter`),
+      mapEntry: free(`${base}_MapFilter`),
+    });
+  }
+  knownFilters.set(tree, { type, names });
+  return names;
+}

@@ -2,7 +2,8 @@
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType, Shape } from '../tree/field-tree.ts';
-import { type Path, type PathStep, pathOf } from '../tree/path.ts';
+import { type ListFold, type Path, type PathStep, pathOf } from '../tree/path.ts';
+import { foldedType } from '../values/fold-values.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 export interface ResolvedPath {
@@ -35,7 +36,24 @@ export function resolvePath(tree: FieldTree, path: Path, from?: FieldType): Reso
     steps.push(next.step);
     if (step.kind === 'each') many = true;
   }
-  return { type, many, path: pathOf(steps) };
+  if (path.fold === undefined) return { type, many, path: pathOf(steps) };
+  return { type: foldedLeaf(path.fold, type, many, path), many: false, path: pathOf(steps, path.fold) };
+}
+
+/** The leaf that the values at the path come to. */
+function foldedLeaf(fold: ListFold, type: FieldType, many: boolean, path: Path): FieldType {
+  if (!many) throw refuseFold(path, `needs a path through a list, with []`);
+  const leaf = type.kind === 'leaf' ? type.type : 'JSON';
+  const folded = foldedType(fold, leaf);
+  if (folded !== null && (type.kind === 'leaf' || fold === 'count')) return { kind: 'leaf', type: folded };
+  const what = fold === 'sum' ? 'numbers, quantities or durations' : 'values that can be compared';
+  throw refuseFold(path, `needs ${what}, and these are ${type.kind === 'leaf' ? type.type : `each ${type.kind}`}`);
+}
+
+function refuseFold({ text, fold }: Path, why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `In the path ${JSON.stringify(text)}, ${fold} ${why}.`, {
+    details: { path: text },
+  });
 }
 
 interface Taken {

@@ -1,5 +1,7 @@
 /** Reads values at paths of a body in JavaScript. The store's SQL has the same semantics (docs/values.md). */
+import type { LeafType } from '../tree/field-tree.ts';
 import type { Path, PathStep } from '../tree/path.ts';
+import { foldValues } from '../values/fold-values.ts';
 import { isRawJson } from '../values/raw-json.ts';
 
 /**
@@ -15,8 +17,13 @@ export function valueAt(body: unknown, path: Pick<Path, 'steps'>): unknown {
   return value;
 }
 
+/** The one value at a path of a leaf of this type: at a plain path, or what the values of lists come to. */
+export function leafValueAt(body: unknown, path: Path, type: LeafType): unknown {
+  return path.fold === undefined ? valueAt(body, path) : foldValues(path.fold, type, valuesAt(body, path));
+}
+
 /** Every value at a path, in document order, without the absent ones. With no `each` step there is at most one. */
-export function valuesAt(body: unknown, path: Path): readonly unknown[] {
+export function valuesAt(body: unknown, path: Pick<Path, 'steps'>): readonly unknown[] {
   let values: readonly unknown[] = body === undefined ? [] : [body];
   for (const step of path.steps) {
     const next: unknown[] = [];
@@ -46,6 +53,7 @@ function valueBelow(value: unknown, step: PathStep): unknown {
         ? (value as unknown[]).find((element) => scalarText(memberOf(element, step.field)) === step.value)
         : undefined;
     case 'each':
+    case 'identity':
       return undefined;
   }
 }

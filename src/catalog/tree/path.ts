@@ -2,7 +2,9 @@
  * Path: the one grammar for locations in a field tree. Orders, filters, promotion, printer columns, relations and changedPaths
  * use it.
  *
- *   path    = ( name | bracket ) *( "." name | bracket )
+ *   path    = plain | fold "(" plain ")"
+ *   fold    = "sum" | "min" | "max" | "count"     one value that the values of lists come to
+ *   plain   = ( name | bracket ) *( "." name | bracket )
  *   bracket = "[]"                       every element of a list
  *           | "[" digits "]"             one element of a list, counted from 0
  *           | "[" member "=" value "]"   the first element of a list whose member has this value
@@ -12,11 +14,14 @@
  *   value   = 1*( A-Z / a-z / 0-9 / "_" / "-" / "." / ":" / "/" / "@" / "+" ) | string
  *   string  = JSON string in double quotes; single quotes are taken too, with \' in place of \"
  *
- * Examples: `a.b`, `list[]`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as
+ * Examples: `a.b`, `list[]`, `sum(list[].n)`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as
  * Kubernetes writes them. A relation is a step by name like any field.
  *
  * A quoted name and a map key have the same syntax. The text alone does not distinguish them, and both find a value in the same
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
+ *
+ * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts). A field of that name
+ * at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.
@@ -33,18 +38,41 @@ export type PathStep =
   /** The first element of a list whose field has this value; numbers and booleans are compared by their JSON text. */
   | { readonly kind: 'where'; readonly field: string; readonly value: string }
   /** The value under a key of a map. */
-  | { readonly kind: 'key'; readonly key: string };
+  | { readonly kind: 'key'; readonly key: string }
+  /** A part of the object's identity that its body does not have. The only step of its path. */
+  | { readonly kind: 'identity'; readonly name: IdentityName };
+
+/** The parts of an object's identity that callers name in paths: the cluster's name, and the object id. */
+export const identityNames = ['cluster', 'id'] as const;
+export type IdentityName = (typeof identityNames)[number];
+
+/** The name in a path of one identity step; null for other paths. */
+export function identityIn({ steps: [step] }: Pick<Path, 'steps'>): IdentityName | null {
+  return step?.kind === 'identity' ? step.name : null;
+}
+
+/** How the values at a path through lists become one value. */
+export const listFolds = ['sum', 'min', 'max', 'count'] as const;
+export type ListFold = (typeof listFolds)[number];
 
 export interface Path {
   /** Canonical text. */
   readonly text: string;
   readonly steps: readonly PathStep[];
+  /** The path has one value, which all values at `steps` come to. */
+  readonly fold?: ListFold;
+}
+
+/** May an object have several values at the path? */
+export function isThroughLists({ steps, fold }: Path): boolean {
+  return fold === undefined && steps.some(({ kind }) => kind === 'each');
 }
 
 /** Longest text and most steps that {@link parsePath} takes. Callers' paths are untrusted input; real paths are far shorter. */
 const maxLength = 2000;
 const maxSteps = 100;
 
+const foldedText = /^(sum|min|max|count)\((.*)\)$/s;
 const plainName = /^[A-Za-z0-9_-]+$/;
 const plainValue = /^[A-Za-z0-9_.:/@+-]+$/;
 const nameAt = /[A-Za-z0-9_-]+/y;
@@ -56,6 +84,12 @@ const indexAt = /(0|[1-9][0-9]{0,8})\]/y;
  * @throws PortolanError BAD_USER_INPUT, with the position (counted from 0) in its details.
  */
 export function parsePath(text: string): Path {
+  const folded = foldedText.exec(text);
+  if (folded === null) return parsePlainPath(text);
+  return pathOf(parsePlainPath(folded[2] ?? '').steps, folded[1] as ListFold);
+}
+
+function parsePlainPath(text: string): Path {
   if (text.length > maxLength) throw refuse(text.slice(0, 40), maxLength, `has more than ${maxLength} characters`);
   if (text === '') throw refuse(text, 0, 'is empty');
   const steps: PathStep[] = [];
@@ -78,10 +112,13 @@ export function parsePath(text: string): Path {
 }
 
 /** The path of these steps, with its canonical text. */
-export function pathOf(steps: readonly PathStep[]): Path {
+export function pathOf(steps: readonly PathStep[], fold?: ListFold): Path {
   let text = '';
   for (const step of steps) text += textOf(step, text === '');
-  return Object.freeze({ text, steps: Object.freeze([...steps]) });
+  const frozen = Object.freeze([...steps]);
+  return Object.freeze(
+    fold === undefined ? { text, steps: frozen } : { text: `${fold}(${text})`, steps: frozen, fold },
+  );
 }
 
 /** The concatenation of these paths. */
@@ -94,10 +131,16 @@ export function fieldPath(names: readonly string[]): Path {
   return pathOf(names.map((name) => ({ kind: 'field', name })));
 }
 
+function isIdentityName(name: string): boolean {
+  return (identityNames as readonly string[]).includes(name);
+}
+
 function textOf(step: PathStep, first: boolean): string {
   switch (step.kind) {
+    case 'identity':
+      return step.name;
     case 'field':
-      if (!plainName.test(step.name)) return `[${JSON.stringify(step.name)}]`;
+      if (!plainName.test(step.name) || (first && isIdentityName(step.name))) return `[${JSON.stringify(step.name)}]`;
       return first ? step.name : `.${step.name}`;
     case 'each':
       return '[]';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldTree } from './field-tree.ts';
 import { normalizeTree } from './normalize-tree.ts';
-import { inputNames, structureHash, structureHashes } from './structure-hash.ts';
+import { structureHash, structureHashes } from './structure-hash.ts';
 import { SchemaWalker } from './walk-schema.ts';
 
 function treeOf(properties: Record<string, unknown>, definitions: Record<string, unknown> = {}): FieldTree {
@@ -76,15 +76,5 @@ describe('structureHash', () => {
       );
     expect(structureHash(of(text))).not.toBe(structureHash(of({ type: 'boolean' })));
     expect(new Set(structureHashes(of(text)).values()).size).toBe(Object.keys(of(text).shapes).length);
-  });
-});
-
-describe('inputNames', () => {
-  test('names by structure, not by place', () => {
-    const one = inputNames(treeOf({ a: { type: 'object', properties: { x: text } } }));
-    const other = inputNames(treeOf({ b: { type: 'object', properties: { x: text } }, c: text }));
-    expect(one.get('$.a')).toMatch(/^F_[0-9a-f]{12}$/);
-    expect(one.get('$.a')).toBe(other.get('$.b'));
-    expect(one.get('$')).not.toBe(other.get('$'));
   });
 });

@@ -60,11 +60,6 @@ export function structureHash(tree: FieldTree): string {
   return must(structureHashes(tree).get(tree.root), 'a tree has its root');
 }
 
-/** Names of nested filter inputs by shape key. Equal structures have equal names; clients must not rely on them. */
-export function inputNames(tree: FieldTree): Map<string, string> {
-  return new Map([...structureHashes(tree)].map(([key, hash]) => [key, `F_${hash.slice(0, 12)}`]));
-}
-
 function shapeOf(tree: FieldTree, key: string): Shape {
   return must(tree.shapes[key], `shape ${key} is in its tree`);
 }

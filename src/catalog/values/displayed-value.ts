@@ -65,7 +65,7 @@ function fits(type: LeafType, value: unknown): boolean {
     case 'Boolean':
       return typeof value === 'boolean';
     case 'Int':
-      return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31;
+      return Number.isInteger(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31;
     case 'Int64':
       return orderKey(type, value) !== null;
     case 'Float':

@@ -15,7 +15,7 @@ export function isSummable(type: LeafType): boolean {
 const zero: Decimal = { coefficient: 0n, exponent: 0 };
 
 /** The number that a key of a summable type represents; durations in seconds. */
-function numberOfKey(type: LeafType, key: OrderKey): Decimal {
+export function numberOfKey(type: LeafType, key: OrderKey): Decimal {
   if (type === 'Quantity') return decimalOfKey(String(key));
   if (type === 'Float') return parseDecimal(String(key)) ?? zero;
   return { coefficient: BigInt(key), exponent: type === 'Duration' ? -9 : 0 };

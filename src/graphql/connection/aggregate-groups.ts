@@ -8,10 +8,12 @@
  */
 import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
+import { decimalKey } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
+import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
-import { type GroupTerm, pageOfGroups } from '../../query/read/group-page.ts';
+import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
 import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
 import type { Aggregated } from './aggregated.ts';
@@ -24,8 +26,17 @@ export interface GroupOrderInput {
   readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
+export const groupMeasures = ['COUNT', 'SUM', 'AVG', 'MIN', 'MAX'] as const;
+const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
+
+export type GroupConditionInput = {
+  readonly value?: (typeof groupMeasures)[number] | null | undefined;
+  readonly path?: string | null | undefined;
+} & { readonly [O in (typeof operators)[number]]?: unknown };
+
 export interface GroupsArguments {
   readonly by: readonly string[];
+  readonly having?: readonly GroupConditionInput[] | null | undefined;
   readonly orderBy?: readonly GroupOrderInput[] | null | undefined;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -59,17 +70,22 @@ export async function readGroups(
   const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
   const type = info.schema.getType('GroupAggregate') as GraphQLObjectType;
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
+  const conditions = (args.having ?? []).flatMap((condition) => conditionsOf(aggregated, condition));
   const measured = mergeMeasured([
     ...selectedMeasures(aggregated, type, info, ['aggregate']),
-    ...terms.flatMap(({ measured }) => measured ?? []),
+    ...[...terms, ...conditions].flatMap(({ measured }) => measured ?? []),
   ]);
   const groups = await aggregated.groups({ by, measured });
   if (groups instanceof OverBudget) return groups;
+  const indexOf = (wanted: Measured): number => measured.findIndex(({ path }) => path.text === wanted.path.text);
   const orderBy = terms.map(({ term, measured: wanted }) =>
-    wanted === null ? term : { ...term, at: measured.findIndex(({ path }) => path.text === wanted.path.text) },
+    wanted === null ? term : { ...term, at: indexOf(wanted) },
+  );
+  const having = conditions.map(({ condition, measured: wanted }) =>
+    wanted === null ? condition : { ...condition, value: { ...condition.value, at: indexOf(wanted) } },
   );
   const { kinds, filter, of } = aggregated;
-  const plan = { kinds, filter, of, by, measured, orderBy, first, after: args.after ?? null };
+  const plan = { kinds, filter, of, by, measured, orderBy, having, first, after: args.after ?? null };
   return pageOfGroups(plan, groups).map((group) => ({
     keys: group.keys.map((key, index) => valueOfKey(by[index]?.type ?? 'JSON', key)),
     cursor: group.cursor,
@@ -114,6 +130,46 @@ function termOf(aggregated: Aggregated, { by, path, direction }: GroupOrderInput
       return { term: { by: value, at: 0, direction: sortDirection }, measured };
     }
   }
+}
+
+interface Condition {
+  readonly condition: GroupCondition;
+  /** The measure that the condition compares; null for COUNT. */
+  readonly measured: Measured | null;
+}
+
+/** One condition for each operator. */
+function conditionsOf(aggregated: Aggregated, input: GroupConditionInput): readonly Condition[] {
+  const by = input.value ?? 'COUNT';
+  const pathText = input.path ?? null;
+  if (by === 'COUNT' && pathText !== null) throw refuseHaving('COUNT counts objects and takes no `path`');
+  if (by !== 'COUNT' && pathText === null) throw refuseHaving(`${by} needs a \`path\``);
+  const measured = pathText === null ? null : measuredAt(aggregated, by.toLowerCase() as Measure, pathText);
+  const given = operators.filter((operator) => input[operator] !== undefined);
+  if (given.length === 0) throw refuseHaving(`${by} needs one of ${operators.join(', ')}`);
+  return given.map((operator) => {
+    const key = comparedKey(by, measured, input[operator]);
+    if (key === null) throw refuseHaving(`${JSON.stringify(input[operator])} cannot be compared with ${by}`);
+    const value: GroupValue = by === 'COUNT' ? { by } : { by, at: 0 };
+    return {
+      condition: { value, operator: operator === 'ne' ? 'eq' : operator, key, negated: operator === 'ne' },
+      measured,
+    };
+  });
+}
+
+/** The order key of a compared value, as the groups have it; null for a value that cannot be compared. */
+function comparedKey(by: (typeof groupMeasures)[number], measured: Measured | null, value: unknown): OrderKey | null {
+  if (measured === null) return orderKey('Int', value);
+  if (by === 'MIN' || by === 'MAX') return orderKey(measured.type, value);
+  // Sums of durations are in seconds. A duration may be given as text too.
+  const duration = measured.type === 'Duration' ? orderKey('Duration', value) : null;
+  if (typeof duration === 'bigint') return decimalKey({ coefficient: duration, exponent: -9 });
+  return orderKey('Quantity', value);
+}
+
+function refuseHaving(why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `In \`having\` of groups, ${why}.`);
 }
 
 function refuse(why: string): PortolanError {

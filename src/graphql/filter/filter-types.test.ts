@@ -9,13 +9,18 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { describedCrd } from '../../../test/kit/engine-fixture.ts';
-import { gadget, widget, widgetProperties } from '../../../test/kit/graphql-world.ts';
+import { widget, widgetProperties } from '../../../test/kit/graphql-world.ts';
 import { must } from '../../base/must.ts';
 import { assembleCatalog } from '../../catalog/assemble.ts';
 import type { CatalogKind, DescribedResource } from '../../catalog/resources/catalog.ts';
+import { DefinitionTypes } from '../types/definition-types.ts';
 import { FilterTypes } from './filter-types.ts';
 
-const inputs = () => new FilterTypes((type) => (type === 'Float' ? GraphQLFloat : GraphQLString));
+function inputs() {
+  const types = new FilterTypes((type) => (type === 'Float' ? GraphQLFloat : GraphQLString));
+  const definitions = new DefinitionTypes([]);
+  return { types, ofKind: (kind: CatalogKind) => types.ofKind(kind, definitions) };
+}
 
 function kindOf(described: DescribedResource): CatalogKind {
   return must(assembleCatalog([described]).kinds[0], 'the catalog has the kind');
@@ -46,25 +51,52 @@ test('each leaf has the operators of its type', () => {
   }
   expect(fieldsOf(fieldType(filter, 'spec', 'paused'))).toEqual(['eq', 'exists', 'ne']);
   expect(fieldsOf(fieldType(filter, 'spec', 'tags'))).toEqual(['every', 'exists', 'none', 'some']);
-  expect(fieldsOf(fieldType(filter, 'spec', 'ports', 'some'))).toEqual(['id_', 'name', 'number']);
-  expect(fieldsOf(fieldType(filter, 'spec', 'template'))).toEqual(['id_', 'image', 'pull__policy']);
+  expect(fieldsOf(fieldType(filter, 'spec', 'ports', 'some'))).toEqual(['exists', 'id_', 'name', 'number']);
+  expect(fieldsOf(fieldType(filter, 'spec', 'template'))).toEqual(['exists', 'id_', 'image', 'pull__policy']);
 });
 
-test('equal structures of all kinds share one input, others do not', () => {
-  const filters = inputs();
-  const [one, other] = [widget(), describedCrd({ kind: 'Copy', plural: 'copies', properties: widgetProperties })].map(
-    (described) => filters.ofKind(kindOf(described)),
-  );
-  if (one === undefined || other === undefined) throw new Error('there are two filters');
-  expect(fieldType(one, 'spec')).toBe(fieldType(other, 'spec'));
-  expect(fieldType(one, 'metadata')).toBe(filters.metadata);
-  expect(fieldType(one, 'spec')).not.toBe(fieldType(filters.ofKind(kindOf(gadget())), 'spec'));
-  expect(String(fieldType(one, 'spec'))).toMatch(/^F_/);
+test('nested inputs have the names of the object types, and a description', () => {
+  const { types, ofKind } = inputs();
+  const filter = ofKind(kindOf(widget()));
+  const nested = (...path: readonly string[]) => getNamedType(fieldType(filter, ...path));
+  expect([String(nested('spec')), nested('spec')?.description]).toEqual([
+    'ExampleComWidget_spec_Filter',
+    'Conditions on ExampleComWidget_spec.',
+  ]);
+  expect(String(nested('spec', 'ports'))).toBe('ExampleComWidget_spec_ports_ListFilter');
+  expect(String(nested('spec', 'ports', 'some'))).toBe('ExampleComWidget_spec_ports_Filter');
+  expect(String(nested('status', 'conditions'))).toBe('Condition_ListFilter');
+  expect(nested('metadata')).toBe(types.metadata);
+  for (const path of [['spec'], ['spec', 'ports'], ['spec', 'ports', 'some'], ['status', 'conditions']]) {
+    expect(nested(...path)?.description, path.join('.')).toMatch(/^Conditions on /);
+  }
+});
+
+test('a name does not change when the kind gets another field', () => {
+  const { spec } = widgetProperties;
+  const names = (properties: Readonly<Record<string, unknown>>) => {
+    const filter = inputs().ofKind(kindOf(widget('east', properties as typeof widgetProperties)));
+    return [String(fieldType(filter, 'spec')), String(fieldType(filter, 'spec', 'ports', 'some'))];
+  };
+  const more = { ...spec, properties: { ...spec.properties, extra: { type: 'string' } } };
+  expect(names({ ...widgetProperties, spec: more })).toEqual(names(widgetProperties));
+});
+
+test('values of maps of objects have inputs too, and a name that an object type has gets a suffix', () => {
+  const size = { type: 'object', properties: { size: { type: 'string' } } };
+  const properties = {
+    spec: { type: 'object', properties: { filter: size, volumes: { type: 'object', additionalProperties: size } } },
+  };
+  const filter = inputs().ofKind(kindOf(describedCrd({ kind: 'Odd', plural: 'odds', properties })));
+  expect(String(getNamedType(fieldType(filter, 'spec')))).toBe('ExampleComOdd_spec_FilterInput');
+  expect(String(getNamedType(fieldType(filter, 'spec', 'filter')))).toBe('ExampleComOdd_spec_filter_Filter');
+  expect(String(getNamedType(fieldType(filter, 'spec', 'volumes')))).toBe('ExampleComOdd_spec_filter_MapFilter');
+  expect(String(fieldType(filter, 'spec', 'volumes', 'value'))).toBe('ExampleComOdd_spec_filter_Filter');
 });
 
 test('data fields that are called like the words of a filter, or like what the gateway adds, get an underscore', () => {
   const properties = Object.fromEntries(
-    ['ids', 'and', 'or', 'not', 'clusters', 'labelSelector', 'path', 'raw', 'id', 'plain'].map((name) => [
+    ['ids', 'and', 'or', 'not', 'clusters', 'compare', 'labelSelector', 'path', 'raw', 'id', 'plain'].map((name) => [
       name,
       { type: 'string' },
     ]),
@@ -74,6 +106,7 @@ test('data fields that are called like the words of a filter, or like what the g
   expect(names.filter((name) => name.endsWith('_'))).toEqual([
     'and_',
     'clusters_',
+    'compare_',
     'id_',
     'ids_',
     'labelSelector_',
@@ -86,7 +119,7 @@ test('data fields that are called like the words of a filter, or like what the g
   for (const word of ['and_', 'ids_', 'raw_']) expect(String(fieldType(filter, word))).toBe('StringFilter');
 });
 
-test('apiVersion and kind follow from the kind; what has nothing to compare has no input', () => {
+test('apiVersion and kind follow from the kind; what has nothing to compare can exist', () => {
   const properties = {
     lists: {
       type: 'object',
@@ -97,10 +130,12 @@ test('apiVersion and kind follow from the kind; what has nothing to compare has 
   expect(fieldsOf(filter)).toEqual([
     'and',
     'clusters',
+    'compare',
     'condition',
     'fieldSelector',
     'ids',
     'labelSelector',
+    'lists',
     'metadata',
     'namespaces',
     'not',
@@ -108,6 +143,14 @@ test('apiVersion and kind follow from the kind; what has nothing to compare has 
     'path',
     'search',
   ]);
+  expect(fieldsOf(fieldType(filter, 'lists'))).toEqual(['exists', 'list']);
+  expect(fieldsOf(fieldType(filter, 'lists', 'list'))).toEqual(['exists']);
+});
+
+test('a data field `exists` of an object gets an underscore', () => {
+  const properties = { spec: { type: 'object', properties: { exists: { type: 'string' } } } };
+  const filter = inputs().ofKind(kindOf(describedCrd({ kind: 'Odd', plural: 'odds', properties })));
+  expect(fieldsOf(fieldType(filter, 'spec'))).toEqual(['exists', 'exists_']);
 });
 
 test('shapes that contain each other can be filtered on through either', () => {
@@ -132,6 +175,6 @@ test('shapes that contain each other can be filtered on through either', () => {
     },
   } as unknown as CatalogKind['tree'];
   const filter = inputs().ofKind({ ...kind, tree });
-  expect(fieldsOf(fieldType(filter, 'a'))).toEqual(['b', 'zero']);
-  expect(fieldsOf(fieldType(filter, 'a', 'b', 'a', 'b'))).toEqual(['a']);
+  expect(fieldsOf(fieldType(filter, 'a'))).toEqual(['b', 'exists', 'zero']);
+  expect(fieldsOf(fieldType(filter, 'a', 'b', 'a', 'b'))).toEqual(['a', 'exists']);
 });

@@ -3,15 +3,23 @@
 import { PortolanError } from '../../base/errors.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
-import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { identityNames, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /**
- * Resolves a path. `every`: all trees must have it. `some`: one tree must have it, and objects of the other kinds have no value there.
+ * Resolves a path. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have it, and objects of the other kinds have no value there.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for one with different types in different kinds.
  */
 export function pathIn(trees: readonly FieldTree[], written: string, needed: 'every' | 'some'): ResolvedPath {
   const path = parsePath(written);
+  const identity = identityNames.find((name) => name === written);
+  if (identity !== undefined) {
+    return {
+      type: { kind: 'leaf', type: 'String' },
+      many: false,
+      path: pathOf([{ kind: 'identity', name: identity }]),
+    };
+  }
   const found: ResolvedPath[] = [];
   let refused: unknown = null;
   for (const tree of trees) {

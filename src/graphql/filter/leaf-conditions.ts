@@ -2,14 +2,22 @@
  * Conditions on one leaf: its filter operators become a query filter. Negative operators become a negation of their positive form.
  *
  *   replicas: { gte: 1, ne: 3 }     and(comparison gte 1, not(comparison eq 3))
+ *   finishedAt: { gt: "-10m" }      comparison gt, with the time ten minutes before now
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { checkPattern } from '../../catalog/values/pattern.ts';
+import { absoluteTime, isRelativeTime } from '../../catalog/values/relative-time.ts';
 import { checkValue } from '../../catalog/values/values.ts';
 import { comparison, conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { type CompareOperator, type Filter, isTextOperator } from '../../query/plan/filter.ts';
 import { entriesOf, listOf, refuse, truth } from './filter-values.ts';
+
+/** The time to which relative times refer. */
+export interface FilterClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
 
 const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
 
@@ -17,27 +25,39 @@ const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
  * The filter of the operators in `value` on the leaf at `path`. When the path goes through a list, one matching element is enough.
  * @throws PortolanError BAD_USER_INPUT with the place, for a value that is null, empty, or not of the leaf's type.
  */
-export function leafConditions(type: LeafType, value: unknown, place: string, path: Path): Filter {
+export function leafConditions(type: LeafType, value: unknown, place: string, path: Path, clock: FilterClock): Filter {
   const { ignoreCase, ...operators } = Object.fromEntries(entriesOf(value, place));
   const fold = ignoreCase === true;
   return conjunction(
     entriesOf(operators, place).map(([operator, given]): Filter => {
       const here = `${place}.${operator}`;
-      if (operator === 'exists') return truth(given, here) ? existence(path) : negation(existence(path));
+      if (operator === 'exists') return truth(given, here) ? existence(path, type) : negation(existence(path, type));
       if (fold && withoutCase.has(operator)) refuse(here, 'cannot be combined with ignoreCase');
       if (given === null || given === undefined) {
         return refuse(here, 'is null; use exists, leave it out, or pass the whole filter as one variable');
       }
       const positive = (operator === 'ne' ? 'eq' : operator === 'notIn' ? 'in' : operator) as CompareOperator;
-      const values = positive === 'in' ? listOf(given, here) : [given];
+      const written = positive === 'in' ? listOf(given, here) : [given];
+      const isRelative = type === 'DateTime' && written.some(isRelativeText);
+      const values = isRelative ? written.map((item) => absolute(item, here, clock)) : written;
       for (const item of values) {
         const problem = isTextOperator(positive) ? checkText(positive, item) : checkValue(type, item);
         if (problem !== null) refuse(here, problem);
       }
-      const compare = comparison(path, type, positive, values, fold);
+      const compare = comparison(path, type, positive, values, fold, isRelative ? written : undefined);
       return positive === operator ? compare : negation(compare);
     }),
   );
+}
+
+function isRelativeText(value: unknown): value is string {
+  return typeof value === 'string' && isRelativeTime(value);
+}
+
+/** A relative time as an absolute one; other values as they are. */
+function absolute(value: unknown, place: string, clock: FilterClock): unknown {
+  if (!isRelativeText(value)) return value;
+  return absoluteTime(value, clock.now()) ?? refuse(place, `is ${value}, which is before year 1 or after year 9999`);
 }
 
 function checkText(operator: CompareOperator, value: unknown): string | null {

@@ -1,6 +1,7 @@
 /** Filter inputs that all kinds share: for leaves, lists, maps, conditions and values by path. */
 import {
   GraphQLBoolean,
+  GraphQLFloat,
   type GraphQLInputFieldConfig,
   GraphQLInputObjectType,
   type GraphQLInputType,
@@ -13,7 +14,7 @@ import { inputList, required } from '../types/type-wrappers.ts';
 export type InputFields = Record<string, GraphQLInputFieldConfig>;
 
 const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
-const exists = { type: GraphQLBoolean, description: 'Is there a value that is not null?' };
+export const exists = { type: GraphQLBoolean, description: 'Is there a value that is not null?' };
 const ignoreCase = {
   type: GraphQLBoolean,
   description: 'Folds ASCII letters in eq, ne, in, notIn, startsWith, endsWith and contains; in matches, as RE2 does.',
@@ -64,19 +65,28 @@ export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInp
   return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
 }
 
-/** Conditions on the elements of a list. */
-export function listFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
+/** Conditions on the elements of a list. @param of the name of what the list holds, for the description. */
+export function listFilter(name: string, of: string, element: GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
     name,
-    fields: { some: { type: of }, none: { type: of }, every: { type: of }, exists: { type: GraphQLBoolean } },
+    description: `Conditions on a list of ${of}.`,
+    fields: {
+      some: { type: element, description: 'At least one element matches.' },
+      none: { type: element, description: 'No element matches. An absent list has no elements.' },
+      every: { type: element, description: 'All elements match. An absent list has no elements.' },
+      exists: { type: GraphQLBoolean, description: 'Is there a list, even an empty one?' },
+    },
   });
 }
 
-const key = { type: required(GraphQLString), description: 'The key, as it stands in the map.' };
+const key = {
+  type: GraphQLString,
+  description: 'The key, as it stands in the map. Without it, `exists` is about the whole map.',
+};
 
 /** Conditions on the value under one key of a map of leaves. */
 export function leafMapFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
-  const description = 'Conditions on what stands under one key.';
+  const description = `Conditions on the ${type} under one key of a map.`;
   return new GraphQLInputObjectType({
     name: `${type}MapFilter`,
     description,
@@ -84,9 +94,10 @@ export function leafMapFilter(type: LeafType, scalar: GraphQLInputType): GraphQL
   });
 }
 
-/** Conditions on the object under one key of a map of objects. */
-export function objectMapFilter(name: string, of: GraphQLInputType): GraphQLInputObjectType {
-  return new GraphQLInputObjectType({ name, fields: { key, exists, value: { type: of } } });
+/** Conditions on the object under one key of a map of objects. @param of the name of such an object, for the description. */
+export function objectMapFilter(name: string, of: string, value: GraphQLInputType): GraphQLInputObjectType {
+  const description = `Conditions on the ${of} under one key of a map.`;
+  return new GraphQLInputObjectType({ name, description, fields: { key, exists, value: { type: value } } });
 }
 
 /** The filterable fields of a condition, besides its type. */
@@ -112,6 +123,21 @@ export function conditionFilter(leaf: (type: LeafType) => GraphQLInputType): Gra
   });
 }
 
+/** The filter input that compares two values of one object. */
+export function compareFilter(scalar: (name: string) => GraphQLInputType): GraphQLInputObjectType {
+  const path = scalar('Path');
+  return new GraphQLInputObjectType({
+    name: 'CompareFilter',
+    description:
+      'Compares two values of one object, by value. An absent number counts as 0, unless both are absent: then only ne holds.',
+    fields: {
+      path: { type: required(path) },
+      ...Object.fromEntries(['eq', 'ne', ...ordered].map((operator) => [operator, { type: path }])),
+      times: { type: GraphQLFloat, description: 'The factor of the second value: 0.8 compares with 80 % of it.' },
+    },
+  });
+}
+
 /** The filter input of the value at a path. */
 export function pathFilter(scalar: (name: string) => GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
@@ -126,4 +152,38 @@ export function pathFilter(scalar: (name: string) => GraphQLInputType): GraphQLI
       ignoreCase,
     },
   });
+}
+
+/** The filter inputs of leaves, made once each. */
+export class LeafFilters {
+  readonly #made = new Map<string, GraphQLInputObjectType>();
+  readonly #scalar: (name: string) => GraphQLInputType;
+
+  /** @param scalar a scalar of the static schema by name. */
+  constructor(scalar: (name: string) => GraphQLInputType) {
+    this.#scalar = scalar;
+  }
+
+  leaf(type: LeafType): GraphQLInputObjectType {
+    return this.#once(type, () => leafFilter(type, this.#scalarOf(type)));
+  }
+
+  list(type: LeafType): GraphQLInputObjectType {
+    return this.#once(`[${type}]`, () => listFilter(`${type}ListFilter`, type, this.leaf(type)));
+  }
+
+  mapEntry(type: LeafType): GraphQLInputObjectType {
+    return this.#once(`{${type}}`, () => leafMapFilter(type, this.#scalarOf(type)));
+  }
+
+  /** Addresses are texts to a client. */
+  #scalarOf(type: LeafType): GraphQLInputType {
+    return this.#scalar(type === 'IP' ? 'String' : type);
+  }
+
+  #once(key: string, make: () => GraphQLInputObjectType): GraphQLInputObjectType {
+    const found = this.#made.get(key) ?? make();
+    this.#made.set(key, found);
+    return found;
+  }
 }

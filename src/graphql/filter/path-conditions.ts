@@ -1,10 +1,15 @@
 /** Conditions by path: they reach values without a typed filter field, mainly free JSON. */
+import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
 import { entriesOf, refuse } from './filter-values.ts';
 import { leafIn, pathIn } from './kinds-path.ts';
-import { leafConditions } from './leaf-conditions.ts';
+import { type FilterClock, leafConditions } from './leaf-conditions.ts';
+
+function typeOf({ type }: ResolvedPath): LeafType {
+  return type.kind === 'leaf' ? type.type : 'JSON';
+}
 
 const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
 
@@ -12,19 +17,21 @@ const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 
  * The filter of one PathFilter, on kinds with these trees. A list or an object supports only `exists`.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for an operator that its type does not support.
  */
-export function pathConditions(value: unknown, place: string, trees: readonly FieldTree[]): Filter {
+export function pathConditions(value: unknown, place: string, trees: readonly FieldTree[], clock: FilterClock): Filter {
   const { path: written, ...operators } = Object.fromEntries(entriesOf(value, place));
   const found = pathIn(trees, String(written), 'some');
   const entries = entriesOf(operators, place);
   if (entries.every(([name]) => name === 'exists')) {
-    return conjunction(entries.map(([name, item]) => leafConditions('JSON', { [name]: item }, place, found.path)));
+    return conjunction(
+      entries.map(([name, item]) => leafConditions(typeOf(found), { [name]: item }, place, found.path, clock)),
+    );
   }
   leafIn(`${place} compares; that`, found);
-  const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
+  const type = typeOf(found);
   for (const [operator] of entries) {
     if (isTextOperator(operator) && !withText.has(type)) {
       refuse(`${place}.${operator}`, `compares text, and ${found.path.text} is ${type}`);
     }
   }
-  return leafConditions(type, operators, place, found.path);
+  return leafConditions(type, operators, place, found.path, clock);
 }

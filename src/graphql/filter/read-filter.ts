@@ -21,19 +21,22 @@ import { conjunction, existence, negation } from '../../query/plan/comparison.ts
 import { everything, type Filter } from '../../query/plan/filter.ts';
 import { parseLabelSelector } from '../../query/plan/label-selector.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
-import { fieldConditions } from './field-conditions.ts';
-import type { InputRole } from './filter-types.ts';
+import { compareConditions } from './compare-conditions.ts';
+import { type FilteredKind, fieldConditions } from './field-conditions.ts';
 import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
 import { leafConditions } from './leaf-conditions.ts';
 import { conditionLeaves } from './leaf-filter-types.ts';
 import { pathConditions } from './path-conditions.ts';
+import type { InputRole } from './shape-filters.ts';
 
 /** The kinds' data that a filter is compiled with. */
 export interface FilterContext {
-  /** The field trees of the queried kinds. */
-  readonly trees: readonly FieldTree[];
+  /** The queried kinds. */
+  readonly kinds: readonly FilteredKind[];
   /** Paths that `search` covers in addition to names and labels. */
   readonly searchPaths: readonly Path[];
+  /** The time to which relative times refer, in milliseconds since the epoch. */
+  now(): number;
 }
 
 /**
@@ -49,9 +52,11 @@ export function filterFrom(type: GraphQLInputObjectType, value: unknown, context
 
 class FilterReader {
   readonly #context: FilterContext;
+  readonly #trees: readonly FieldTree[];
 
   constructor(context: FilterContext) {
     this.#context = context;
+    this.#trees = context.kinds.map(({ tree }) => tree);
   }
 
   /** `base` is the path of the fields of `type`, relative to the object or to the element of a list. */
@@ -80,16 +85,20 @@ class FilterReader {
         return { kind: meaning.role, in: listOf(value, place) as readonly string[] };
       case 'ids':
         return { kind: 'ids', in: listOf(value, place).map((id) => decodeObjectId(String(id))) };
+      case 'exists':
+        return presence(base, value, place);
       case 'labelSelector':
         return { kind: 'labels', requirements: parseLabelSelector(text(value, place)) };
       case 'fieldSelector':
-        return fieldConditions(text(value, place), place, this.#context.trees);
+        return fieldConditions(text(value, place), place, this.#context.kinds);
       case 'search':
         return search(text(value, place), place, this.#context.searchPaths);
       case 'conditions':
         return this.#each(value, place, (item, here) => this.#condition(item, here));
       case 'paths':
-        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.trees));
+        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees, this.#context));
+      case 'compare':
+        return this.#each(value, place, (item, here) => compareConditions(item, here, this.#trees));
       case 'and':
       case 'or':
         return {
@@ -112,7 +121,7 @@ class FilterReader {
   ): Filter {
     switch (meaning.role) {
       case 'leaf':
-        return leafConditions(meaning.type, value, place, pathOf(steps));
+        return leafConditions(meaning.type, value, place, pathOf(steps), this.#context);
       case 'object':
         return this.fields(inputOf(field), value, place, steps);
       case 'leafList':
@@ -120,12 +129,14 @@ class FilterReader {
         return this.#quantified(meaning, field, value, place, steps);
       case 'leafMap':
         return this.#each(value, place, (item, here) => {
-          const { key, rest } = keyed(item, here, 'key');
-          return leafConditions(meaning.type, rest, here, pathOf([...steps, { kind: 'key', key }]));
+          const { key, rest } = entryOf(item, here);
+          if (key === null) return presence(steps, rest, `${here}.exists`);
+          return leafConditions(meaning.type, rest, here, pathOf([...steps, { kind: 'key', key }]), this.#context);
         });
       case 'objectMap':
         return this.#each(value, place, (item, here) => {
-          const { key, rest } = keyed(item, here, 'key');
+          const { key, rest } = entryOf(item, here);
+          if (key === null) return presence(steps, rest, `${here}.exists`);
           return this.#entry(inputOf(field), rest, here, [...steps, { kind: 'key', key }]);
         });
     }
@@ -160,7 +171,13 @@ class FilterReader {
       entriesOf(rest, place).map(([name, item]) => {
         if (name === 'exists') return presence(steps, item, `${place}.exists`);
         const path = pathOf([...steps, { kind: 'field', name }]);
-        return leafConditions(conditionLeaves[name as keyof typeof conditionLeaves], item, `${place}.${name}`, path);
+        return leafConditions(
+          conditionLeaves[name as keyof typeof conditionLeaves],
+          item,
+          `${place}.${name}`,
+          path,
+          this.#context,
+        );
       }),
     );
   }
@@ -175,7 +192,7 @@ class FilterReader {
     const path = pathOf(steps);
     const inner = (item: unknown, quantifier: string): Filter => {
       const here = `${place}.${quantifier}`;
-      if (meaning.role === 'leafList') return leafConditions(meaning.type, item, here, pathOf([]));
+      if (meaning.role === 'leafList') return leafConditions(meaning.type, item, here, pathOf([]), this.#context);
       return this.fields(inputOf(inputOf(field).getFields()['some']), item, here, []);
     };
     return conjunction(
@@ -212,6 +229,20 @@ function keyed(value: unknown, place: string, name: string): { key: string; rest
   return { key: text(key, `${place}.${name}`), rest };
 }
 
+/** A condition on one entry of a map; without a key, the value of `exists` for the whole map. */
+type EntryCondition =
+  | { readonly key: string; readonly rest: FilterValues }
+  | { readonly key: null; readonly rest: unknown };
+
+function entryOf(item: unknown, place: string): EntryCondition {
+  const entries = entriesOf(item, place);
+  if (entries.some(([name]) => name === 'key')) return keyed(item, place, 'key');
+  const [[name, value] = ['', null], ...others] = entries;
+  if (name !== 'exists' || others.length > 0)
+    refuse(place, 'needs a key: without one, only exists applies, to the whole map');
+  return { key: null, rest: value };
+}
+
 function text(value: unknown, place: string): string {
   return typeof value === 'string' ? value : refuse(place, absent);
 }
@@ -223,6 +254,9 @@ function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
 }
 
 /** The context for filters on these kinds. */
-export function filterContext({ source }: Pick<Operation, 'source'>, kinds: readonly CatalogKind[]): FilterContext {
-  return { trees: kinds.map(({ tree }) => tree), searchPaths: source.searchPaths };
+export function filterContext(
+  operation: Pick<Operation, 'source' | 'now'>,
+  kinds: readonly CatalogKind[],
+): FilterContext {
+  return { kinds, searchPaths: operation.source.searchPaths, now: () => operation.now };
 }

@@ -165,8 +165,12 @@ class Planner {
     const { kind } = plain;
     const args = getArgumentValues(field, nodes[0], this.#variables);
     const filter = filterFrom(plain.filter, args['filter'], {
-      trees: [kind.tree],
+      kinds: [kind],
       searchPaths: this.#options.searchPaths,
+      // A plan is kept, and a relative time is another time at each request.
+      now: () => {
+        throw new NotPlain();
+      },
     });
     // A search needs another statement, which checks that the search index is complete.
     if (findSearch(filter) !== null) throw new NotPlain();

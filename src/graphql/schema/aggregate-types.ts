@@ -4,7 +4,13 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
-import { defaultGroups, type GroupSource, groupValues, readGroups } from '../connection/aggregate-groups.ts';
+import {
+  defaultGroups,
+  type GroupSource,
+  groupMeasures,
+  groupValues,
+  readGroups,
+} from '../connection/aggregate-groups.ts';
 import type { Measure } from '../connection/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
 import { countOf } from '../selection/cost.ts';
@@ -50,6 +56,21 @@ export function addAggregates(builder: Builder): void {
         description: 'The values that are added up or compared; for KEY, which of the keys.',
       }),
       direction: t.field({ type: 'Direction' as never, defaultValue: 'DESC' as never }),
+    }),
+  });
+
+  const groupMeasure = builder.enumType('GroupMeasure', {
+    description: 'What a condition on groups compares.',
+    values: groupMeasures,
+  });
+  const groupCondition = builder.inputType('GroupCondition', {
+    description: 'A condition on groups. A group without the value satisfies only ne.',
+    fields: (t) => ({
+      value: t.field({ type: groupMeasure, required: true, defaultValue: 'COUNT' }),
+      path: t.field({ type: 'Path', description: 'The values that are added up or compared; not for COUNT.' }),
+      ...Object.fromEntries(
+        ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'].map((operator) => [operator, t.field({ type: 'JSON' })]),
+      ),
     }),
   });
 
@@ -118,6 +139,7 @@ export function addAggregates(builder: Builder): void {
           'Objects by the values at these paths. An object with several values at a path through lists is in several groups.',
         args: {
           by: t.arg({ type: ['Path'], required: true }),
+          having: t.arg({ type: [groupCondition], description: 'Only groups that satisfy all of these.' }),
           orderBy: t.arg({ type: [groupOrder], description: 'The largest groups first when not given.' }),
           first: t.arg.int({ description: `Groups on a page; ${defaultGroups} when not given.` }),
           after: t.arg.string({ description: 'The cursor of the last group before the page.' }),

@@ -109,7 +109,6 @@ export class GenerationBuilder {
     // Makes the root fields here. Otherwise the first operation would make them.
     for (const root of Object.values(roots)) root?.getFields();
     this.#parts.retain(parts);
-    this.#static.filters.retain((type) => collection.byName[type.name] === type);
     return {
       ...servedKinds(
         catalog,

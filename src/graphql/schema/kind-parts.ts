@@ -22,10 +22,11 @@ import type { Steps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { definitionsOf } from '../../catalog/tree/share-definitions.ts';
 import { problemsOf } from '../types/collected-schema.ts';
+import { DefinitionTypes } from '../types/definition-types.ts';
 import { type OperationTypeName, operationTypes, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
 import { type KindRoots, type KindShells, makeShells, rootsOf } from './kind-types.ts';
-import { DefinitionTypes, ShapeTypes } from './shape-types.ts';
+import { ShapeTypes } from './shape-types.ts';
 import type { StaticPart } from './static-part.ts';
 
 /** The complete and valid types of one kind of a schema. */
@@ -135,11 +136,15 @@ export class KindParts {
   #begin(kind: CatalogKind, definitions: DefinitionTypes, shells: Map<string, KindShells>): BegunPart {
     const { common, shared } = this.#static;
     const neighbours = new Map<string, KindShells | undefined>();
-    const own = makeShells(kind, shared, ShapeTypes.ofKind(kind, common, definitions), (key) => {
-      const found = shells.get(key);
-      if (key !== kind.key) neighbours.set(key, found);
-      return found;
-    });
+    const own = makeShells(
+      kind,
+      { shared, shapes: ShapeTypes.ofKind(kind, common, definitions), definitions },
+      (key) => {
+        const found = shells.get(key);
+        if (key !== kind.key) neighbours.set(key, found);
+        return found;
+      },
+    );
     const roots = rootsOf(own, shared);
     shells.set(kind.key, own);
     return { shells: own, roots, neighbours, definitions: hasDefinitions(kind) ? definitions : null };

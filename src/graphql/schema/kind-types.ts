@@ -19,6 +19,7 @@ import type { ConnectionSource, EdgeSource } from '../connection/connection-sour
 import type { ObjectSource } from '../connection/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
@@ -59,6 +60,13 @@ export type ShellsOf = (key: string) => KindShells | undefined;
 /** Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence. */
 export type RelationFields = (kind: CatalogKind, shellsOf: ShellsOf) => ObjectFields;
 
+/** The inputs for making the types of one kind. */
+export interface KindInputs {
+  readonly shared: Shared;
+  readonly shapes: ShapeTypes;
+  readonly definitions: DefinitionTypes;
+}
+
 /** The root fields of a kind, by operation type. */
 export type KindRoots = Readonly<Record<OperationTypeName, Readonly<Record<string, FieldConfig>>>>;
 
@@ -85,7 +93,11 @@ function configOf<F>(type: GraphQLObjectType | GraphQLInterfaceType): F {
 }
 
 /** The types of a kind. @throws for names that GraphQL does not accept. Other errors of the kind are thrown when its fields are made. */
-export function makeShells(kind: CatalogKind, shared: Shared, shapes: ShapeTypes, shellsOf: ShellsOf): KindShells {
+export function makeShells(
+  kind: CatalogKind,
+  { shared, shapes, definitions }: KindInputs,
+  shellsOf: ShellsOf,
+): KindShells {
   const { names } = kind;
   const object = new GraphQLObjectType<ObjectSource, OperationContext>({
     name: names.type,
@@ -122,7 +134,7 @@ export function makeShells(kind: CatalogKind, shared: Shared, shapes: ShapeTypes
     name: names.changes,
     fields: () => changesFields(change, shared),
   });
-  const filter = shared.filters.ofKind(kind);
+  const filter = shared.filters.ofKind(kind, definitions);
   return {
     kind,
     object: object as GraphQLObjectType,

@@ -3,7 +3,7 @@
  */
 import { stringify } from 'yaml';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
-import { valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
@@ -241,8 +241,10 @@ export function addKubernetesObject(builder: Builder): void {
         extensions: facts({ need: wholeBody }),
         resolve: ({ kind, body }, args) => {
           const path = parsePath(args.path);
-          const { many } = resolvePath(kind.tree, path);
-          return many ? valuesAt(body, path) : (valueAt(body, path) ?? null);
+          const { many, type } = resolvePath(kind.tree, path);
+          return many
+            ? valuesAt(body, path)
+            : (leafValueAt(body, path, type.kind === 'leaf' ? type.type : 'JSON') ?? null);
         },
       }),
       redacted: t.field({

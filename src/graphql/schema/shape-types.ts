@@ -19,38 +19,12 @@ import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
+import type { DefinitionTypes } from '../types/definition-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
 
 type StaticType = (name: string) => GraphQLNamedType | undefined;
-
-/** The object types of the definitions that some kinds share. */
-export class DefinitionTypes {
-  /** The kinds that have definitions, in the order of their catalog. */
-  readonly kinds: readonly CatalogKind[];
-  readonly #types = new Map<string, GraphQLObjectType>();
-  readonly #owners = new Map<GraphQLNamedType, string>();
-
-  constructor(kinds: readonly CatalogKind[]) {
-    this.kinds = kinds;
-  }
-
-  /** The definition's type. The first call makes it. */
-  type(name: string, owner: string, make: () => GraphQLObjectType): GraphQLObjectType {
-    const known = this.#types.get(name);
-    if (known !== undefined) return known;
-    const made = make();
-    this.#types.set(name, made);
-    this.#owners.set(made, owner);
-    return made;
-  }
-
-  /** The key of the kind whose tree a definition's type was made from; undefined for other types. */
-  ownerOf(type: GraphQLNamedType): string | undefined {
-    return this.#owners.get(type);
-  }
-}
 
 /** The types that shapes of all kinds refer to. */
 export class CommonShapes {

@@ -60,7 +60,8 @@ function int64Output(value: unknown): unknown {
 
 export const GraphQLDateTime = scalar({
   name: 'DateTime',
-  description: 'A moment as RFC 3339 writes it, for instance 2026-01-31T08:15:00Z. Compared by instant.',
+  description:
+    'A moment as RFC 3339 writes it, for instance 2026-01-31T08:15:00Z. Compared by instant. Filters also take a time relative to now, fixed for the operation: -10m, +30d, -1d12h (s, m, h, d, w).',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   accepts: ['string'],
 });

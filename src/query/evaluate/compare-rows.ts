@@ -4,22 +4,25 @@
  */
 
 import { searchRank } from '../../catalog/paths/search-text.ts';
-import { valuesAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { Identity } from '../plan/filter.ts';
 import { compareIdentity } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
+import { identityValue } from './matches.ts';
 
-type Ordered = Pick<Identity, 'name'> & { readonly body: unknown };
+type Ordered = Identity & { readonly body: unknown };
 
 /** The order keys of an object. `body` is a result of parseExact. */
 export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (OrderKey | null)[] {
   return orderBy.map((term) => orderKeyOf(term, object));
 }
 
-function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, { name, body }: Ordered): OrderKey | null {
-  if (rank !== undefined) return searchRank(name, rank);
-  const keys = valuesAt(body, path)
+function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object: Ordered): OrderKey | null {
+  if (rank !== undefined) return searchRank(object.name, rank);
+  const identity = identityValue(path, object);
+  const values = identity === undefined ? valuesOf({ path, type }, object.body) : [identity];
+  const keys = values
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)
     .map((key) => (natural === true ? naturalKey(String(key)) : key));
@@ -28,6 +31,11 @@ function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, { name,
     (best, key) => (best === null || sign * compareKeys(key, best) < 0 ? key : best),
     null,
   );
+}
+
+/** The values of a leaf: several at a path through lists, otherwise at most one. */
+function valuesOf({ path, type }: Pick<OrderTerm, 'path' | 'type'>, body: unknown): readonly unknown[] {
+  return path.fold === undefined ? valuesAt(body, path) : [leafValueAt(body, path, type)];
 }
 
 /** Compares two objects. 0 only for equal identities. */

@@ -4,11 +4,14 @@
  */
 
 import { searchText } from '../../catalog/paths/search-text.ts';
-import { valueAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { identityIn, type Path } from '../../catalog/tree/path.ts';
+import { compareValues } from '../../catalog/values/compare-values.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { compareKeys, foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
-import type { CompareOperator, Filter, Identity, LabelRequirement } from '../plan/filter.ts';
+import type { CompareOperator, Filter, Identity, LabelRequirement, LeafPath } from '../plan/filter.ts';
+import { encodeObjectId } from '../plan/object-id.ts';
 
 export interface MatchedObjectLike extends Identity {
   readonly body: unknown;
@@ -29,9 +32,14 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boole
     case 'not':
       return !holds(filter.of, object, value);
     case 'compare':
-      return compares(filter, valueAt(value, filter.path));
+      return compares(filter, leafOf(filter, object, value));
+    case 'compareFields': {
+      const { left, right, operator, times } = filter;
+      const leaves = { left: left.type, right: right.type, times };
+      return compareValues(operator, leaves, leafOf(left, object, value), leafOf(right, object, value));
+    }
     case 'exists': {
-      const found = valueAt(value, filter.path);
+      const found = leafOf({ ...filter, type: filter.type ?? 'JSON' }, object, value);
       return found !== undefined && found !== null;
     }
     case 'some': {
@@ -48,6 +56,8 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boole
       return object.namespace !== null && filter.in.includes(object.namespace);
     case 'clusters':
       return filter.in.includes(object.cluster);
+    case 'kinds':
+      return filter.in.includes(object.key);
     case 'ids':
       return filter.in.some(
         (id) =>
@@ -56,6 +66,23 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boole
           id.namespace === object.namespace &&
           id.name === object.name,
       );
+  }
+}
+
+/** The value at a path of the identity, or else of `value`. */
+function leafOf({ path, type }: LeafPath, object: Identity, value: unknown): unknown {
+  return identityValue(path, object) ?? leafValueAt(value, path, type);
+}
+
+/** The value of a path that names a part of the identity; undefined for other paths. */
+export function identityValue(path: Path, identity: Identity): string | undefined {
+  switch (identityIn(path)) {
+    case 'cluster':
+      return identity.cluster;
+    case 'id':
+      return encodeObjectId(identity);
+    case null:
+      return undefined;
   }
 }
 

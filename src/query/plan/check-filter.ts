@@ -42,6 +42,7 @@ function measure(filter: Filter, depth: number, size: { conditions: number; dept
     case 'namespaces':
     case 'clusters':
     case 'ids':
+    case 'kinds':
       size.values += filter.in.length;
   }
 }

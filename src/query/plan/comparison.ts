@@ -6,12 +6,13 @@
  *   metadata.labels["app"] eq web      ->   labels (app In [web])
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import { identityIn, isThroughLists, type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { type CompareOperator, everything, type Filter, isTextOperator } from './filter.ts';
 
 /**
  * Compares the value at `path` with `values`. Through `each` steps, one matching element suffices. Text operators compare as
  * String, whatever the leaf's type. The caller has already checked the values against the type.
+ * @param relative the values as the caller wrote them, if some are relative to now.
  */
 export function comparison(
   path: Path,
@@ -19,19 +20,25 @@ export function comparison(
   operator: CompareOperator,
   values: readonly unknown[],
   ignoreCase: boolean,
+  relative?: readonly unknown[],
 ): Filter {
   const compared = isTextOperator(operator) ? 'String' : type;
+  if (identityIn(path) === 'cluster' && !ignoreCase && (operator === 'eq' || operator === 'in')) {
+    return { kind: 'clusters', in: values.map(String) };
+  }
   return throughLists(path, (below) => {
     const label = labelOf(below);
     if (label !== null && !ignoreCase && (operator === 'eq' || operator === 'in')) {
       return { kind: 'labels', requirements: [{ key: label, operator: 'In', values: values.map(String) }] };
     }
-    return { kind: 'compare', path: below, type: compared, operator, values, ignoreCase };
+    const compare = { kind: 'compare', path: below, type: compared, operator, values, ignoreCase } as const;
+    return relative === undefined ? compare : { ...compare, relative };
   });
 }
 
-/** Matches objects with a value at `path` that is not null. */
-export function existence(path: Path): Filter {
+/** Matches objects with a value at `path` that is not null. @param type of the folded value at a path with a fold. */
+export function existence(path: Path, type?: LeafType): Filter {
+  if (path.fold !== undefined && type !== undefined) return { kind: 'exists', path, type };
   return throughLists(path, (below) => {
     const label = labelOf(below);
     return label === null
@@ -42,8 +49,8 @@ export function existence(path: Path): Filter {
 
 /** Wraps `make`'s condition on the path below the last list: some element of every list on the path must match. */
 function throughLists(path: Path, make: (below: Path) => Filter): Filter {
+  if (!isThroughLists(path)) return make(path);
   const each = path.steps.findIndex((step) => step.kind === 'each');
-  if (each < 0) return make(path);
   const list = pathOf(path.steps.slice(0, each));
   return { kind: 'some', path: list, of: throughLists(pathOf(path.steps.slice(each + 1)), make) };
 }

@@ -17,6 +17,10 @@ export function shapeOfFilter(filter: Filter): string {
       return `not (${shapeOfFilter(filter.of)})`;
     case 'compare':
       return `${filter.path.text} ${filter.operator}${filter.ignoreCase ? ' ignoreCase' : ''}`.trim();
+    case 'compareFields': {
+      const times = filter.times === null ? '' : `${filter.times} x `;
+      return `${filter.left.path.text} ${filter.operator} ${times}${filter.right.path.text}`;
+    }
     case 'exists':
       return `${filter.path.text} exists`.trim();
     case 'some':
@@ -27,6 +31,7 @@ export function shapeOfFilter(filter: Filter): string {
     case 'namespaces':
     case 'clusters':
     case 'ids':
+    case 'kinds':
       return filter.kind;
   }
 }

@@ -9,6 +9,7 @@
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
+import type { ValueOperator } from '../../catalog/values/compare-values.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
@@ -36,6 +37,12 @@ export interface Identity {
   readonly name: string;
 }
 
+/** A path to a leaf, with the leaf's type. */
+export interface LeafPath {
+  readonly path: Path;
+  readonly type: LeafType;
+}
+
 export type Filter =
   | { readonly kind: 'and'; readonly of: readonly Filter[] }
   | { readonly kind: 'or'; readonly of: readonly Filter[] }
@@ -49,9 +56,20 @@ export type Filter =
       /** JSON values: several for `in`, otherwise one. Already checked against the type, or by checkPattern. */
       readonly values: readonly unknown[];
       readonly ignoreCase: boolean;
+      /** The values as the caller wrote them, if they are relative to now. The cursors of a list are bound to these. */
+      readonly relative?: readonly unknown[];
     }
-  /** There is a value, and it is not null. */
-  | { readonly kind: 'exists'; readonly path: Path }
+  /** `left operator times x right`, by value (compareValues). Both paths lead to one leaf of the object. */
+  | {
+      readonly kind: 'compareFields';
+      readonly left: LeafPath;
+      readonly operator: ValueOperator;
+      readonly right: LeafPath;
+      /** A decimal number as text; null for 1. */
+      readonly times: string | null;
+    }
+  /** There is a value, and it is not null. A path with a fold has the type of the folded value. */
+  | { readonly kind: 'exists'; readonly path: Path; readonly type?: LeafType }
   /** At least one element of the list at `path` matches. `every` and `none` use `not`. An absent list has no elements. */
   | { readonly kind: 'some'; readonly path: Path; readonly of: Filter }
   | { readonly kind: 'labels'; readonly requirements: readonly LabelRequirement[] }
@@ -59,10 +77,14 @@ export type Filter =
   | { readonly kind: 'search'; readonly terms: readonly string[]; readonly paths: readonly Path[] }
   | { readonly kind: 'namespaces'; readonly in: readonly string[] }
   | { readonly kind: 'clusters'; readonly in: readonly string[] }
-  | { readonly kind: 'ids'; readonly in: readonly Identity[] };
+  | { readonly kind: 'ids'; readonly in: readonly Identity[] }
+  /** The object is of one of these kinds (resourceKeys). */
+  | { readonly kind: 'kinds'; readonly in: readonly string[] };
 
 /** Matches everything. */
 export const everything: Filter = Object.freeze({ kind: 'and', of: Object.freeze([]) });
+/** Matches nothing. */
+export const nothing: Filter = Object.freeze({ kind: 'or', of: Object.freeze([]) });
 
 /** The top-level conjuncts: conditions that hold for every match. */
 export function conjuncts(filter: Filter): readonly Filter[] {

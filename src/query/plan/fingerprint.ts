@@ -18,5 +18,8 @@ function canonical(_key: string, value: unknown): unknown {
   // The canonical text identifies a path; its steps would repeat it.
   if ('steps' in value && 'text' in value) return value.text;
   if (Object.getPrototypeOf(value) === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  // A relative time is another time at each request, and a cursor must stay valid: the absolute values are left out.
+  const members =
+    'relative' in value ? Object.entries(value).filter(([name]) => name !== 'values') : Object.entries(value);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

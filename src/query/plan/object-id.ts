@@ -1,23 +1,18 @@
 /**
- * Object ids: an identity as opaque text. The id is the same in every answer and in every store.
- *
- *   base64url( version byte, JSON [ cluster, resourceKey, namespace or "", name ] )
- *
- * Example: the Pod shop/web of cluster east is the byte 1 and ["east","pods","shop","web"].
+ * Object ids (src/catalog/resources/object-id.ts) of identities.
  *
  * Invariant: an identity has exactly one id. Other encodings of the same identity are refused.
  */
 import { PortolanError } from '../../base/errors.ts';
+import { objectIdOf, objectIdVersion } from '../../catalog/resources/object-id.ts';
 import { jsonListParts, pageColumns } from '../../store/pages/page-columns.ts';
 import type { RowPart } from '../../store/pages/page-template.ts';
 import type { Identity } from './filter.ts';
 
-const version = 1;
 const members = ['cluster', 'key', 'namespace', 'name'] as const;
 
 export function encodeObjectId(identity: Identity): string {
-  const json = JSON.stringify(members.map((member) => identity[member] ?? ''));
-  return Buffer.concat([Buffer.from([version]), Buffer.from(json)]).toString('base64url');
+  return objectIdOf(identity.cluster, identity.key, identity.namespace ?? '', identity.name);
 }
 
 /** The parts that write the id of a row into a page template. */
@@ -28,7 +23,7 @@ export function objectIdParts(key: string): readonly RowPart[] {
         ? { is: 'text', text: JSON.stringify(key) }
         : { is: 'column', at: pageColumns[member], otherwise: '""' },
   );
-  return [{ is: 'opaque', of: [{ is: 'text', text: String.fromCharCode(version) }, ...jsonListParts(items)] }];
+  return [{ is: 'opaque', of: [{ is: 'text', text: String.fromCharCode(objectIdVersion) }, ...jsonListParts(items)] }];
 }
 
 /**
@@ -37,7 +32,7 @@ export function objectIdParts(key: string): readonly RowPart[] {
  */
 export function decodeObjectId(id: string): Identity {
   const bytes = Buffer.from(id, 'base64url');
-  const identity = bytes[0] === version ? read(bytes.subarray(1).toString()) : null;
+  const identity = bytes[0] === objectIdVersion ? read(bytes.subarray(1).toString()) : null;
   if (identity === null || encodeObjectId(identity) !== id) {
     const abbreviated = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
     throw new PortolanError(

@@ -7,7 +7,7 @@
  *   Running 40, Failed 2
  */
 
-import { joinPaths, type Path, pathOf } from '../../catalog/tree/path.ts';
+import { identityIn, joinPaths, type Path, pathOf } from '../../catalog/tree/path.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import { isRawJson } from '../../catalog/values/raw-json.ts';
 import { compareKeys, foldCase, type OrderKey } from '../../catalog/values/values.ts';
@@ -111,6 +111,8 @@ function concernsOnly(filter: Filter, path: Path, base: Path): boolean {
       return filter.of.length > 0 && filter.of.every((part) => concernsOnly(part, path, base));
     case 'some':
       return concernsOnly(filter.of, path, joinPaths(base, filter.path, everyElement));
+    case 'clusters':
+      return identityIn(path) === 'cluster';
     case 'namespaces':
       return base.steps.length === 0 && path.text === 'metadata.namespace';
     case 'labels':

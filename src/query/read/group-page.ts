@@ -10,6 +10,7 @@
  */
 
 import { PortolanError } from '../../base/errors.ts';
+import { holds, type ValueOperator } from '../../catalog/values/compare-values.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
 import { compareKeys, type OrderKey } from '../../catalog/values/values.ts';
 import type { AggregatePlan, GroupResult } from '../plan/aggregate.ts';
@@ -18,20 +19,30 @@ import { decodeContent, encodeContent, malformed, plainKey, readPlainKey } from 
 import type { Identity } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
 
-export type GroupTerm =
-  | { readonly by: 'COUNT'; readonly direction: 'ASC' | 'DESC' }
-  /** `at` is an index: into `by` for KEY, otherwise into `measured`. */
-  | {
-      readonly by: 'KEY' | 'SUM' | 'AVG' | 'MIN' | 'MAX';
-      readonly at: number;
-      readonly direction: 'ASC' | 'DESC';
-    };
+/** A value of a group. `at` is an index: into `by` for KEY, otherwise into `measured`. */
+export type GroupValue =
+  | { readonly by: 'COUNT' }
+  | { readonly by: 'KEY' | 'SUM' | 'AVG' | 'MIN' | 'MAX'; readonly at: number };
+
+export type GroupTerm = GroupValue & { readonly direction: 'ASC' | 'DESC' };
+
+/** A condition on groups. A group without the value does not satisfy it. */
+export interface GroupCondition {
+  readonly value: GroupValue;
+  readonly operator: ValueOperator;
+  /** As an order key of the value: a count, a key of decimalKey for SUM and AVG, a key of the leaf for MIN and MAX. */
+  readonly key: OrderKey;
+  /** Is the condition that the group does not satisfy it? Then it holds for groups without the value. */
+  readonly negated: boolean;
+}
 
 export interface GroupsPlan extends AggregatePlan {
   /** The object that the grouped objects are related to; null for the groups of a list. */
   readonly of: Identity | null;
   /** The group keys break ties, ascending. Groups without the value come last in both directions. */
   readonly orderBy: readonly GroupTerm[];
+  /** All must hold. */
+  readonly having: readonly GroupCondition[];
   readonly first: number;
   readonly after: string | null;
 }
@@ -49,11 +60,9 @@ const version = 'g1';
 export function pageOfGroups(plan: GroupsPlan, groups: readonly GroupResult[]): readonly PagedGroup[] {
   const fingerprint = fingerprintOf(plan);
   const after = plan.after === null ? null : decode(plan.after, fingerprint, plan);
-  const positioned = groups.map((group) => ({
-    group,
-    order: plan.orderBy.map((term) => termKey(term, group)),
-    keys: group.keys,
-  }));
+  const positioned = groups
+    .filter((group) => plan.having.every((condition) => satisfies(condition, group)))
+    .map((group) => ({ group, order: plan.orderBy.map((term) => keyOfValue(term, group)), keys: group.keys }));
   return positioned
     .filter((position) => after === null || comparePositions(plan.orderBy, position, after) > 0)
     .sort((a, b) => comparePositions(plan.orderBy, a, b))
@@ -70,12 +79,17 @@ interface GroupPosition {
   readonly keys: readonly (OrderKey | null)[];
 }
 
-function termKey(term: GroupTerm, { keys, count, tallies }: GroupResult): OrderKey | null {
-  if (term.by === 'COUNT') return count;
-  if (term.by === 'KEY') return keys[term.at] ?? null;
-  const tally = tallies[term.at];
+function satisfies({ value, operator, key, negated }: GroupCondition, group: GroupResult): boolean {
+  const found = keyOfValue(value, group);
+  return (found !== null && holds(operator, compareKeys(found, key))) !== negated;
+}
+
+function keyOfValue(value: GroupValue, { keys, count, tallies }: GroupResult): OrderKey | null {
+  if (value.by === 'COUNT') return count;
+  if (value.by === 'KEY') return keys[value.at] ?? null;
+  const tally = tallies[value.at];
   if (tally === undefined || tally.count === 0) return null;
-  switch (term.by) {
+  switch (value.by) {
     case 'SUM':
       return decimalKey(tally.sum);
     case 'AVG':
@@ -104,13 +118,15 @@ function compareNullsLast(a: OrderKey | null, b: OrderKey | null, direction: 'AS
   return direction === 'DESC' ? -compareKeys(a, b) : compareKeys(a, b);
 }
 
-/** A hash of the groups and their order. Measures that do not take part in the order are not part of it. */
-function fingerprintOf({ kinds, filter, of, by, measured, orderBy }: GroupsPlan): string {
-  const order = orderBy.map((term) => {
-    const leaf = term.by === 'COUNT' ? null : (term.by === 'KEY' ? by : measured)[term.at];
-    return [term.by, term.direction, leaf?.path.text ?? null];
-  });
-  return digest({ groups: kinds.map(({ key }) => key).sort(), filter, of, by, order });
+/** A hash of the groups, their order and their conditions. Other measures are not part of it. */
+function fingerprintOf({ kinds, filter, of, by, measured, orderBy, having }: GroupsPlan): string {
+  const nameOf = (value: GroupValue): readonly [string, string | null] => {
+    const leaf = value.by === 'COUNT' ? undefined : (value.by === 'KEY' ? by : measured)[value.at];
+    return [value.by, leaf?.path.text ?? null];
+  };
+  const order = orderBy.map((term) => [...nameOf(term), term.direction]);
+  const conditions = having.map(({ value, operator, key, negated }) => [...nameOf(value), operator, key, negated]);
+  return digest({ groups: kinds.map(({ key }) => key).sort(), filter, of, by, order, having: conditions });
 }
 
 function decode(text: string, fingerprint: string, { by, orderBy }: GroupsPlan): GroupPosition {

@@ -7,6 +7,7 @@
  */
 
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { isThroughLists } from '../../catalog/tree/path.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
@@ -60,7 +61,7 @@ export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNee
   const needs = new Map<string, PathNeed>();
   const add = ({ path, type }: Pick<OrderTerm, 'path' | 'type'>): void => {
     if (type === 'JSON' || path.text === '' || isObjectLeaf(path, type)) return;
-    if (path.steps.some(({ kind }) => kind === 'each')) return;
+    if (isThroughLists(path)) return;
     const slot = kind.slots.find((one) => one.path === path.text && one.type === type) ?? null;
     needs.set(`${type} ${path.text}`, { path: path.text, type, slot });
   };

@@ -88,6 +88,8 @@ export function withValue(
         return sql`(SELECT ${found} FROM jsonb_each(${node.document}, ${path}) AS ${element} WHERE ${isElement(element)}
           AND ${hasText(valueAtPath(object, `$.${JSON.stringify(step.field)}`), step.value)} LIMIT 1)`;
       }
+      case 'identity':
+        throw new Error('invariant broken: the identity is read from columns');
       case 'each':
         throw new Error('invariant broken: a path of a filter or an order has no step over every element');
     }

@@ -15,7 +15,7 @@
 
 import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import type { Path } from '../../catalog/tree/path.ts';
+import { identityIn, type Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import { countsIn, isVisibleSql } from './counts.ts';
@@ -71,6 +71,11 @@ export class KindTables {
 
   /** The column with the keys of this leaf; null when only the body has them. */
   keyColumn(path: Path, type: LeafType): Fragment | null {
+    const identity = identityIn(path);
+    if (identity === 'cluster') return this.column('cluster');
+    if (identity === 'id') {
+      return sql`object_id(${this.column('cluster')}, ${this.kind.key}, ${this.column('namespace')}, ${this.column('name')})`;
+    }
     const leaf = objectLeaves.get(path.text);
     if (leaf !== undefined && leaf.type === type) {
       const column = this.column(leaf.column);
@@ -151,9 +156,9 @@ export class KindTables {
   }
 }
 
-/** Does `object` have a column for this leaf? */
+/** Does `object` have a column for this leaf, or columns that it is made of? */
 export function isObjectLeaf(path: Path, type: LeafType): boolean {
-  return objectLeaves.get(path.text)?.type === type;
+  return identityIn(path) !== null || objectLeaves.get(path.text)?.type === type;
 }
 
 /** The slot that has this leaf's key for every row of the kind; null while no slot has all keys. */

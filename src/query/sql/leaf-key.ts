@@ -9,10 +9,11 @@
  *   keyOf(value, 'Boolean')   CASE json_type(b.body, '$."spec"."n"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { type Path, pathOf } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import { type Fragment, sql } from '../../store/types/sql.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
-import type { JsonValue } from './json-node.ts';
+import { type Aliases, type JsonNode, type JsonValue, withValue } from './json-node.ts';
 
 /** The key of the value at a path; null where the value has no key of this type. */
 export function keyOf(value: JsonValue, type: LeafType): Fragment {
@@ -40,6 +41,18 @@ export function keyOf(value: JsonValue, type: LeafType): Fragment {
     case 'JSON':
       return sql`CASE WHEN ${value.type} IN ('text', 'integer', 'real', 'true', 'false') THEN ${slow} END`;
   }
+}
+
+/** The key of the value that the values of lists come to (foldValues), from the body. */
+export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: Aliases): Fragment {
+  const first = path.steps.findIndex(({ kind }) => kind === 'each');
+  const below = pathOf(path.steps.slice(first)).text;
+  return withValue(
+    body,
+    path.steps.slice(0, first),
+    aliases,
+    (value) => sql`fold_key(${path.fold ?? ''}, ${type}, ${below}, ${value.json})`,
+  );
 }
 
 /**

@@ -16,7 +16,7 @@
  * the distinct keys of an object. The function tally_at adds up the values of a group.
  */
 
-import { pathOf } from '../../catalog/tree/path.ts';
+import { isThroughLists, pathOf } from '../../catalog/tree/path.ts';
 import { Tally } from '../../catalog/values/tally.ts';
 import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Row, SqlValue } from '../../store/types/statement.ts';
@@ -26,7 +26,7 @@ import { rowCost } from '../plan/scan-budget.ts';
 import type { AccessPath } from './access-path.ts';
 import { documentNode, withValue } from './json-node.ts';
 import { KindTables } from './kind-tables.ts';
-import { keyColumn, keyOf, readKey } from './leaf-key.ts';
+import { foldedKey, keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
 import type { KindView } from './view.ts';
 
@@ -65,7 +65,7 @@ export function aggregateStatement(
 ): AggregateStatement {
   const { tables, columns, tallies, unnested, filter } = scanOf(rows, plan);
   const { path, set } = rows;
-  const lists = plan.by.concat(plan.measured).filter(isThroughLists).length;
+  const lists = plan.by.concat(plan.measured).filter(({ path }) => isThroughLists(path)).length;
   const inner = [...(set === null ? [] : [sql`${set} AS s`]), ...columns];
   const conditions = [
     ...scanConditions(rows, tables),
@@ -179,10 +179,6 @@ function compile(tables: KindTables, filter: Filter, { by, measured }: Pick<Aggr
   return { tables, columns: [...keys, ...values], tallies, unnested, filter: filterSql(tables, filter) };
 }
 
-function isThroughLists({ path }: Leaf): boolean {
-  return path.steps.some(({ kind }) => kind === 'each');
-}
-
 interface Values {
   /** The JSON document that contains the values. */
   readonly json: Fragment;
@@ -191,9 +187,10 @@ interface Values {
 }
 
 /** The values of a leaf through lists; null when its path goes through no list. */
-function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | null {
+function listedValues(tables: KindTables, { path }: Leaf): Values | null {
+  if (!isThroughLists(path)) return null;
+  const { steps } = path;
   const first = steps.findIndex(({ kind }) => kind === 'each');
-  if (first < 0) return null;
   const [toList, below] = [steps.slice(0, first), steps.slice(first + 1)];
   const [next] = below;
   if (next === undefined || below.some(({ kind }) => kind === 'each' || kind === 'where')) {
@@ -216,6 +213,7 @@ function listedValues(tables: KindTables, { path: { steps } }: Leaf): Values | n
 function singleKey(tables: KindTables, { path, type }: Leaf): Fragment {
   const column = tables.keyColumn(path, type);
   if (column !== null) return column;
+  if (path.fold !== undefined) return foldedKey(tables.body(), path, type, tables.aliases);
   const [metadata, labels, label, ...below] = path.steps;
   const isLabel =
     below.length === 0 &&
@@ -272,8 +270,7 @@ export function readGroups(
 }
 
 function readTally(measured: Measured, row: Row, from: number): { readonly tally: Tally; readonly columns: number } {
-  if (measured.path.steps.some(({ kind }) => kind === 'each'))
-    return { tally: Tally.fromText(String(row[from])), columns: 1 };
+  if (isThroughLists(measured.path)) return { tally: Tally.fromText(String(row[from])), columns: 1 };
   const { type } = measured;
   const tally = new Tally();
   let at = from + 1;

@@ -18,13 +18,20 @@
  * promoted paths. A search reads all of the body.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { identityIn } from '../../catalog/tree/path.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { foldable } from '../evaluate/matches.ts';
-import { type CompareOperator, type Filter, isTextOperator, type LabelRequirement } from '../plan/filter.ts';
+import {
+  type CompareOperator,
+  type Filter,
+  isTextOperator,
+  type LabelRequirement,
+  type LeafPath,
+} from '../plan/filter.ts';
 import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
-import { bindKey, keyOf, textOf } from './leaf-key.ts';
+import { bindKey, foldedKey, keyOf, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
 
 export type Comparison = Extract<Filter, { kind: 'compare' }>;
@@ -45,7 +52,13 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       return sql`NOT ifnull(${condition(tables, filter.of, element)}, 0)`;
     case 'compare':
       return comparison(tables, filter, element);
+    case 'compareFields':
+      return fieldComparison(tables, filter);
     case 'exists':
+      if (identityIn(filter.path) !== null) return raw('1');
+      if (filter.path.fold !== undefined) {
+        return sql`${foldedKey(tables.body(), filter.path, filter.type ?? 'JSON', tables.aliases)} IS NOT NULL`;
+      }
       return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, isThere);
     case 'some':
       return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
@@ -62,6 +75,8 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       );
     case 'clusters':
       return isIn(sql`+${tables.column('cluster')}`, filter.in);
+    case 'kinds':
+      return raw(filter.in.includes(tables.kind.key) ? '1' : '0');
     case 'ids':
       return sql`(+${tables.column('cluster')}, +${tables.column('namespace')}, +${tables.column('name')}) IN (
         SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(tables.kind.key, filter)}))`;
@@ -85,6 +100,8 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
 
   const column = element === null ? tables.keyColumn(filter.path, type) : null;
   if (column !== null) return compare(sql`+${column}`, true);
+  if (filter.path.fold !== undefined)
+    return compare(sql`+${foldedKey(tables.body(), filter.path, type, tables.aliases)}`, true);
   const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
   return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
     type === 'String' && !ranged
@@ -93,11 +110,21 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
   );
 }
 
+function fieldComparison(tables: KindTables, filter: Extract<Filter, { kind: 'compareFields' }>): Fragment {
+  const { left, operator, right, times } = filter;
+  const json = ({ path }: LeafPath): Fragment =>
+    identityIn(path) !== null
+      ? sql`json_quote(${tables.keyColumn(path, 'String') ?? raw('NULL')})`
+      : withValue(tables.body(), path.steps, tables.aliases, (value) => value.json);
+  return sql`compare_values(${operator}, ${left.type}, ${json(left)}, ${right.type}, ${json(right)}, ${times})`;
+}
+
 function pattern(tables: KindTables, { path, values, ignoreCase }: Comparison, element: JsonNode | null): Fragment {
   const found = (text: Fragment): Fragment =>
     sql`matches_pattern(${String(values[0])}, ${ignoreCase ? 1n : 0n}, ${text})`;
   const column = element === null ? tables.keyColumn(path, 'String') : null;
   if (column !== null) return found(column);
+  if (path.fold !== undefined) return found(foldedKey(tables.body(), path, 'String', tables.aliases));
   return withValue(element ?? tables.body(), path.steps, tables.aliases, (value) =>
     found(sql`(${keyOf(value, 'String')})`),
   );

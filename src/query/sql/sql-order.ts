@@ -14,6 +14,7 @@
  * A backward page is a forward page of the reversed order: directions and the position of nulls are both inverted.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { identityIn } from '../../catalog/tree/path.ts';
 import { compareText, type OrderKey } from '../../catalog/values/values.ts';
 import { all, any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
@@ -21,7 +22,7 @@ import { compareKinds } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
 import { withExtreme } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
-import { bindKey, keyOf } from './leaf-key.ts';
+import { bindKey, foldedKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
 
 /** The reading order of a page, with expressions over one KindTables. */
@@ -39,20 +40,27 @@ export interface TravelTerm {
 }
 
 export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
-  const terms = orderBy.map(
-    ({ path, type, direction, nulls, natural, rank }): TravelTerm => ({
+  const terms = orderBy.map(({ path, type, direction, nulls, natural, rank }): TravelTerm => {
+    const columnOf = (): Fragment | null => {
+      // An index of a column has no natural order. The identity has columns only.
+      if (natural === true && identityIn(path) === null) return null;
+      const column = tables.keyColumn(path, type);
+      return column === null ? null : naturally(column);
+    };
+    const naturally = (key: Fragment): Fragment => (natural === true ? sql`natural_key(${key})` : key);
+    return {
       expression:
         (rank === undefined ? null : rankSql(tables, rank)) ??
-        (natural === true ? null : tables.keyColumn(path, type)) ??
+        columnOf() ??
+        (path.fold === undefined ? null : naturally(foldedKey(tables.body(), path, type, tables.aliases))) ??
         withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (value) => {
-          const key = sql`(${keyOf(value, type)})`;
-          return natural === true ? sql`natural_key(${key})` : key;
+          return naturally(sql`(${keyOf(value, type)})`);
         }),
       type,
       descending: (direction === 'DESC') !== backward,
       nullsFirst: (nulls === 'FIRST') !== backward,
-    }),
-  );
+    };
+  });
   return { terms, descending: (orderBy.at(-1)?.direction === 'DESC') !== backward };
 }
 

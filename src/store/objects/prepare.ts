@@ -15,9 +15,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../../base/must.ts';
-import { valueAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type Path, type PathStep, parsePath } from '../../catalog/tree/path.ts';
+import { type Path, type PathStep, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { withMembersBefore } from '../jsonb/jsonb.ts';
 import { encodeJsonb } from '../jsonb/jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
@@ -33,7 +33,7 @@ import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
 interface SlotPlace {
   readonly type: LeafType;
   readonly at: number;
-  readonly rest: Pick<Path, 'steps'>;
+  readonly rest: Path;
 }
 
 /** The paths to find in every object, in this order. */
@@ -126,7 +126,9 @@ export class Preparer {
     const values = new JsonbValues(jsonb, isAscii ? metadata : -1);
     return {
       ...indexedMetadata(metadataOf(jsonb, values, members)),
-      keys: this.#places.map(({ type, at, rest }) => storedKey(type, valueAt(values.value(places[at] ?? -1), rest))),
+      keys: this.#places.map(({ type, at, rest }) =>
+        storedKey(type, leafValueAt(values.value(places[at] ?? -1), rest, type)),
+      ),
       body: this.#body(kind === -1 ? withMembersBefore(this.#names, jsonb) : Buffer.from(jsonb), places),
     };
   }
@@ -171,12 +173,12 @@ function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[
 }
 
 /** Splits a path into its longest prefix of member names and the remaining steps. */
-function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Pick<Path, 'steps'> } {
+function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Path } {
   const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
   const other = path.steps.findIndex((step) => !isMember(step));
   const count = other === -1 ? path.steps.length : other;
   const start = path.steps
     .slice(0, count)
     .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
-  return { start, rest: { steps: path.steps.slice(count) } };
+  return { start, rest: pathOf(path.steps.slice(count), path.fold) };
 }

@@ -9,8 +9,11 @@
 import { hash } from 'node:crypto';
 import { searchText } from '../../catalog/paths/search-text.ts';
 import { valuesAt } from '../../catalog/paths/value-at.ts';
+import { objectIdOf } from '../../catalog/resources/object-id.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { type ListFold, type Path, parsePath } from '../../catalog/tree/path.ts';
+import { compareValues, type ValueOperator } from '../../catalog/values/compare-values.ts';
+import { foldValues } from '../../catalog/values/fold-values.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { Tally } from '../../catalog/values/tally.ts';
 import { naturalKey, type OrderKey, orderKey, parseExact } from '../../catalog/values/values.ts';
@@ -36,6 +39,16 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('matches_pattern', { deterministic: true, arity: 3 }, (pattern, ignoreCase, text) =>
     typeof text === 'string' ? BigInt(patternMatches(String(pattern), Number(ignoreCase) === 1, text)) : null,
   );
+  // compare_values(operator, type, json, type, json, times): 0 or 1, by compareValues. A null json is an absent value.
+  database.define('compare_values', { deterministic: true, arity: 6 }, (operator, left, a, right, b, times) => {
+    const leaves = { left: left as LeafType, right: right as LeafType, times: times as string | null };
+    const [x, y] = [a, b].map((json) => (typeof json === 'string' ? parseExact(json) : null));
+    return BigInt(compareValues(operator as ValueOperator, leaves, x, y));
+  });
+  // object_id(cluster, resourceKey, namespace, name): the object id; the namespace of cluster-scoped kinds is empty.
+  database.define('object_id', { deterministic: true, arity: 4 }, (cluster, key, namespace, name) =>
+    objectIdOf(String(cluster), String(key), String(namespace), String(name)),
+  );
   // search_text(paths, json): the searchable text of an object; `paths` is a JSON list of paths as text.
   const pathsOf = remembered<readonly Path[]>((written) =>
     (JSON.parse(written) as readonly string[]).map((text) => parsePath(text)),
@@ -58,6 +71,11 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('distinct_keys', { deterministic: true, arity: 3 }, (type, path, json) => {
     const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));
     return texts.size === 0 ? '[null]' : `[${[...texts].join(',')}]`;
+  });
+  // fold_key(fold, type, path, json): the key of what the values at a path through lists come to. A null json has no values.
+  database.define('fold_key', { deterministic: true, arity: 4 }, (fold, type, path, json) => {
+    const values = typeof json === 'string' ? valuesAt(parseExact(json), pathOfText(String(path))) : [];
+    return storedKey(type as LeafType, foldValues(fold as ListFold, type as LeafType, values));
   });
   // exact_sum(type, key): the Tally of the keys as text. For types whose sum SQLite would round.
   database.defineAggregate<Tally>('exact_sum', 2, {
@@ -82,13 +100,17 @@ const paths = new Map<string, Path>();
 
 function keysAt(type: LeafType, path: SqlValue | undefined, json: SqlValue | undefined): OrderKey[] {
   if (typeof path !== 'string' || typeof json !== 'string') return [];
-  let known = paths.get(path);
+  return valuesAt(parseExact(json), pathOfText(path)).flatMap((value) => orderKey(type, value) ?? []);
+}
+
+function pathOfText(text: string): Path {
+  let known = paths.get(text);
   if (known === undefined) {
     if (paths.size === 100) paths.clear();
-    known = parsePath(path);
-    paths.set(path, known);
+    known = parsePath(text);
+    paths.set(text, known);
   }
-  return valuesAt(parseExact(json), known).flatMap((value) => orderKey(type, value) ?? []);
+  return known;
 }
 
 function keyText(type: LeafType, key: OrderKey): string {

@@ -1,6 +1,6 @@
 /** Order keys as stored in promoted columns and in columns of `object`. */
 
-import { valueAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { orderKey, parseExact } from '../../catalog/values/values.ts';
@@ -20,12 +20,18 @@ export function keysAt(
 ): SqlValue[] {
   let exact: unknown;
   return slots.map((slot) => {
-    let value = valueAt(received.value, slot.path);
+    const { path, type } = slot;
     // The given value may have been parsed with rounded integers.
-    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      exact ??= parseExact(received.text);
-      value = valueAt(exact, slot.path);
+    const value = leafValueAt(received.value, path, type);
+    if (path.fold === undefined ? isExact(value) : valuesAt(received.value, path).every(isExact)) {
+      return storedKey(type, value);
     }
-    return storedKey(slot.type, value);
+    exact ??= parseExact(received.text);
+    return storedKey(type, leafValueAt(exact, path, type));
   });
+}
+
+/** Was the value parsed without rounding? Fractions were. */
+function isExact(value: unknown): boolean {
+  return typeof value !== 'number' || Number.isSafeInteger(value);
 }

@@ -1,0 +1,52 @@
+/**
+ * Conditions that compare two leaves of one object.
+ *
+ *   { path: "status.readyReplicas", lt: "spec.replicas" }
+ *   { path: "status.used[\"pods\"]", gte: "status.hard[\"pods\"]", times: 0.8 }
+ */
+import { PortolanError } from '../../base/errors.ts';
+import type { FieldTree } from '../../catalog/tree/field-tree.ts';
+import { checkComparedLeaves, type ValueOperator } from '../../catalog/values/compare-values.ts';
+import { conjunction, negation } from '../../query/plan/comparison.ts';
+import type { Filter, LeafPath } from '../../query/plan/filter.ts';
+import { entriesOf, refuse } from './filter-values.ts';
+import { leafIn, pathIn } from './kinds-path.ts';
+
+/**
+ * The filter of one CompareFilter, on kinds with these trees.
+ * @throws PortolanError BAD_USER_INPUT for an unknown path, a path through lists, and leaves that cannot be compared.
+ */
+export function compareConditions(value: unknown, place: string, trees: readonly FieldTree[]): Filter {
+  const { path, times, ...operators } = Object.fromEntries(entriesOf(value, place));
+  const left = leafAt(trees, path, `${place}.path`);
+  const factor = timesOf(times, `${place}.times`);
+  return conjunction(
+    entriesOf(operators, place).map(([operator, written]): Filter => {
+      const right = leafAt(trees, written, `${place}.${operator}`);
+      const problem = checkComparedLeaves({ left: left.type, right: right.type, times: factor });
+      if (problem !== null)
+        refuse(`${place}.${operator}`, `compares ${left.path.text} with ${right.path.text}: ${problem}`);
+      const positive = (operator === 'ne' ? 'eq' : operator) as ValueOperator;
+      const compare: Filter = { kind: 'compareFields', left, operator: positive, right, times: factor };
+      return operator === 'ne' ? negation(compare) : compare;
+    }),
+  );
+}
+
+function leafAt(trees: readonly FieldTree[], written: unknown, place: string): LeafPath {
+  if (typeof written !== 'string') return refuse(place, 'is null; name a path');
+  const found = pathIn(trees, written, 'some');
+  if (found.many || found.path.fold !== undefined) {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `${place} is ${found.path.text}, which goes through a list; name one value with [0] or [name=value].`,
+    );
+  }
+  return { path: leafIn(place, found), type: found.type.kind === 'leaf' ? found.type.type : 'JSON' };
+}
+
+function timesOf(times: unknown, place: string): string | null {
+  if (times === undefined) return null;
+  if (typeof times !== 'number' || !Number.isFinite(times)) return refuse(place, 'is no number');
+  return String(times);
+}

@@ -1,0 +1,171 @@
+/**
+ * The filter inputs of the shapes below a kind's root. Each mirrors the object type of its shape and has its name
+ * (src/catalog/names/shape-names.ts):
+ *
+ *   spec: PodSpec                 PodSpec_Filter         a field for each field of PodSpec, and `exists`
+ *   containers: [Container!]      Container_ListFilter   some, none, every, exists
+ *   a map of objects              Foo_spec_x_MapFilter   key, exists, value
+ *
+ * As with object types, an input belongs to its kind. Inputs of definitions (PodSpec) belong to all kinds that have the definition.
+ * Inputs of the shapes in shared-shapes.ts are the same in every catalog.
+ */
+import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
+import { must } from '../../base/must.ts';
+import { type FieldPosition, fieldName } from '../../catalog/names/field-names.ts';
+import { type FilterNames, nameFilters } from '../../catalog/names/shape-names.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
+import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
+import type { DefinitionTypes } from '../types/definition-types.ts';
+import { inputList } from '../types/type-wrappers.ts';
+import { metadataTree } from './kinds-path.ts';
+import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter } from './leaf-filter-types.ts';
+
+/** The meaning of an input field. */
+export type InputRole =
+  | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
+  | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' }
+  | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'object'; readonly name: string }
+  | { readonly role: 'objectList'; readonly name: string }
+  | { readonly role: 'leafMap'; readonly name: string; readonly type: LeafType }
+  | { readonly role: 'objectMap'; readonly name: string };
+
+export function role(value: InputRole): { extensions: { portolan: InputRole } } {
+  return { extensions: { portolan: value } };
+}
+
+/** Stores the inputs of definitions by name. */
+type Definitions = (name: string, make: () => GraphQLInputObjectType) => GraphQLInputObjectType;
+
+export class ShapeFilters {
+  readonly #tree: FieldTree;
+  readonly #names: ReadonlyMap<string, FilterNames>;
+  readonly #leaves: LeafFilters;
+  /** The inputs of shared-shapes.ts; null if these are those. */
+  readonly #common: ShapeFilters | null;
+  readonly #definitions: Definitions;
+  readonly #own = new Map<string, GraphQLInputObjectType>();
+
+  private constructor(
+    tree: FieldTree,
+    names: ReadonlyMap<string, FilterNames>,
+    leaves: LeafFilters,
+    common: ShapeFilters | null,
+    definitions: Definitions,
+  ) {
+    this.#tree = tree;
+    this.#names = names;
+    this.#leaves = leaves;
+    this.#common = common;
+    this.#definitions = definitions;
+  }
+
+  /** The inputs of the shapes that are the same in every catalog. */
+  static common(leaves: LeafFilters): ShapeFilters {
+    return new ShapeFilters(metadataTree, nameFilters('ObjectMeta', metadataTree), leaves, null, (_name, make) =>
+      make(),
+    );
+  }
+
+  static ofKind(
+    { key, names, tree }: CatalogKind,
+    leaves: LeafFilters,
+    common: ShapeFilters,
+    definitions: DefinitionTypes,
+  ): ShapeFilters {
+    return new ShapeFilters(tree, nameFilters(names.type, tree), leaves, common, (name, make) =>
+      definitions.type(name, key, make),
+    );
+  }
+
+  /** The input fields of a shape's fields, without `exists`. */
+  fields(key: string, position: FieldPosition, leftOut: ReadonlySet<string> = new Set()): InputFields {
+    const fields: InputFields = {};
+    for (const { name, type } of this.#shape(key).fields) {
+      if (!leftOut.has(name)) fields[fieldName(name, position)] = this.#field(name, type);
+    }
+    return fields;
+  }
+
+  #field(name: string, type: FieldType): GraphQLInputFieldConfig {
+    const onlyExists = { type: this.#leaves.leaf('JSON'), ...role({ role: 'leaf', name, type: 'JSON' }) };
+    switch (type.kind) {
+      case 'leaf':
+        return { type: this.#leaves.leaf(type.type), ...role({ role: 'leaf', name, type: type.type }) };
+      case 'object':
+        if (this.#shape(type.shape).fields.length === 0) return onlyExists;
+        return { type: this.#object(type.shape), ...role({ role: 'object', name }) };
+      case 'list': {
+        const { of } = type;
+        if (of.kind === 'leaf') {
+          return { type: this.#leaves.list(of.type), ...role({ role: 'leafList', name, type: of.type }) };
+        }
+        if (of.kind !== 'object') return onlyExists;
+        return { type: this.#list(of.shape), ...role({ role: 'objectList', name }) };
+      }
+      case 'stringMap':
+        return { type: inputList(this.#leaves.mapEntry('String')), ...role({ role: 'leafMap', name, type: 'String' }) };
+      case 'map': {
+        const { of } = type;
+        if (of.kind === 'leaf') {
+          return { type: inputList(this.#leaves.mapEntry(of.type)), ...role({ role: 'leafMap', name, type: of.type }) };
+        }
+        if (of.kind !== 'object') return onlyExists;
+        return { type: inputList(this.#mapEntry(of.shape)), ...role({ role: 'objectMap', name }) };
+      }
+    }
+  }
+
+  #object(key: string): GraphQLInputObjectType {
+    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#object(key);
+    const name = this.#namesOf(key).object;
+    const fields = (): InputFields => {
+      const made: InputFields = { exists: { ...exists, ...role({ role: 'exists' }) } };
+      for (const [field, config] of Object.entries(this.fields(key, 'nested'))) {
+        made[field === 'exists' ? 'exists_' : field] = config;
+      }
+      return made;
+    };
+    const description = `Conditions on ${this.#described(key)}.`;
+    return this.#once(key, name, () => new GraphQLInputObjectType({ name, description, fields }));
+  }
+
+  #list(key: string): GraphQLInputObjectType {
+    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#list(key);
+    const name = this.#namesOf(key).list;
+    return this.#once(key, name, () => listFilter(name, this.#described(key), this.#object(key)));
+  }
+
+  #mapEntry(key: string): GraphQLInputObjectType {
+    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#mapEntry(key);
+    const name = this.#namesOf(key).mapEntry;
+    return this.#once(key, name, () => objectMapFilter(name, this.#described(key), this.#object(key)));
+  }
+
+  #isCommon(key: string): boolean {
+    return this.#common !== null && sharedShapes.has(key);
+  }
+
+  #once(key: string, name: string, make: () => GraphQLInputObjectType): GraphQLInputObjectType {
+    const found = this.#own.get(name);
+    if (found !== undefined) return found;
+    const made = this.#shape(key).definition === undefined ? make() : this.#definitions(name, make);
+    this.#own.set(name, made);
+    return made;
+  }
+
+  /** The name of the shape's object type, or its path. */
+  #described(key: string): string {
+    return this.#namesOf(key).object.replace(/_Filter(Input)?$/, '');
+  }
+
+  #namesOf(key: string): FilterNames {
+    return must(this.#names.get(key), `shape ${key} has filter names`);
+  }
+
+  #shape(key: string): Shape {
+    return must(this.#tree.shapes[key], `shape ${key} is in its tree`);
+  }
+}
