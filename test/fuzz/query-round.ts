@@ -7,7 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { unrestricted } from '../../src/access/scope.ts';
 import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
 import { resourceKey } from '../../src/catalog/resources/resource.ts';
-import { pathOf } from '../../src/catalog/tree/path.ts';
+import { listFolds, pathOf } from '../../src/catalog/tree/path.ts';
+import { foldedType } from '../../src/catalog/values/fold-values.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
 import { compareByOrder } from '../../src/query/evaluate/compare-rows.ts';
 import { matches } from '../../src/query/evaluate/matches.ts';
@@ -72,7 +73,13 @@ const mostPromoted = 12;
 function promotedOf({ promoted }: DescribedResource, focus: Focus, dice: Dice): readonly PromotedPath[] {
   const found = new Map<string, PromotedPath>();
   for (let index = 0; index < dice.below(9); index++) {
-    const { steps, focus: end } = placeIn(focus, dice, { each: false, container: false });
+    const { steps, focus: end } = placeIn(focus, dice, { each: dice.chance(0.3), container: false });
+    if (steps.some(({ kind }) => kind === 'each')) {
+      const fold = dice.pick(listFolds);
+      const type = foldedType(fold, end.kind === 'leaf' ? end.type : 'JSON');
+      if (type !== null) found.set(pathOf(steps, fold).text, { path: pathOf(steps, fold).text, type });
+      continue;
+    }
     const path = pathOf(steps).text;
     if (end.kind === 'leaf' && steps[0]?.kind === 'field' && steps[0].name !== 'metadata')
       found.set(path, { path, type: end.type });

@@ -3,8 +3,9 @@
 import { searchPaths, searchTerms } from '../../src/catalog/paths/search-text.ts';
 import { valuesAt } from '../../src/catalog/paths/value-at.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
-import { identityNames, pathOf } from '../../src/catalog/tree/path.ts';
+import { identityNames, listFolds, pathOf } from '../../src/catalog/tree/path.ts';
 import { checkComparedLeaves } from '../../src/catalog/values/compare-values.ts';
+import { foldedType } from '../../src/catalog/values/fold-values.ts';
 import { checkPattern } from '../../src/catalog/values/pattern.ts';
 import { isSummable } from '../../src/catalog/values/tally.ts';
 import { checkValue } from '../../src/catalog/values/values.ts';
@@ -232,7 +233,11 @@ export class QuestionMaker {
       return { path: pathOf([{ kind: 'identity', name: this.#dice.pick(identityNames) }]), type: 'String' };
     }
     const { steps, focus: end } = placeIn(focus, this.#dice, { each: true, container: false });
-    return { path: pathOf(steps), type: end.kind === 'leaf' ? end.type : 'JSON' };
+    const type = end.kind === 'leaf' ? end.type : 'JSON';
+    const isFolded = whole && steps.some(({ kind }) => kind === 'each') && this.#dice.chance(0.3);
+    const fold = isFolded ? this.#dice.pick(listFolds) : undefined;
+    const folded = fold === undefined ? null : foldedType(fold, type);
+    return folded === null ? { path: pathOf(steps), type } : { path: pathOf(steps, fold), type: folded };
   }
 
   /** At most so many, no two of one path. */

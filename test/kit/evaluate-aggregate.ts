@@ -2,7 +2,7 @@
  * The aggregate evaluator in JavaScript. Tests compare the SQL of sql-aggregate.ts with it, so it is short and simple.
  */
 
-import { valuesAt } from '../../src/catalog/paths/value-at.ts';
+import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
 import { Tally } from '../../src/catalog/values/tally.ts';
 import { type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
 import { identityValue, type MatchedObjectLike, matches } from '../../src/query/evaluate/matches.ts';
@@ -35,7 +35,7 @@ export function evaluateAggregate(plan: AggregatePlan, objects: readonly Matched
 
 function keysOf({ path, type }: Leaf, object: MatchedObjectLike): OrderKey[] {
   const identity = identityValue(path, object);
-  return (identity === undefined ? valuesAt(object.body, path) : [identity]).flatMap(
+  return (identity === undefined ? leafValuesAt(object.body, path, type) : [identity]).flatMap(
     (value) => orderKey(type, value) ?? [],
   );
 }

@@ -16,9 +16,9 @@ test.each([
 });
 
 test.each([
-  ['sum', 'Int64', [2, 3], '5'],
-  ['sum', 'Int64', [], '0'],
-  ['sum', 'Int64', [1, null, 'x', 2], '3'],
+  ['sum', 'Int64', [2, 3], 5],
+  ['sum', 'Int64', [], 0],
+  ['sum', 'Int64', [1, null, 'x', 2], 3],
   ['sum', 'Int64', [rawJson('9007199254740993'), 1], '9007199254740994'],
   ['sum', 'Quantity', ['500m', '1'], '1500m'],
   ['sum', 'Quantity', ['1Gi', 1], '1073741825'],
@@ -41,8 +41,8 @@ test('a sum is exact and does not depend on the order', () => {
     fc.property(integers, (values) => {
       const numbers = values.map(Number);
       const sum = String(values.reduce((a, b) => a + b, 0n));
-      expect(foldValues('sum', 'Int64', numbers)).toBe(sum);
-      expect(foldValues('sum', 'Int64', numbers.toReversed())).toBe(sum);
+      expect(String(foldValues('sum', 'Int64', numbers))).toBe(sum);
+      expect(String(foldValues('sum', 'Int64', numbers.toReversed()))).toBe(sum);
     }),
   );
 });

@@ -49,8 +49,10 @@ function sumOf(type: LeafType, values: readonly unknown[]): unknown {
       return quantityText(sum);
     case 'Float':
       return Number(decimalText(sum));
-    default:
-      // Text of digits, because a number may be rounded. Beyond 64 bits it has no key.
-      return decimalText(sum);
+    default: {
+      // Text of digits where a number would be rounded. Beyond 64 bits it has no key.
+      const digits = decimalText(sum);
+      return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
+    }
   }
 }

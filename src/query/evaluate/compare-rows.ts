@@ -4,7 +4,7 @@
  */
 
 import { searchRank } from '../../catalog/paths/search-text.ts';
-import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import { leafValuesAt } from '../../catalog/paths/value-at.ts';
 import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { Identity } from '../plan/filter.ts';
 import { compareIdentity } from '../plan/identity-order.ts';
@@ -21,7 +21,7 @@ export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (Or
 function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object: Ordered): OrderKey | null {
   if (rank !== undefined) return searchRank(object.name, rank);
   const identity = identityValue(path, object);
-  const values = identity === undefined ? valuesOf({ path, type }, object.body) : [identity];
+  const values = identity === undefined ? leafValuesAt(object.body, path, type) : [identity];
   const keys = values
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)
@@ -31,11 +31,6 @@ function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object:
     (best, key) => (best === null || sign * compareKeys(key, best) < 0 ? key : best),
     null,
   );
-}
-
-/** The values of a leaf: several at a path through lists, otherwise at most one. */
-function valuesOf({ path, type }: Pick<OrderTerm, 'path' | 'type'>, body: unknown): readonly unknown[] {
-  return path.fold === undefined ? valuesAt(body, path) : [leafValueAt(body, path, type)];
 }
 
 /** Compares two objects. 0 only for equal identities. */

@@ -47,12 +47,9 @@ export function keyOf(value: JsonValue, type: LeafType): Fragment {
 export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: Aliases): Fragment {
   const first = path.steps.findIndex(({ kind }) => kind === 'each');
   const below = pathOf(path.steps.slice(first)).text;
-  return withValue(
-    body,
-    path.steps.slice(0, first),
-    aliases,
-    (value) => sql`fold_key(${path.fold ?? ''}, ${type}, ${below}, ${value.json})`,
-  );
+  // The function gets null for an absent list, also for one below an absent element.
+  const list = withValue(body, path.steps.slice(0, first), aliases, (value) => value.json);
+  return sql`fold_key(${path.fold ?? ''}, ${type}, ${below}, ${list})`;
 }
 
 /**
