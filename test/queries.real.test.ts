@@ -106,6 +106,56 @@ describeOn([mainServer], 'filters over a real cluster', { timeout: 240_000 }, ()
     });
   }
 
+  test('field selectors of a custom resource have the answers of kubectl', async () => {
+    const name = 'gizmos.e2e.portolan.example';
+    await plane.kubectl(['create', '-f', '-'], JSON.stringify(selectableCrd()));
+    await plane.kubectl(['wait', '--for=condition=Established', `crd/${name}`]);
+    const specs: readonly Json[] = [
+      { n: 0, flag: false, text: '' },
+      { n: 5, flag: true, text: 'a' },
+      { n: -1, text: 'a,b' },
+      { flag: false },
+      {},
+    ];
+    const gizmos = specs.map((spec, index) => ({
+      apiVersion: 'e2e.portolan.example/v1',
+      kind: 'Gizmo',
+      metadata: { namespace: 'queries', name: `g${index}` },
+      spec,
+    }));
+    await eventually(() => plane.kubectl(['create', '-f', '-'], gizmos.map((each) => JSON.stringify(each)).join('\n')));
+    const list = 'e2ePortolanExampleGizmos';
+    const names = async (selector: string): Promise<string> => {
+      const document = `query ($s: String) { ${list}(filter: { fieldSelector: $s }) { nodes { metadata { name } } } }`;
+      const found = await data<Record<string, { nodes: readonly KubeObject[] }>>(gateway.url, document, {
+        s: selector,
+      });
+      return must(found[list], 'the list')
+        .nodes.map(({ metadata }) => metadata.name)
+        .sort()
+        .join(' ');
+    };
+    await eventually(async () => expect(await names('')).toBe('g0 g1 g2 g3 g4'));
+    const selectors = [
+      ['spec.n=0', 'spec.n=', 'spec.n!=0', 'spec.n=5', 'spec.n=-1', 'spec.n=05', 'spec.n=x'],
+      ['spec.flag=false', 'spec.flag=true', 'spec.flag=', 'spec.flag!=false'],
+      ['spec.text=', 'spec.text=a', 'spec.text=a\\,b', 'spec.n=0,spec.flag=false', 'metadata.name=g3'],
+    ].flat();
+    const differing: string[] = [];
+    for (const selector of selectors) {
+      const printed = await plane.kubectl(['get', name, '-n', 'queries', '--field-selector', selector, '-o', 'name']);
+      const expected = printed
+        .split('\n')
+        .map((line) => line.slice(line.indexOf('/') + 1))
+        .filter((line) => line !== '')
+        .sort()
+        .join(' ');
+      const found = await names(selector);
+      if (found !== expected) differing.push(`${selector}: kubectl has ${expected}, the gateway ${found}`);
+    }
+    expect(differing).toEqual([]);
+  });
+
   test('agree with kubectl on every kind that has objects', async () => {
     const { resources } = await data<{ resources: readonly (Kind & { readonly type: string | null })[] }>(
       gateway.url,
@@ -444,4 +494,28 @@ function variety(namespace: string): readonly object[] {
     },
     { apiVersion: 'v1', kind: 'Node', metadata: { name: 'elsewhere' } },
   ];
+}
+
+/** A CRD with selectable fields of every type that they may have. */
+function selectableCrd(): Json {
+  const properties = { n: { type: 'integer' }, flag: { type: 'boolean' }, text: { type: 'string' } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gizmos.e2e.portolan.example' },
+    spec: {
+      group: 'e2e.portolan.example',
+      scope: 'Namespaced',
+      names: { plural: 'gizmos', singular: 'gizmo', kind: 'Gizmo' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
+          selectableFields: Object.keys(properties).map((field) => ({ jsonPath: `.spec.${field}` })),
+        },
+      ],
+    },
+  };
 }
