@@ -110,6 +110,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/facet.ts',
     'read/fetch.ts',
     'read/group-page.ts',
+    'read/known-namespaces.ts',
     'read/line-page.ts',
     'read/list.ts',
     'read/match-ids.ts',
@@ -137,6 +138,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'operation.ts',
     'served-kinds.ts',
     'slow-queries.ts',
+    'unknown-names.ts',
   ],
   graphql: [
     'client/client-config.ts',

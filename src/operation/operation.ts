@@ -35,6 +35,15 @@ interface OperationBegin {
   readonly explain?: boolean;
 }
 
+/** A probable mistake of the caller. */
+export interface Warning {
+  readonly path: ResponsePath;
+  readonly message: string;
+}
+
+/** An answer has at most as many. */
+const mostWarnings = 20;
+
 export class Operation<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
   readonly generation: G;
@@ -55,6 +64,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #loaders = new Map<string, unknown>();
   readonly #missing = new Map<string, Missing>();
   readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
+  readonly #warnings = new Map<string, Warning>();
   #opening: Promise<{ lease: OpenLease; view: View }> | null = null;
   #revision: number | null = null;
   #ended = false;
@@ -157,6 +167,11 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
   }
 
+  /** Tells the caller about something that is probably a mistake, in `extensions.portolan.warnings`. Each text once for a field. */
+  warn(path: ResponsePath, message: string): void {
+    if (this.#warnings.size < mostWarnings) this.#warnings.set(`${path.join('.')} ${message}`, { path, message });
+  }
+
   /**
    * The answer of the field at `path`; null when it was over budget. The answer lists the field in
    * `extensions.portolan.notAfforded`.
@@ -173,6 +188,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
       ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
       ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
+      ...(this.#warnings.size === 0 ? {} : { warnings: [...this.#warnings.values()] }),
     };
   }
 

@@ -6,12 +6,15 @@
  *     request  by: [spec.nodeName], measured: [spec.size (sum)]      the measures of orderBy and of the selection, merged
  *     page     the 2 groups with the greatest sum, each with its cursor
  */
-import type { GraphQLObjectType, GraphQLResolveInfo } from 'graphql';
+import { type GraphQLObjectType, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
+import { identityIn } from '../../catalog/tree/path.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import type { ResponsePath } from '../../operation/operation-trace.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
+import { clustersIn } from '../../query/plan/filter.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
 import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
@@ -67,6 +70,7 @@ export async function readGroups(
     throw new PortolanError('BAD_USER_INPUT', `\`by\` takes 1 to ${mostPaths} paths; these are ${args.by.length}.`);
   }
   const by = args.by.map((path) => leafAt(aggregated, 'groups', path));
+  warnOfMergedClusters(aggregated, by, responsePathAsArray(info.path));
   const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
   const type = info.schema.getType('GroupAggregate') as GraphQLObjectType;
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
@@ -91,6 +95,28 @@ export async function readGroups(
     cursor: group.cursor,
     aggregate: new AggregateSource(aggregated, measured, group),
   }));
+}
+
+/** Fields whose values name objects, which other clusters may have too. */
+const namingField = /^(name|namespace|.*Name)$/;
+
+/** Groups by names of several clusters merge objects of the same name: node-1 of two clusters becomes one group. */
+function warnOfMergedClusters({ operation, kinds, filter }: Aggregated, by: readonly Leaf[], path: ResponsePath): void {
+  if (by.some((leaf) => identityIn(leaf.path) !== null)) return;
+  const naming = by.find(({ path: { steps } }) => {
+    const last = steps.at(-1);
+    return last?.kind === 'field' && namingField.test(last.name);
+  });
+  if (naming === undefined) return;
+  const named = clustersIn(filter);
+  const clusters = new Set(
+    kinds.flatMap((kind) => kind.clusters).filter((name) => named === null || named.includes(name)),
+  );
+  if (clusters.size < 2) return;
+  operation.warn(
+    path,
+    `Groups by ${naming.path.text} merge objects of ${clusters.size} clusters; add "cluster" to \`by\`, or filter by \`clusters\`.`,
+  );
 }
 
 /**

@@ -11,6 +11,7 @@ import { encodeLiveCursor } from '../../live/live-cursor.ts';
 import { missingFrom } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
+import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { countMatches } from '../../query/read/count.ts';
@@ -117,7 +118,11 @@ export class ListConnection implements ConnectionSource {
   }
 
   totalCount(limit: number | null): Promise<number | OverBudget> {
-    return this.#read((lease, view) => countMatches(lease, view, this.#plan, limit, this.#operation.scans));
+    return this.#read(async (lease, view) => {
+      const count = await countMatches(lease, view, this.#plan, limit, this.#operation.scans);
+      if (count === 0) await this.#warn(lease, view);
+      return count;
+    });
   }
 
   get aggregated(): Aggregated {
@@ -135,9 +140,15 @@ export class ListConnection implements ConnectionSource {
     this.#result ??= this.#read(async (lease, view) => {
       const result = await listPage(lease, view, this.#plan);
       this.#operation.cost.spent += result.rows.length * this.#objectCost;
+      if (result.rows.length === 0) await this.#warn(lease, view);
       return result;
     });
     return this.#result;
+  }
+
+  /** For a list without a match. */
+  #warn(lease: Lease, view: View): Promise<void> {
+    return warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
   }
 
   async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {

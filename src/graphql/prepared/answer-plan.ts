@@ -34,6 +34,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
+import { namesIn } from '../../query/plan/filter.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
@@ -62,6 +63,8 @@ export interface PlannedList {
   readonly pieces: readonly AnswerPiece[];
   /** Values that the selection reads from each object of the page; 0 when it selects neither rows nor pageInfo. */
   readonly objectCost: number;
+  /** Does the filter name clusters or namespaces? */
+  readonly namesPlaces: boolean;
 }
 
 export interface AnswerPlan {
@@ -208,6 +211,7 @@ class Planner {
       }
     });
     const { values, objects, versions } = rows;
+    const names = namesIn(filter);
     const template = {
       lists,
       first: ends.has('startCursor') ? cursor : null,
@@ -230,6 +234,7 @@ class Planner {
       projection: { values, objects, versions },
       template: templateText(template),
       objectCost: readsPage ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
+      namesPlaces: [...names.clusters, ...names.namespaces].length > 0,
     };
   }
 

@@ -188,6 +188,8 @@ export class PreparedAnswers {
     read: PagesRead,
   ): PreparedAnswer | null {
     const { limits, indexAdvisor } = this.#source;
+    // The executor warns of namespaces and clusters that do not exist.
+    if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
     // The executor reads the same values with their member names and brackets.
     if (2 * read.bytes + memberNameBytes > limits.maxReadBytes) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);

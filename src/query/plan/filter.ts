@@ -91,6 +91,29 @@ export function conjuncts(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 }
 
+/** The clusters and namespaces that the filter names. Names under a `not` do not count. */
+export function namesIn(filter: Filter): {
+  readonly clusters: readonly string[];
+  readonly namespaces: readonly string[];
+} {
+  switch (filter.kind) {
+    case 'clusters':
+      return { clusters: filter.in, namespaces: [] };
+    case 'namespaces':
+      return { clusters: [], namespaces: filter.in };
+    case 'and':
+    case 'or': {
+      const parts = filter.of.map(namesIn);
+      return {
+        clusters: [...new Set(parts.flatMap(({ clusters }) => clusters))],
+        namespaces: [...new Set(parts.flatMap(({ namespaces }) => namespaces))],
+      };
+    }
+    default:
+      return { clusters: [], namespaces: [] };
+  }
+}
+
 /** The clusters of the filter's first top-level `clusters` condition; null without one. */
 export function clustersIn(filter: Filter): readonly string[] | null {
   for (const part of conjuncts(filter)) if (part.kind === 'clusters') return part.in;
