@@ -54,6 +54,33 @@ test('owned objects of all kinds, of some, in pages', async () => {
   expect(next.data.exampleComGadget.owned.pageInfo).toEqual({ hasNextPage: false, hasPreviousPage: true });
 });
 
+test('owners come in pages', async () => {
+  const fixture = engineFixture();
+  await fixture.declare(widget(), gadget());
+  const owners = Array.from({ length: 12 }, (_, index) => ({
+    name: `g${String(index).padStart(2, '0')}`,
+    uid: `u${index}`,
+  }));
+  await fixture.sync(
+    gadgets,
+    owners.map(({ name, uid }) => made({ name, namespace: null, uid })),
+  );
+  const ownerReferences = owners.map(({ name, uid }) => ({ apiVersion: 'example.com/v1', kind: 'Gadget', name, uid }));
+  await fixture.sync(widgets, [made({ name: 'w', metadata: { ownerReferences } } as never)]);
+  const page = async (args: string) => {
+    const { data, errors } = await fixture.query(
+      `{ exampleComWidget(name: "w", namespace: "default") { owners${args} { totalCount nodes { metadata { name } } pageInfo { hasNextPage endCursor } } } }`,
+    );
+    expect(errors).toEqual([]);
+    return data.exampleComWidget.owners;
+  };
+  const first = await page('');
+  expect([first.totalCount, first.nodes.length, first.pageInfo.hasNextPage]).toEqual([12, 10, true]);
+  expect(names(await page(`(after: "${first.pageInfo.endCursor}")`))).toBe('g10 g11');
+  expect(names(await page('(first: 2)'))).toBe('g00 g01');
+  expect((await page('(first: 12)')).pageInfo.hasNextPage).toBe(false);
+});
+
 test('owners, and the way back', async () => {
   const { query } = await world();
   const { data } = await query(`{ exampleComWidgets { nodes { metadata { name }

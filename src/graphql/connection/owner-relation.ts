@@ -27,6 +27,7 @@ import {
   ownedObjects,
   ownerObjects,
   ownersOf,
+  pageOfOwners,
   type RelatedObjects,
 } from '../../query/read/relations.ts';
 import type { View } from '../../query/sql/view.ts';
@@ -153,9 +154,17 @@ async function groupsOf(
   return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;
 }
 
+/** Owners on a page without `first`. An object has one or two, so that a deep chain of owners is cheap. */
+export const defaultOwners = 10;
+
 /** The objects that own `source`. An owner reference to an object that is not in the store is left out. */
-export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): ConnectionSource {
+export function loadOwners(
+  source: ObjectSource,
+  args: { readonly first: number; readonly after: string | null },
+  info: GraphQLResolveInfo,
+): ConnectionSource {
   const { operation } = source;
+  const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
   const projection = projectionOfNodes(info);
   const owners = operation.loader(
     `owners ${nodesKeyOf(info)}`,
@@ -166,7 +175,10 @@ export function loadOwners(source: ObjectSource, info: GraphQLResolveInfo): Conn
   );
   return new RelatedConnection(
     operation,
-    () => owners.load(source.row.objectId),
+    async () => {
+      const { page: all, cursor } = await owners.load(source.row.objectId);
+      return { page: pageOfOwners(all, page.limit, args.after), cursor };
+    },
     async (limit) => {
       const { page } = await owners.load(source.row.objectId);
       return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);

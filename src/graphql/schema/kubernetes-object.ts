@@ -13,7 +13,7 @@ import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
-import { loadOwned, loadOwners } from '../connection/owner-relation.ts';
+import { defaultOwners, loadOwned, loadOwners } from '../connection/owner-relation.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
@@ -257,8 +257,13 @@ export function addKubernetesObject(builder: Builder): void {
       owners: t.field({
         type: 'KubernetesObjectConnection',
         description: 'The objects named in metadata.ownerReferences that are there.',
-        extensions: facts({ cost: { repeats: 'page' } }),
-        resolve: (source, _args, _context, info) => loadOwners(source, info),
+        args: {
+          first: t.arg.int({ description: `Objects on a page; ${defaultOwners} when not given.` }),
+          after: t.arg.string({}),
+        },
+        extensions: facts({ cost: { repeats: 'page', pageSize: defaultOwners } }),
+        resolve: (source, { first, after }, _context, info) =>
+          loadOwners(source, { first: first ?? defaultOwners, after: after ?? null }, info),
       }),
       owned: t.field({
         type: 'KubernetesObjectConnection',

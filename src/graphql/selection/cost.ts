@@ -18,7 +18,6 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
-import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { factsOf } from './field-facts.ts';
 import { type SelectionContext, SelectionFold } from './walk.ts';
 
@@ -80,7 +79,7 @@ class CostWalk {
     // Includes the fields of introspection. They have no facts, so each counts one.
     const field = isCompositeType(parent) ? schema.getField(parent, node.name.value) : undefined;
     if (field === undefined) return 1;
-    const { own, repeats } = factsOf(field).cost;
+    const { own, repeats, pageSize } = factsOf(field).cost;
     if (node.selectionSet === undefined) return own;
     const type = getNamedType(field.type);
     if (repeats === 'once') return own + this.selection(node.selectionSet, type);
@@ -88,7 +87,7 @@ class CostWalk {
       return own + this.selection(node.selectionSet, type) * repeats(this.#arguments(field, node));
     if (!this.#connectionsCount) return own;
     const args = this.#arguments(field, node);
-    const page = Math.min(countOf(args['first'] ?? args['last'], defaultPageSize), this.#costed.maxPageSize);
+    const page = Math.min(countOf(args['first'] ?? args['last'], pageSize), this.#costed.maxPageSize);
     const { object, once } = this.#connections.of(node.selectionSet, type);
     return own + object * page + once;
   }

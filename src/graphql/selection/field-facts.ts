@@ -12,6 +12,7 @@
 import type { GraphQLField, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
+import { defaultPageSize } from '../../query/plan/check-page.ts';
 
 export type Need =
   /** The resolver does not read the body. */
@@ -49,6 +50,8 @@ export interface FieldCost {
    * of a connection repeat once for each object of the page.
    */
   readonly repeats: 'once' | 'page' | ((args: Readonly<Record<string, unknown>>) => number);
+  /** For `page`: the objects of a page without `first` and `last`. */
+  readonly pageSize: number;
 }
 
 export interface FieldFacts {
@@ -58,7 +61,11 @@ export interface FieldFacts {
   readonly cost: FieldCost;
 }
 
-const defaults: FieldFacts = { need: nothing, plain: null, cost: { own: 1, repeats: 'once' } };
+const defaults: FieldFacts = {
+  need: nothing,
+  plain: null,
+  cost: { own: 1, repeats: 'once', pageSize: defaultPageSize },
+};
 
 /** The value of a field's `extensions`. Defaults: it reads no body, needs its resolver, and counts for one value. */
 export function facts({

@@ -14,6 +14,7 @@ import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { decodeCursor } from '../plan/cursor.ts';
 import { digest } from '../plan/fingerprint.ts';
+import { compareIdentity } from '../plan/identity-order.ts';
 import type { ListResult, ListRow, Projection } from '../plan/plan.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
@@ -147,8 +148,17 @@ export async function ownersOf(
       row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
     FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)}`;
   const rows = await lease.all(objectsOf(related, projection, null));
-  return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, digest({ owners: true }), false);
+  return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, ownersFingerprint, false);
 }
+
+/** A page of the owners of one object. @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list. */
+export function pageOfOwners({ rows }: OwnedPage, limit: number, after: string | null): OwnedPage {
+  const position = after === null ? null : decodeCursor(after, ownersFingerprint).identity;
+  const rest = position === null ? rows : rows.filter((row) => compareIdentity(row, position) > 0);
+  return { rows: rest.slice(0, limit), hasNextPage: rest.length > limit, hasPreviousPage: after !== null };
+}
+
+const ownersFingerprint = digest({ owners: true });
 
 function ownedFrom(owners: readonly OwnerReference[]): Fragment {
   const list = JSON.stringify(owners.map(({ cluster, uid }) => [cluster, uid]));

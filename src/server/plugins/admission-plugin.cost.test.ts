@@ -46,6 +46,15 @@ test('what a list has once is counted once, however large its page is', async ()
   expect(fragment.cost).toMatchObject({ asked: 1 + 1 + 50 + 1 + 10 * (1 + 1 + 100 + 1) + 100 * (1 + 1) });
 });
 
+test('the owners of the owners of a default page are affordable', async () => {
+  const ask = await world();
+  const owners = 'owners { nodes { kind owners { nodes { kind metadata { name } } } } }';
+  const { cost, error } = await ask(`{ exampleComWidgets { nodes { ${owners} } } }`);
+  expect(error).toBeUndefined();
+  // The list, 50 × (a node, its owners, 10 × (an owner, its kind, its owners, 10 × (an owner, kind, metadata, name))).
+  expect(cost).toMatchObject({ asked: 1 + 50 * (1 + 1 + 10 * (1 + 1 + 1 + 10 * 4)), allowed: 500_000 });
+});
+
 test('fields of introspection count, in fragments too', async () => {
   const ask = await world();
   // __schema and types, then name and kind.
