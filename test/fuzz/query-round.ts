@@ -149,6 +149,11 @@ async function ask(
   const view = await readView(lease, unrestricted);
   const plan = { kinds: planned, filter, orderBy };
   same('pages', await walk(lease, view, question, planned, expected, same), expected);
+  const offset = question.limit % (expected.length + 2);
+  const page: Page = { direction: 'forward', limit: question.limit, after: null, offset };
+  const skipped = await listPage(lease, view, { ...plan, page, projection: {} });
+  same('offset', skipped.rows.map(show), expected.slice(offset, offset + question.limit));
+  same('offset: next page', skipped.hasNextPage, offset + question.limit < expected.length);
   same('count', withinBudget(await countMatches(lease, view, plan, null, boundless())), expected.length);
   same(
     'count of at most 3',

@@ -176,7 +176,7 @@ class Planner {
       },
     });
     // A search needs another statement, which checks that the search index is complete.
-    if (findSearch(filter) !== null) throw new NotPlain();
+    if (findSearch(filter) !== null || (typeof args['offset'] === 'number' && args['offset'] > 0)) throw new NotPlain();
     const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate();
     const cursor = rowCursor(list);

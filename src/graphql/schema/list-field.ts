@@ -16,7 +16,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
-import { checkPage, defaultPageSize } from '../../query/plan/check-page.ts';
+import { checkPage, defaultPageSize, mostSkipped } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
@@ -42,6 +42,7 @@ export interface ListArguments {
   readonly after?: string | null;
   readonly last?: number | null;
   readonly before?: string | null;
+  readonly offset?: number | null;
 }
 
 /** Arguments that every list takes besides its filter. */
@@ -57,6 +58,10 @@ export function pageArguments(
     after: { type: GraphQLString },
     last: { type: GraphQLInt, description: 'Objects on a page, going backward. The order of the page is the same.' },
     before: { type: GraphQLString },
+    offset: {
+      type: GraphQLInt,
+      description: `Objects to skip, for pages with numbers; goes with first. At most ${mostSkipped}, and each counts as a value.`,
+    },
   };
 }
 

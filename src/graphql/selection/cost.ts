@@ -89,7 +89,7 @@ class CostWalk {
     const args = this.#arguments(field, node);
     const page = Math.min(countOf(args['first'] ?? args['last'], pageSize), this.#costed.maxPageSize);
     const { object, once } = this.#connections.of(node.selectionSet, type);
-    return own + object * page + once;
+    return own + countOf(args['offset'], 0) + object * page + once;
   }
 
   /** The executor refuses arguments that cannot be coerced; here they are treated as absent. */

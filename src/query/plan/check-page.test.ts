@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { checkPage } from './check-page.ts';
 
+test('an offset goes with first alone', () => {
+  expect(checkPage({ first: 10, offset: 20 })).toEqual({ direction: 'forward', limit: 10, after: null, offset: 20 });
+  expect(checkPage({ offset: 0 })).toEqual({ direction: 'forward', limit: 50, after: null });
+  for (const other of [{ after: 'c' }, { last: 3 }, { before: 'c' }]) {
+    expect(() => checkPage({ offset: 1, ...other })).toThrow(/`offset` and `\w+` cannot be combined/);
+  }
+  expect(() => checkPage({ offset: -1 })).toThrow(/`offset` is -1/);
+  expect(() => checkPage({ offset: 100_001 })).toThrow(/at most 100000 rows can be skipped/);
+});
+
 test('one direction, with a default size', () => {
   expect(checkPage({})).toEqual({ direction: 'forward', limit: 50, after: null });
   expect(checkPage({ first: null, after: null, last: null, before: null })).toEqual({

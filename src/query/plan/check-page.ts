@@ -7,7 +7,11 @@ export interface PageArguments {
   readonly after?: string | null;
   readonly last?: number | null;
   readonly before?: string | null;
+  readonly offset?: number | null;
 }
+
+/** The most rows that a page may skip. A cursor skips any number at no cost. */
+export const mostSkipped = 100_000;
 
 /** Page size when the caller gives none. */
 export const defaultPageSize = 50;
@@ -31,12 +35,28 @@ export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
   if (after !== null && before !== null) throw refuse('`after` and `before` cannot be combined; give one of them');
   if (last !== null && after !== null) throw refuse('`last` goes with `before`; use `first` with `after`');
   if (first !== null && before !== null) throw refuse('`first` goes with `after`; use `last` with `before`');
+  const offset = args.offset ?? null;
+  if (offset !== null) checkOffset(offset, { after, last, before });
   const backward = last !== null || before !== null;
   const name = backward ? 'last' : 'first';
   const limit = (backward ? last : first) ?? Math.min(defaultPageSize, maximum);
   if (!Number.isInteger(limit) || limit < 0) throw refuse(`\`${name}\` is ${limit}; it must be 0 or more`);
   if (limit > maximum) throw refuse(`\`${name}\` is ${limit}; a page has at most ${maximum} objects`);
-  return backward ? { direction: 'backward', limit, before } : { direction: 'forward', limit, after };
+  if (backward) return { direction: 'backward', limit, before };
+  const forward = { direction: 'forward', limit, after } as const;
+  return offset === null || offset === 0 ? forward : { ...forward, offset };
+}
+
+function checkOffset(offset: number, others: Readonly<Record<'after' | 'last' | 'before', unknown>>): void {
+  const other = Object.entries(others).find(([, value]) => value !== null)?.[0];
+  if (other !== undefined)
+    throw refuse(`\`offset\` and \`${other}\` cannot be combined; \`offset\` goes with \`first\``);
+  if (offset < 0) throw refuse(`\`offset\` is ${offset}; it must be 0 or more`);
+  if (offset > mostSkipped) {
+    throw refuse(
+      `\`offset\` is ${offset}; at most ${mostSkipped} rows can be skipped, and \`after\` goes on from any row`,
+    );
+  }
 }
 
 function refuse(why: string): PortolanError {

@@ -21,7 +21,13 @@ export interface OrderTerm {
 
 /** Relay's arguments after validation: exactly one direction. Cursors are opaque texts (cursor.ts). */
 export type Page =
-  | { readonly direction: 'forward'; readonly limit: number; readonly after: string | null }
+  | {
+      readonly direction: 'forward';
+      readonly limit: number;
+      readonly after: string | null;
+      /** Rows of the list that the page skips; only without `after`. */
+      readonly offset?: number;
+    }
   | { readonly direction: 'backward'; readonly limit: number; readonly before: string | null };
 
 /**
@@ -74,7 +80,7 @@ export function neighboursOf(page: Page, found: number): Pick<ListResult, 'hasNe
   const more = found > page.limit;
   return page.direction === 'backward'
     ? { hasPreviousPage: more, hasNextPage: page.before !== null }
-    : { hasNextPage: more, hasPreviousPage: page.after !== null };
+    : { hasNextPage: more, hasPreviousPage: page.after !== null || (page.offset ?? 0) > 0 };
 }
 
 export interface ListResult {

@@ -2,11 +2,13 @@
 
 import { must } from '../../base/must.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { conjunction } from '../plan/comparison.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { ListPlan } from '../plan/plan.ts';
 import { OverBudget, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
+import { accessPaths } from '../sql/access-path.ts';
 import { keptCount } from '../sql/counts.ts';
 import { countStatement } from '../sql/sql-aggregate.ts';
 import type { KindView, View } from '../sql/view.ts';
@@ -49,6 +51,8 @@ async function countKind(
     const [row] = await lease.all(kept);
     return Number(row?.[0]);
   }
+  const complement = await countComplement(lease, kind, filter, budget);
+  if (complement !== null) return complement;
   let found = await findRows(lease, kind, filter);
   const whole = countStatement(found.rows, { limit, within: null });
   const { cost } = whole;
@@ -64,6 +68,52 @@ async function countKind(
   budget.take({ estimate: within, cost });
   const partial = await count(countStatement(found.rows, { limit, within }).statement);
   return partial < limit ? overBudget : partial;
+}
+
+/**
+ * The count of a negative condition whose positive form has an index, from the kept count of all objects:
+ *
+ *   not (status.phase eq Running)     all - those with status.phase eq Running
+ *   labels app NotIn [web]            all - those with app In [web]
+ *
+ * Null for any other filter, and where the positive form is over budget.
+ */
+async function countComplement(
+  lease: Lease,
+  kind: KindView,
+  filter: Filter,
+  budget: ScanBudget,
+): Promise<number | null> {
+  const parts = conjuncts(filter);
+  const others = parts.filter((part) => part.kind !== 'clusters');
+  const [only] = others;
+  const positive = only === undefined || others.length > 1 ? null : positiveOf(only);
+  if (positive === null || accessPaths(kind, positive).length === 0) return null;
+  const clusters = clustersOnly(conjunction(parts.filter((part) => part !== only)));
+  const kept = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
+  if (kept === null) return null;
+  const matched = await countKind(
+    lease,
+    kind,
+    conjunction(parts.map((part) => (part === only ? positive : part))),
+    null,
+    budget,
+  );
+  if (matched instanceof OverBudget) return null;
+  const [row] = await lease.all(kept);
+  return Number(row?.[0]) - matched;
+}
+
+/** The condition that exactly the other objects match; null for conditions that are not negative. */
+function positiveOf(filter: Filter): Filter | null {
+  if (filter.kind === 'not') return filter.of;
+  const [requirement, ...more] = filter.kind === 'labels' ? filter.requirements : [];
+  if (requirement === undefined || more.length > 0) return null;
+  if (requirement.operator === 'NotIn') return { kind: 'labels', requirements: [{ ...requirement, operator: 'In' }] };
+  if (requirement.operator === 'DoesNotExist') {
+    return { kind: 'labels', requirements: [{ ...requirement, operator: 'Exists' }] };
+  }
+  return null;
 }
 
 /** The clusters of a filter with cluster conditions only; 'all' without conditions; null for any other filter. */

@@ -3,6 +3,7 @@
  *
  *   one kind        statements return keys and bodies together
  *   several kinds   keys of a whole page from each kind -> merge by the order evaluator -> read the bodies of the page
+ *   an offset       as several kinds, with the keys of the skipped rows too
  *
  * Example: a page of 2 over pods and services reads up to 3 keys of each kind. It sorts them and reads the bodies of the first
  * 3. The third object only shows that there is a next page. So each page is correct, whatever kinds its rows have.
@@ -39,7 +40,8 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
   const backward = page.direction === 'backward';
   const fingerprint = fingerprintOf(plan);
   const position = positionOf(plan, fingerprint);
-  const limit = page.limit + 1;
+  const offset = page.direction === 'forward' ? (page.offset ?? 0) : 0;
+  const limit = offset + page.limit + 1;
 
   const lists: KindList[] = [];
   const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
@@ -52,9 +54,9 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
 
   const [only] = lists;
   const found =
-    lists.length === 1 && only !== undefined
+    lists.length === 1 && only !== undefined && offset === 0
       ? await oneKind(lease, only, plan)
-      : await severalKinds(lease, lists, plan, backward);
+      : await byKeys(lease, lists, plan, { backward, offset });
   const rows = found.slice(0, page.limit).map(({ row, keys }) => listRow(row, keys, fingerprint));
   if (backward) rows.reverse();
   return { rows, ...neighboursOf(page, found.length) };
@@ -93,11 +95,11 @@ interface Candidate extends Position {
   readonly key: string;
 }
 
-async function severalKinds(
+async function byKeys(
   lease: Lease,
   lists: readonly KindList[],
   plan: ListPlan,
-  backward: boolean,
+  { backward, offset }: { readonly backward: boolean; readonly offset: number },
 ): Promise<readonly Found[]> {
   const candidates: Candidate[] = [];
   for (const list of lists) {
@@ -110,7 +112,7 @@ async function severalKinds(
   }
   const sign = backward ? -1 : 1;
   candidates.sort((a, b) => sign * comparePositions(plan.orderBy, a, b));
-  const page = candidates.slice(0, plan.page.limit + 1);
+  const page = candidates.slice(offset, offset + plan.page.limit + 1);
   const rows = await objectsById(lease, page, plan.projection);
   return rows.map((row, index) => ({ row, keys: page[index]?.keys ?? [] }));
 }
