@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../src/base/errors.ts';
-import { listQuery, otherQueries } from './support/list-query.ts';
+import { countedQuery, listQuery, otherQueries } from './support/list-query.ts';
 import { ask, type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
 import { startPodServer } from './support/pod-server.ts';
 
@@ -90,9 +90,15 @@ async function measure(options: Options, directory: string, stores: string, serv
   const deep = body(await cursorAt(gateway.url, Math.min(options.depth, objects >> 1)));
   const deepest = large === null ? '' : body(await cursorAt(large.url, Math.min(options.depth, million >> 1)));
 
-  const loads = { ours: [], bare: [], array: [], deep: [], large: [], idle: [], busy: [] } as Record<Asked, Load[]>;
+  const counted = body(null, countedQuery);
+
+  const loads = { ours: [], counted: [], bare: [], array: [], deep: [], large: [], idle: [], busy: [] } as Record<
+    Asked,
+    Load[]
+  >;
   for (let turn = 0; turn < turns; turn += 1) {
     loads.ours.push(await load(gateway, first, seconds, connections));
+    loads.counted.push(await load(gateway, counted, seconds, connections));
     loads.bare.push(await load(plain, first, seconds, connections));
     loads.deep.push(await load(gateway, deep, seconds, connections));
     if (large !== null) loads.large.push(await load(large, deepest, seconds, connections));
@@ -123,6 +129,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   const figures = {
     ratio: ratios('ours', 'bare', 'perSecond'),
     cpuRatio: ratios('bare', 'ours', 'cpuMs'),
+    withCount: ratios('ours', 'counted', 'perSecond'),
     overArray: ratios('ours', 'array', 'perSecond'),
     depth: ratios('deep', 'ours', 'p50Ms'),
     million: ratios('large', 'ours', 'p50Ms'),
@@ -131,6 +138,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   };
   const bounds: readonly Bound[] = [
     { what: 'of the pages a second of bare SQL and JSON.stringify', value: figures.ratio, least: 0.9 },
+    { what: 'times as long with totalCount', value: figures.withCount, most: 1.5 },
     { what: 'times those of an array in memory', value: figures.overArray, least: 10 },
     { what: 'p50 at depth, beside page one', value: figures.depth, most: 1.3 },
     { what: `p50 at depth of ${million}, beside page one`, value: figures.million, most: 1.3 },
@@ -141,6 +149,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   process.stdout.write('\n');
   const named: readonly (readonly [string, Load | string])[] = [
     [`page one of ${objects} Pods`, medianLoad(loads.ours)],
+    ['the same with totalCount', medianLoad(loads.counted)],
     ['the same by SQL and JSON.stringify', medianLoad(loads.bare)],
     ['the same from an array, one connection', medianLoad(loads.array)],
     ['the same listed and filtered in the client', client ?? '-'],
@@ -159,7 +168,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   if (bounds.some((bound) => isKept(bound) === false)) process.exitCode = 1;
 }
 
-type Asked = 'ours' | 'bare' | 'array' | 'deep' | 'large' | 'idle' | 'busy';
+type Asked = 'ours' | 'counted' | 'bare' | 'array' | 'deep' | 'large' | 'idle' | 'busy';
 
 interface Bound {
   readonly what: string;
@@ -191,8 +200,8 @@ function shown({ perSecond, p50Ms, p99Ms, cpuMs }: Load): string {
   return `${cells.map((cell) => cell.padEnd(16)).join('')}${cpuMs.toFixed(2)} ms of processor time`;
 }
 
-function body(after: string | null): string {
-  return JSON.stringify({ query: listQuery, variables: { after } });
+function body(after: string | null, query = listQuery): string {
+  return JSON.stringify({ query, variables: { after } });
 }
 
 /** The cursor of a row that far down the list. */

@@ -19,6 +19,9 @@ export const listQuery = `query Page($after: String) {
   }
 }`;
 
+/** The same page with the number of all matches. */
+export const countedQuery = listQuery.replace('pageInfo {', 'totalCount pageInfo {');
+
 /** What else a console asks of such a list, by what it is about. */
 export const otherQueries: readonly (readonly [what: string, query: string])[] = [
   [

@@ -15,6 +15,7 @@ import { ChangeFeed } from '../live/change-feed.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
+import { KeptCounts } from '../query/read/kept-counts.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
@@ -86,6 +87,7 @@ export function createEngine({
     upstream,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
     searchPaths: searchPaths(searched),
+    counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
     slowQueries: new SlowQueries(log, slowQueryMs),

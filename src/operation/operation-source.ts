@@ -4,6 +4,7 @@ import type { Scopes } from '../access/scope.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
+import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
@@ -24,6 +25,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];
+  /** Counts of filters, shared by all operations. */
+  readonly counts: KeptCounts;
   readonly indexAdvisor: IndexAdvisor;
   readonly diagnosis: Diagnosis;
   readonly slowQueries: SlowQueries;

@@ -14,7 +14,6 @@ import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
-import { countMatches } from '../../query/read/count.ts';
 import { listPage } from '../../query/read/list.ts';
 import { readiness } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
@@ -119,7 +118,8 @@ export class ListConnection implements ConnectionSource {
 
   totalCount(limit: number | null): Promise<number | OverBudget> {
     return this.#read(async (lease, view) => {
-      const count = await countMatches(lease, view, this.#plan, limit, this.#operation.scans);
+      const { source, scans: budget, scopes } = this.#operation;
+      const count = await source.counts.count(lease, view, this.#plan, limit, { scopesId: scopes.id, budget });
       if (count === 0) await this.#warn(lease, view);
       return count;
     });

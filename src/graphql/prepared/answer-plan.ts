@@ -30,16 +30,16 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { must } from '../../base/must.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
 import { namesIn } from '../../query/plan/filter.ts';
-import { objectIdParts } from '../../query/plan/object-id.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { findSearch } from '../../query/sql/search.ts';
-import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
+import { firstKeyColumn } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
@@ -50,10 +50,18 @@ import { type ListArguments, listPlan } from '../schema/list-field.ts';
 import { factsOf, type PlainField } from '../selection/field-facts.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
 import { documentFragments, selectedFields, type WalkOptions } from '../selection/walk.ts';
-import { NotPlain, RowTemplate } from './row-template.ts';
+import { identityParts, NotPlain, RowTemplate } from './row-template.ts';
 
 /** A constant text, or a part that the page fills in: a list of the template, or a field such as hasNextPage (`next`). */
-export type AnswerPiece = string | { readonly list: number } | 'next' | 'previous' | 'start' | 'end' | 'changes';
+export type AnswerPiece =
+  | string
+  | { readonly list: number }
+  | { readonly count: number | null }
+  | 'next'
+  | 'previous'
+  | 'start'
+  | 'end'
+  | 'changes';
 
 export interface PlannedList {
   readonly kind: CatalogKind;
@@ -65,6 +73,8 @@ export interface PlannedList {
   readonly objectCost: number;
   /** Does the filter name clusters or namespaces? */
   readonly namesPlaces: boolean;
+  /** Is the total count selected? */
+  readonly counts: boolean;
 }
 
 export interface AnswerPlan {
@@ -184,6 +194,7 @@ class Planner {
     const lists: (readonly RowPart[])[] = [];
     const ends = new Set<string>();
     let readsPage = false;
+    let counts = false;
     writeObject(this.#fields(type, setsOf(nodes)), pieces, (name, inner) => {
       readsPage ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
       switch (name) {
@@ -204,12 +215,21 @@ class Planner {
           });
           return info;
         }
+        case 'totalCount': {
+          const limit = getArgumentValues(must(type.getFields()[name], 'totalCount'), inner[0], this.#variables)[
+            'limit'
+          ];
+          counts = true;
+          return [{ count: typeof limit === 'number' ? limit : null }];
+        }
         case 'changesCursor':
           return ['changes'];
         default:
           throw new NotPlain();
       }
     });
+    // Without rows the executor reads the count alone.
+    if (counts && !readsPage) throw new NotPlain();
     const { values, objects, versions } = rows;
     const names = namesIn(filter);
     const template = {
@@ -235,6 +255,7 @@ class Planner {
       template: templateText(template),
       objectCost: readsPage ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
       namesPlaces: [...names.clusters, ...names.namespaces].length > 0,
+      counts,
     };
   }
 
@@ -399,28 +420,6 @@ interface ObjectContext {
   readonly path: Names;
   /** Decides which fields exist: those of a kind's object, of its metadata, or of a shape below them. */
   readonly level: 'object' | 'metadata' | 'shape';
-}
-
-function identityParts(
-  kind: CatalogKind,
-  of: Extract<PlainField, { is: 'identity' }>['of'],
-  rows: RowTemplate,
-): readonly RowPart[] {
-  switch (of) {
-    case 'id':
-      return objectIdParts(kind.key);
-    case 'uid':
-      rows.versions = true;
-      return [{ is: 'uid', at: pageColumns.uid }];
-    case 'resourceVersion':
-      rows.versions = true;
-      return [{ is: 'version', at: pageColumns.resourceVersion }];
-    case 'namespace':
-      return [{ is: 'column', at: pageColumns.namespace, otherwise: 'null' }];
-    case 'cluster':
-    case 'name':
-      return [{ is: 'column', at: pageColumns[of], otherwise: '""' }];
-  }
 }
 
 function constant(value: unknown): RowPart {

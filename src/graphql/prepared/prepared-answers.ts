@@ -30,6 +30,7 @@ import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
+import type { PreparedCount } from '../../query/read/kept-counts.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
 import { type Readiness, readinessIn } from '../../query/read/readiness.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
@@ -118,8 +119,10 @@ export class PreparedAnswers {
         const routes = await this.#routesOf(question, signal);
         if (routes === null) return null;
         const { statements, requests } = this.#storeRequest(plan, routes);
-        const read = await this.#reader.pages(statements, requests, { signal });
-        if (this.#validate(plan, routes, read)) return this.#answer(question, routes, read);
+        const counts = this.#countsOf(question, routes);
+        if (counts === null) return null;
+        const read = await this.#reader.pages([...statements, ...counts.statements], requests, { signal });
+        if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }
       return null;
     } catch (error) {
@@ -135,7 +138,9 @@ export class PreparedAnswers {
     const { plan } = question;
     const { routes, statements, requests } = this.#cachedRequest(question);
     if (routes.length === 0 || !routes.every((route, index) => this.#isShort(plan.lists[index], route))) return null;
-    const read = this.#reader.pagesNow(statements, requests);
+    const counts = this.#countsOf(question, routes);
+    if (counts === null) return null;
+    const read = this.#reader.pagesNow([...statements, ...counts.statements], requests);
     if (read === null) return null;
     for (const route of routes) {
       if (read === 'spent') this.#longReads.set(route, (this.#longReads.get(route) ?? 0) + 1);
@@ -144,10 +149,35 @@ export class PreparedAnswers {
     if (read === 'spent') return null;
     if (!this.#validate(plan, routes, read)) return null;
     try {
-      return this.#answer(question, routes, read);
+      return this.#answer(question, routes, counts, read);
     } catch {
       return null;
     }
+  }
+
+  /** The statements that count the lists whose count is selected; null when one must be counted by the executor. */
+  #countsOf({ plan, scopes }: PreparedQuestion, routes: readonly KnownRoute[]): PlannedCounts | null {
+    if (!plan.lists.some(({ counts }) => counts)) return noCounts;
+    const found: (PreparedCount | null)[] = [];
+    for (const [at, { list, counts }] of plan.lists.entries()) {
+      const { kind } = must(routes[at], 'each list has its route');
+      const count = counts ? this.#source.counts.prepared(list.plan, kind, scopes.id) : null;
+      if (counts && count === null) return null;
+      found.push(count);
+    }
+    return {
+      statements: found.flatMap((count) => count?.statement ?? []),
+      read(snapshot, rows) {
+        let next = 0;
+        const totals: (number | null)[] = [];
+        for (const count of found) {
+          const total = count === null ? null : count.read(snapshot, rows[next++] ?? []);
+          if (count !== null && total === null) return null;
+          totals.push(total);
+        }
+        return totals;
+      },
+    };
   }
 
   #isShort(list: PlannedList | undefined, known: KnownRoute): boolean {
@@ -185,6 +215,7 @@ export class PreparedAnswers {
   #answer(
     { plan, generation }: PreparedQuestion,
     routes: readonly KnownRoute[],
+    counts: PlannedCounts,
     read: PagesRead,
   ): PreparedAnswer | null {
     const { limits, indexAdvisor } = this.#source;
@@ -192,9 +223,11 @@ export class PreparedAnswers {
     if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
     // The executor reads the same values with their member names and brackets.
     if (2 * read.bytes + memberNameBytes > limits.maxReadBytes) return null;
+    const totals = counts.read(read, read.rows.slice(1 + routes.length));
+    if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     return {
-      text: answerText(plan, read, this.#tail(plan, generation, read, limits.maxCost)),
+      text: answerText(plan, read, totals, this.#tail(plan, generation, read, limits.maxCost)),
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>
@@ -277,6 +310,15 @@ export class PreparedAnswers {
   }
 }
 
+/** The counts of a plan's lists. */
+interface PlannedCounts {
+  readonly statements: readonly Statement[];
+  /** For each list its total count, null where it is not selected. Null when a kept count is no longer true. */
+  read(snapshot: PagesRead, rows: readonly (readonly Row[])[]): readonly (number | null)[] | null;
+}
+
+const noCounts: PlannedCounts = { statements: [], read: () => [] };
+
 /** The statements and page requests that answer a plan along these routes. */
 interface StoreRequest {
   readonly routes: readonly KnownRoute[];
@@ -317,7 +359,7 @@ function missingIn({ lists }: AnswerPlan, generation: Generation, found: readonl
   return [...missing.values()];
 }
 
-function answerText({ data }: AnswerPlan, read: PagesRead, tail: string): string {
+function answerText({ data }: AnswerPlan, read: PagesRead, totals: readonly (number | null)[], tail: string): string {
   let text = '{"data":';
   let at = 0;
   for (const piece of data) {
@@ -326,14 +368,24 @@ function answerText({ data }: AnswerPlan, read: PagesRead, tail: string): string
       continue;
     }
     const page = must(read.pages[at], 'a page for each list');
+    const total = totals[at] ?? null;
     at += 1;
-    for (const each of piece.pieces) text += pieceText(each, piece, page, read);
+    for (const each of piece.pieces) text += pieceText(each, piece, { page, total, read });
   }
   return text + tail;
 }
 
-function pieceText(piece: AnswerPiece, { list }: PlannedList, page: PageText, read: PagesRead): string {
-  if (typeof piece === 'object') return page.lists[piece.list] ?? '[]';
+interface ReadList {
+  readonly page: PageText;
+  readonly total: number | null;
+  readonly read: PagesRead;
+}
+
+function pieceText(piece: AnswerPiece, { list }: PlannedList, { page, total, read }: ReadList): string {
+  if (typeof piece === 'object') {
+    if ('list' in piece) return page.lists[piece.list] ?? '[]';
+    return String(total === null || piece.count === null ? total : Math.min(total, piece.count));
+  }
   switch (piece) {
     case 'next':
       return String(neighboursOf(list.plan.page, page.found).hasNextPage);

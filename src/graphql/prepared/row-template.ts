@@ -5,7 +5,11 @@
  *
  * `name` is a column and needs no path.
  */
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { objectIdParts } from '../../query/plan/object-id.ts';
+import { pageColumns } from '../../store/pages/page-columns.ts';
 import type { RowPart, ValueShape } from '../../store/pages/page-template.ts';
+import type { PlainField } from '../selection/field-facts.ts';
 
 /** Thrown for a document that cannot be planned; never leaves the planner. */
 export class NotPlain extends Error {}
@@ -47,4 +51,27 @@ function indexOf(known: Map<string, number>, paths: Names[], path: Names, most: 
     known.set(key, at);
   }
   return at;
+}
+
+/** The parts that write a part of the object's identity. */
+export function identityParts(
+  kind: CatalogKind,
+  of: Extract<PlainField, { is: 'identity' }>['of'],
+  rows: RowTemplate,
+): readonly RowPart[] {
+  switch (of) {
+    case 'id':
+      return objectIdParts(kind.key);
+    case 'uid':
+      rows.versions = true;
+      return [{ is: 'uid', at: pageColumns.uid }];
+    case 'resourceVersion':
+      rows.versions = true;
+      return [{ is: 'version', at: pageColumns.resourceVersion }];
+    case 'namespace':
+      return [{ is: 'column', at: pageColumns.namespace, otherwise: 'null' }];
+    case 'cluster':
+    case 'name':
+      return [{ is: 'column', at: pageColumns[of], otherwise: '""' }];
+  }
 }

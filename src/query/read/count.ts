@@ -117,7 +117,7 @@ function positiveOf(filter: Filter): Filter | null {
 }
 
 /** The clusters of a filter with cluster conditions only; 'all' without conditions; null for any other filter. */
-function clustersOnly(filter: Filter): 'all' | readonly string[] | null {
+export function clustersOnly(filter: Filter): 'all' | readonly string[] | null {
   let found: 'all' | readonly string[] = 'all';
   for (const part of conjuncts(filter)) {
     if (part.kind !== 'clusters') return null;

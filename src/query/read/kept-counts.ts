@@ -1,0 +1,138 @@
+/**
+ * Counts of filters, kept until one of their kinds changes.
+ *
+ *   first count    the state of the kinds -> countMatches -> kept with the snapshot's revision
+ *   later count    the state of the kinds: no change since -> the kept count
+ *
+ * A kept count is true in a snapshot if the change log has no entry of its kinds after the revision of the count, and nothing of the
+ * log after that revision has been removed. The number of stored rows must be the same too. Callers with equal scopes share counts.
+ */
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { join, sql } from '../../store/types/sql.ts';
+import type { Row, Statement } from '../../store/types/statement.ts';
+import type { Filter } from '../plan/filter.ts';
+import { digest } from '../plan/fingerprint.ts';
+import type { ListPlan } from '../plan/plan.ts';
+import type { OverBudget, ScanBudget } from '../plan/scan-budget.ts';
+import { keptCount } from '../sql/counts.ts';
+import type { KindView, View } from '../sql/view.ts';
+import { clustersOnly, countMatches } from './count.ts';
+
+/** A count that was made in a snapshot. */
+interface KeptCount {
+  readonly epoch: string;
+  readonly count: number;
+  readonly kindIds: readonly number[];
+  /** Stored rows of the kinds. */
+  readonly stored: string;
+  /** The newest snapshot in which the count was true. */
+  revision: number;
+}
+
+/** What is counted; the key of its count. */
+export type CountedPlan = Pick<ListPlan, 'kinds' | 'filter'>;
+
+const mostCounts = 1000;
+/** The state of more kinds takes longer to read than most counts. */
+const mostKinds = 10;
+
+export class KeptCounts {
+  readonly #counts = new BoundedCache<KeptCount>({ entries: mostCounts, weight: mostCounts });
+
+  /** As countMatches. A kept count takes nothing from the budget. */
+  async count(
+    lease: Lease,
+    view: View,
+    plan: CountedPlan,
+    limit: number | null,
+    { scopesId, budget }: { readonly scopesId: string; readonly budget: ScanBudget },
+  ): Promise<number | OverBudget> {
+    const key = keyOf(plan, scopesId);
+    const kindIds = [...new Set(plan.kinds.flatMap((kind) => view.get(kind.key)?.kindId ?? []))];
+    if (key === null || kindIds.length === 0 || kindIds.length > mostKinds) {
+      return countMatches(lease, view, plan, limit, budget);
+    }
+    const known = this.#counts.get(key);
+    const since = known?.epoch === lease.epoch ? known.revision : lease.revision;
+    const [row] = await lease.all(stateStatement(kindIds, since));
+    if (known !== undefined && isTrue(known, lease.epoch, row)) {
+      known.revision = Math.max(known.revision, lease.revision);
+      return limit === null ? known.count : Math.min(known.count, limit);
+    }
+    const count = await countMatches(lease, view, plan, limit, budget);
+    if (typeof count === 'number' && (limit === null || count < limit)) {
+      const { epoch, revision } = lease;
+      this.#counts.set(key, { epoch, revision, count, kindIds, stored: storedIn(row) }, 1);
+    }
+    return count;
+  }
+
+  /** The count of one kind for a reader of several statements in one snapshot; null if nothing is kept. */
+  prepared(plan: CountedPlan, kind: KindView, scopesId: string): PreparedCount | null {
+    const clusters = clustersOnly(plan.filter);
+    const stored = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
+    if (stored !== null) return { statement: stored, read: (_snapshot, [row]) => Number(row?.[0]) };
+    const key = keyOf(plan, scopesId);
+    const known = key === null ? undefined : this.#counts.get(key);
+    if (known === undefined) return null;
+    return {
+      statement: stateStatement(known.kindIds, known.revision),
+      read({ epoch, revision }, [row]) {
+        if (!isTrue(known, epoch, row)) return null;
+        known.revision = Math.max(known.revision, revision);
+        return known.count;
+      },
+    };
+  }
+}
+
+/** A count that one statement finds. */
+export interface PreparedCount {
+  readonly statement: Statement;
+  /** The count by the statement's rows; null if it must be counted again. */
+  read(snapshot: { readonly epoch: string; readonly revision: number }, rows: readonly Row[]): number | null;
+}
+
+/** Null for a filter without conditions or on clusters alone, whose count the store keeps, and for one with a relative time. */
+function keyOf({ kinds, filter }: CountedPlan, scopesId: string): string | null {
+  if (clustersOnly(filter) !== null || hasRelativeTime(filter)) return null;
+  return `${scopesId} ${kinds
+    .map(({ key }) => key)
+    .sort()
+    .join()} ${digest(filter)}`;
+}
+
+/** A relative time is another time in each operation. */
+function hasRelativeTime(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.some(hasRelativeTime);
+    case 'not':
+    case 'some':
+      return hasRelativeTime(filter.of);
+    case 'compare':
+      return filter.relative !== undefined;
+    default:
+      return false;
+  }
+}
+
+/** One row: is the log whole since the revision and without an entry of these kinds after it, and the stored rows of the kinds. */
+function stateStatement(kindIds: readonly number[], since: number): Statement {
+  const ids = kindIds.map((id) => sql`${BigInt(id)}`);
+  const changed = kindIds.map(
+    (id) => sql`EXISTS (SELECT 1 FROM change WHERE kind = ${BigInt(id)} AND seq > ${BigInt(since)})`,
+  );
+  return sql`SELECT (SELECT log_floor FROM state) <= ${BigInt(since)} AND NOT (${join(changed, ' OR ')}),
+    (SELECT json_group_array(json_array(id, rowset, objects, synced)) FROM resource WHERE kind IN (${join(ids, ', ')}))`;
+}
+
+function isTrue(known: KeptCount, epoch: string, row: Row | undefined): boolean {
+  return known.epoch === epoch && Number(row?.[0]) === 1 && storedIn(row) === known.stored;
+}
+
+function storedIn(row: Row | undefined): string {
+  return String(row?.[1]);
+}
