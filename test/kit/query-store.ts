@@ -24,6 +24,7 @@ export function plannedKind(key: string): PlannedKind {
 }
 
 export interface TestStore {
+  readonly file: string;
   readonly writer: StoreWriter;
   readonly reader: PooledReader;
   handle(key: string, cluster: string): ResourceHandle;
@@ -64,6 +65,7 @@ export function openTestStore(
     return found;
   };
   return {
+    file,
     writer,
     reader,
     handle,

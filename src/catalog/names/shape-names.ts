@@ -84,11 +84,18 @@ export function nameFilters(type: string, tree: FieldTree): ReadonlyMap<string, 
   if (found?.type === type) return found.names;
   const shapes = nameShapes(type, tree);
   const taken = new Set([...shapes.values()].map((name) => name.toLowerCase()));
-  const free = (name: string): string => (taken.has(name.toLowerCase()) ? `${name}Input` : name);
+  const free = (name: string): string => {
+    let found = name;
+    while (taken.has(found.toLowerCase())) found += 'Input';
+    taken.add(found.toLowerCase());
+    return found;
+  };
+  const bases = new Set(taken);
   const names = new Map<string, FilterNames>();
   for (const { key, definition, path } of Object.values(tree.shapes)) {
     const unnamed = definition === undefined ? [type, ...path.map(legalName)].join('_') : definitionName(definition);
-    const base = shapes.get(key) ?? unnamed;
+    const base = shapes.get(key) ?? (definition === undefined ? untaken(unnamed, bases) : unnamed);
+    bases.add(base.toLowerCase());
     names.set(key, {
       object: free(`${base}_Filter`),
       list: free(`${base}_ListFilter`),

@@ -16,6 +16,12 @@ function positionOf(text: string): unknown {
   return 'parsed';
 }
 
+test('joined paths keep the fold of the last one', () => {
+  const list = parsePath('spec.list[]');
+  expect(joinPaths(parsePath('spec'), parsePath('sum(list[].n)')).text).toBe('sum(spec.list[].n)');
+  expect(joinPaths(list, parsePath('n')).text).toBe('spec.list[].n');
+});
+
 describe('parsePath', () => {
   test.each<[string, PathStep[]]>([
     ['spec.replicas', [field('spec'), field('replicas')]],

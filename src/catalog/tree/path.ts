@@ -69,7 +69,7 @@ export function isThroughLists({ steps, fold }: Path): boolean {
 }
 
 /** Longest text and most steps that {@link parsePath} takes. Callers' paths are untrusted input; real paths are far shorter. */
-const maxLength = 2000;
+export const maxPathLength = 2000;
 const maxSteps = 100;
 
 const foldedText = /^(sum|min|max|count)\((.*)\)$/s;
@@ -90,7 +90,9 @@ export function parsePath(text: string): Path {
 }
 
 function parsePlainPath(text: string): Path {
-  if (text.length > maxLength) throw refuse(text.slice(0, 40), maxLength, `has more than ${maxLength} characters`);
+  if (text.length > maxPathLength) {
+    throw refuse(text.slice(0, 40), maxPathLength, `has more than ${maxPathLength} characters`);
+  }
   if (text === '') throw refuse(text, 0, 'is empty');
   const steps: PathStep[] = [];
   let at = 0;
@@ -121,9 +123,12 @@ export function pathOf(steps: readonly PathStep[], fold?: ListFold): Path {
   );
 }
 
-/** The concatenation of these paths. */
+/** The concatenation of these paths. The last one may have a fold. */
 export function joinPaths(...paths: readonly Path[]): Path {
-  return pathOf(paths.flatMap((path) => path.steps));
+  return pathOf(
+    paths.flatMap((path) => path.steps),
+    paths.at(-1)?.fold,
+  );
 }
 
 /** A path of plain fields. */

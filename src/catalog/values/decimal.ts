@@ -49,7 +49,7 @@ export function decimalKey(decimal: Decimal): string | null {
   const digits = (negative ? -coefficient : coefficient).toString();
   const exponent = digits.length + decimal.exponent + exponentBias;
   if (exponent < 0 || exponent > 9999) return null;
-  const text = exponent.toString().padStart(4, '0') + digits.replace(/0+$/, '');
+  const text = exponent.toString().padStart(4, '0') + withoutTrailingZeros(digits);
   return negative ? `-${complement(text)}~` : `1${text}`;
 }
 
@@ -96,8 +96,15 @@ export function decimalText({ coefficient, exponent }: Decimal): string {
   const digits = (coefficient < 0n ? -coefficient : coefficient).toString();
   if (exponent >= 0) return sign + digits + '0'.repeat(exponent);
   const padded = digits.padStart(1 - exponent, '0');
-  const fraction = padded.slice(exponent).replace(/0+$/, '');
+  const fraction = withoutTrailingZeros(padded.slice(exponent));
   return sign + padded.slice(0, exponent) + (fraction === '' ? '' : `.${fraction}`);
+}
+
+/** A loop, because `/0+$/` takes quadratic time for many zeros inside the digits. */
+export function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 function complement(digits: string): string {

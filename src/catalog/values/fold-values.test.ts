@@ -31,6 +31,8 @@ test.each([
   ['min', 'String', [], undefined],
   ['max', 'DateTime', ['2026-01-01T00:00:00Z', '2026-01-01T02:00:00+03:00'], '2026-01-01T00:00:00Z'],
   ['count', 'Int', [1, null, {}, 'a'], 3],
+  ['sum', 'Duration', ['2500000h', '2500000h'], undefined],
+  ['sum', 'Quantity', ['1e4990', '1e-4990'], undefined],
 ] as const)('%s of %s %j is %j', (fold, type, values, expected) => {
   expect(foldValues(fold, type, values)).toEqual(expected);
 });

@@ -20,13 +20,17 @@ export function foldedType(fold: ListFold, type: LeafType): LeafType | null {
 }
 
 /**
- * The folded value, as JSON has it. `sum` and `count` of no values are 0; `min` and `max` are undefined. Values that do not fit are
- * left out; `count` counts all values that are not null.
+ * The folded value, as JSON has it. `sum` and `count` of no values are 0; `min` and `max` are undefined. So is a sum that is out of the
+ * type's range. Values that do not fit are left out; `count` counts all values that are not null.
  * @param type the folded type.
  */
 export function foldValues(fold: ListFold, type: LeafType, values: readonly unknown[]): unknown {
   if (fold === 'count') return values.filter((value) => value !== null && value !== undefined).length;
-  if (fold === 'sum') return sumOf(type, values);
+  if (fold === 'sum') {
+    const sum = sumOf(type, values);
+    // A sum out of the type's range has no key, and so no value.
+    return orderKey(type, sum) === null ? undefined : sum;
+  }
   let best: { readonly key: OrderKey; readonly value: unknown } | undefined;
   const sign = fold === 'max' ? 1 : -1;
   for (const value of values) {

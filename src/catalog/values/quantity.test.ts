@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimalKey } from './decimal.ts';
+import { decimalKey, withoutTrailingZeros } from './decimal.ts';
 import { parseQuantity } from './quantity.ts';
 
 const keyOf = (text: string): string | null => {
@@ -65,4 +66,13 @@ describe('parseQuantity', () => {
     expect(keyOf('1e-5001')).not.toBeNull();
     expect(keyOf('1e-5002')).toBeNull();
   });
+});
+
+test('trailing zeros are taken off, and zeros inside stay', () => {
+  const digits = fc.stringMatching(/^[0-9]{0,20}0{0,20}$/);
+  fc.assert(
+    fc.property(digits, (text) => {
+      expect(withoutTrailingZeros(text)).toBe(text.replace(/0+$/, ''));
+    }),
+  );
 });

@@ -1,7 +1,7 @@
 /**
  * Kubernetes quantities (`250m`, `1.5Gi`, `1e3`) as exact decimals: neither rounded nor capped.
  */
-import { type Decimal, decimalText, parseDecimal } from './decimal.ts';
+import { type Decimal, decimalText, parseDecimal, withoutTrailingZeros } from './decimal.ts';
 
 const decimalSuffixes: Readonly<Record<string, number>> = {
   n: -9,
@@ -49,6 +49,6 @@ export function quantityText(decimal: Decimal): string {
 
 function withoutZeros({ coefficient, exponent }: Decimal): Decimal {
   const digits = coefficient.toString();
-  const zeros = digits.length - digits.replace(/0+$/, '').length;
+  const zeros = digits.length - withoutTrailingZeros(digits).length;
   return { coefficient: coefficient / 10n ** BigInt(zeros), exponent: exponent + zeros };
 }

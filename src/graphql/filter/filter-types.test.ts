@@ -13,6 +13,7 @@ import { widget, widgetProperties } from '../../../test/kit/graphql-world.ts';
 import { must } from '../../base/must.ts';
 import { assembleCatalog } from '../../catalog/assemble.ts';
 import type { CatalogKind, DescribedResource } from '../../catalog/resources/catalog.ts';
+import { buildGeneration } from '../schema/build-generation.ts';
 import { DefinitionTypes } from '../types/definition-types.ts';
 import { FilterTypes } from './filter-types.ts';
 
@@ -145,6 +146,35 @@ test('apiVersion and kind follow from the kind; what has nothing to compare can 
   ]);
   expect(fieldsOf(fieldType(filter, 'lists'))).toEqual(['exists', 'list']);
   expect(fieldsOf(fieldType(filter, 'lists', 'list'))).toEqual(['exists']);
+});
+
+test('every input has a name of its own, whatever the fields are called', async () => {
+  const object = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } } });
+  const map = (name: string) => ({ type: 'object', additionalProperties: object(name) });
+  const nested = (name: string, of: unknown) => ({ type: 'object', properties: { [name]: of } });
+  const properties = {
+    spec: {
+      type: 'object',
+      properties: {
+        Filter: object('p'),
+        FilterInput: object('q'),
+        ListFilter: object('r'),
+        a_b: map('x'),
+        a: nested('b', map('y')),
+        c_d: object('u'),
+        c: nested('d', map('v')),
+      },
+    },
+  };
+  const odd = describedCrd({ kind: 'Odd', plural: 'odds', properties });
+  const filter = inputs().ofKind(kindOf(odd));
+  expect(fieldsOf(fieldType(filter, 'spec', 'a_b', 'value'))).toEqual(['exists', 'x']);
+  expect(fieldsOf(fieldType(filter, 'spec', 'a', 'b', 'value'))).toEqual(['exists', 'y']);
+  expect(fieldsOf(fieldType(filter, 'spec', 'c_d'))).toEqual(['exists', 'u']);
+  expect(fieldsOf(fieldType(filter, 'spec', 'c', 'd', 'value'))).toEqual(['exists', 'v']);
+  const { diagnostics, schema } = buildGeneration(assembleCatalog([odd]));
+  expect(diagnostics).toEqual([]);
+  expect(schema.getType('ExampleComOdd')).toBeDefined();
 });
 
 test('a data field `exists` of an object gets an underscore', () => {

@@ -3,7 +3,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
-import { identityNames, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
+import { identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /**
@@ -37,6 +37,10 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
       'BAD_USER_INPUT',
       `${path.text} has different types in these kinds; use something they share.`,
     );
+  }
+  // The canonical text may be longer than the caller's. SQL functions parse it again.
+  if (first.path.text.length > maxPathLength) {
+    throw new PortolanError('BAD_USER_INPUT', `The path ${JSON.stringify(written.slice(0, 40))}… is too long.`);
   }
   return first;
 }

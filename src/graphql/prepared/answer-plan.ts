@@ -219,6 +219,7 @@ class Planner {
           const limit = getArgumentValues(must(type.getFields()[name], 'totalCount'), inner[0], this.#variables)[
             'limit'
           ];
+          if (typeof limit === 'number' && limit < 0) throw new NotPlain();
           counts = true;
           return [{ count: typeof limit === 'number' ? limit : null }];
         }

@@ -125,10 +125,12 @@ function otherTypeOf(
   { types }: KindPart,
   known: ReadonlyMap<string, GraphQLNamedType | null>,
 ): GraphQLNamedType | undefined {
+  const own = new Map<string, GraphQLNamedType>();
   for (const some of Object.values(types)) {
     for (const type of some) {
-      const other = known.get(type.name);
+      const other = known.has(type.name) ? known.get(type.name) : own.get(type.name);
       if (other !== undefined && other !== type) return type;
+      own.set(type.name, type);
     }
   }
   return undefined;

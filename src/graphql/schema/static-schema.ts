@@ -8,6 +8,7 @@
 
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
 import type { FoldedChange, RemovalReason } from '../../live/fold.ts';
 import { aggregateOf } from '../connection/aggregate-source.ts';
 import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
@@ -109,8 +110,11 @@ function addPaging(builder: Builder): void {
         args: { limit: t.arg.int({ description: 'Stop counting here; equal to the limit means "at least".' }) },
         extensions: facts({ cost: { own: countCost } }),
         description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
-        resolve: async (source, { limit }, { portolan }, info) =>
-          withinBudget(portolan, await source.totalCount(limit ?? null), info),
+        resolve: async (source, { limit }, { portolan }, info) => {
+          if ((limit ?? 0) < 0)
+            throw new PortolanError('BAD_USER_INPUT', `\`limit\` is ${limit}; it must be 0 or more.`);
+          return withinBudget(portolan, await source.totalCount(limit ?? null), info);
+        },
       }),
       aggregate: t.field({
         type: 'Aggregate',

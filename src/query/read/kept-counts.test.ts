@@ -1,6 +1,6 @@
 /** Kept counts are those that a scan finds, whatever changed meanwhile. Unchanged kinds are not scanned again. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   openTestStore,
   plainKey,
@@ -10,10 +10,14 @@ import {
   type TestStore,
   thing,
 } from '../../../test/kit/query-store.ts';
+import { unrestricted } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
+import { openReader } from '../../store/read/reader.ts';
+import type { Lease } from '../../store/types/lease.ts';
 import { comparison, negation } from '../plan/comparison.ts';
 import type { Filter } from '../plan/filter.ts';
 import { ScanBudget } from '../plan/scan-budget.ts';
+import { readView, type View } from '../sql/view.ts';
 import { countMatches } from './count.ts';
 import { KeptCounts } from './kept-counts.ts';
 
@@ -109,6 +113,26 @@ test('a count is scanned once while its kind does not change, also when another 
   expect(await statements()).toEqual([1, 1]);
   store.writer.apply(store.handle(promotedKey, 'east'), [{ type: 'ADDED', object: { text: object('c', 3) } }], '9001');
   expect(await statements()).toEqual([2, scanned]);
+});
+
+test('a snapshot that is older than the counted one is counted by itself', async () => {
+  const store = openTestStore(promoted, ['east']);
+  await store.sync(promotedKey, 'east', [object('a', 1)]);
+  const counts = new KeptCounts();
+  const plan = { kinds: [plannedKind(promotedKey)], filter: size(1) };
+  const reader = openReader(store.file, { readers: 2, leaseMs: 60_000 });
+  onTestFinished(() => reader.close());
+  const count = (lease: Lease, view: View) =>
+    counts.count(lease, view, plan, null, { scopesId: 'all', budget: budget() });
+  await reader.lease(async (old) => {
+    const oldView = await readView(old, unrestricted);
+    // The number of stored rows stays the same.
+    const text = object('a', 2).replace(/"resourceVersion":"\d+"/, '"resourceVersion":"9000"');
+    store.writer.apply(store.handle(promotedKey, 'east'), [{ type: 'MODIFIED', object: { text } }], '9000');
+    expect(await store.read(count)).toBe(0);
+    expect(await count(old, oldView)).toBe(1);
+  });
+  expect(await store.read(count)).toBe(0);
 });
 
 test('callers with other scopes do not share counts', async () => {

@@ -5,7 +5,7 @@
  *   later count    the state of the kinds: no change since -> the kept count
  *
  * A kept count is true in a snapshot if the change log has no entry of its kinds after the revision of the count, and nothing of the
- * log after that revision has been removed. The number of stored rows must be the same too. Callers with equal scopes share counts.
+ * log after that revision has been removed. A snapshot older than the counted one is counted by itself. The number of stored rows must be the same too. Callers with equal scopes share counts.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -26,8 +26,15 @@ interface KeptCount {
   readonly kindIds: readonly number[];
   /** Stored rows of the kinds. */
   readonly stored: string;
+  /** The snapshot that was counted. Older snapshots may have another count. */
+  readonly madeAt: number;
   /** The newest snapshot in which the count was true. */
   revision: number;
+}
+
+interface Snapshot {
+  readonly epoch: string;
+  readonly revision: number;
 }
 
 /** What is counted; the key of its count. */
@@ -56,14 +63,14 @@ export class KeptCounts {
     const known = this.#counts.get(key);
     const since = known?.epoch === lease.epoch ? known.revision : lease.revision;
     const [row] = await lease.all(stateStatement(kindIds, since));
-    if (known !== undefined && isTrue(known, lease.epoch, row)) {
+    if (known !== undefined && isTrue(known, lease, row)) {
       known.revision = Math.max(known.revision, lease.revision);
       return limit === null ? known.count : Math.min(known.count, limit);
     }
     const count = await countMatches(lease, view, plan, limit, budget);
     if (typeof count === 'number' && (limit === null || count < limit)) {
       const { epoch, revision } = lease;
-      this.#counts.set(key, { epoch, revision, count, kindIds, stored: storedIn(row) }, 1);
+      this.#counts.set(key, { epoch, madeAt: revision, revision, count, kindIds, stored: storedIn(row) }, 1);
     }
     return count;
   }
@@ -78,9 +85,9 @@ export class KeptCounts {
     if (known === undefined) return null;
     return {
       statement: stateStatement(known.kindIds, known.revision),
-      read({ epoch, revision }, [row]) {
-        if (!isTrue(known, epoch, row)) return null;
-        known.revision = Math.max(known.revision, revision);
+      read(snapshot, [row]) {
+        if (!isTrue(known, snapshot, row)) return null;
+        known.revision = Math.max(known.revision, snapshot.revision);
         return known.count;
       },
     };
@@ -91,7 +98,7 @@ export class KeptCounts {
 export interface PreparedCount {
   readonly statement: Statement;
   /** The count by the statement's rows; null if it must be counted again. */
-  read(snapshot: { readonly epoch: string; readonly revision: number }, rows: readonly Row[]): number | null;
+  read(snapshot: Snapshot, rows: readonly Row[]): number | null;
 }
 
 /** Null for a filter without conditions or on clusters alone, whose count the store keeps, and for one with a relative time. */
@@ -129,8 +136,9 @@ function stateStatement(kindIds: readonly number[], since: number): Statement {
     (SELECT json_group_array(json_array(id, rowset, objects, synced)) FROM resource WHERE kind IN (${join(ids, ', ')}))`;
 }
 
-function isTrue(known: KeptCount, epoch: string, row: Row | undefined): boolean {
-  return known.epoch === epoch && Number(row?.[0]) === 1 && storedIn(row) === known.stored;
+function isTrue({ epoch, madeAt, stored }: KeptCount, snapshot: Snapshot, row: Row | undefined): boolean {
+  if (epoch !== snapshot.epoch || snapshot.revision < madeAt) return false;
+  return Number(row?.[0]) === 1 && storedIn(row) === stored;
 }
 
 function storedIn(row: Row | undefined): string {

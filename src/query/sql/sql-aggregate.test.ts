@@ -167,6 +167,14 @@ describe('a facet leaves out what the filter says of its own path', () => {
     ['a requirement on the label', app('app', 'tier'), 'metadata.labels["app"]', and(app('tier'))],
     ['the only requirement on the label', and(app('app'), size), 'metadata.labels["app"]', and(size)],
     ['namespaces', and({ kind: 'namespaces', in: ['a'] }, size), 'metadata.namespace', and(size)],
+    ['a condition on a sum', and(is('sum(spec.list[].n)', '5'), size), 'sum(spec.list[].n)', and(size)],
+    ['a sum of other values', is('sum(spec.list[].n)', '5'), 'spec.list[].n', is('sum(spec.list[].n)', '5')],
+    [
+      'a condition on the cluster',
+      and({ kind: 'clusters', in: ['east'] }, size),
+      'cluster',
+      { kind: 'and', of: [{ kind: 'clusters', in: ['east'] }, size] },
+    ],
     ['a condition on elements', and(image, size), 'spec.list[].image', and(size)],
   ])('%s', (_what, filter, path, left) => {
     expect(filterWithout(filter, parsePath(path))).toEqual(left);
