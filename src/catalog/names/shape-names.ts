@@ -61,6 +61,8 @@ function shownShape(type: FieldType): string | null {
 
 /** The names of the filter inputs of a shape: for an object, for a list of such objects, and for an entry of a map of them. */
 export interface FilterNames {
+  /** The name of what they filter: the object type, or the path of a shape without one. */
+  readonly of: string;
   readonly object: string;
   readonly list: string;
   readonly mapEntry: string;
@@ -97,6 +99,7 @@ export function nameFilters(type: string, tree: FieldTree): ReadonlyMap<string, 
     const base = shapes.get(key) ?? (definition === undefined ? untaken(unnamed, bases) : unnamed);
     bases.add(base.toLowerCase());
     names.set(key, {
+      of: base,
       object: free(`${base}_Filter`),
       list: free(`${base}_ListFilter`),
       mapEntry: free(`${base}_MapFilter`),

@@ -78,6 +78,7 @@ export class ListConnection implements ConnectionSource {
   #ready: Promise<void> | null = null;
   #result: Promise<ListResult> | null = null;
   #aggregated: Aggregated | null = null;
+  #warned: Promise<void> | null = null;
 
   constructor(
     operation: Operation,
@@ -146,9 +147,10 @@ export class ListConnection implements ConnectionSource {
     return this.#result;
   }
 
-  /** For a list without a match. */
+  /** For a list without a match. The page and the count of one list look up its names once. */
   #warn(lease: Lease, view: View): Promise<void> {
-    return warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
+    this.#warned ??= warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
+    return this.#warned;
   }
 
   async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {

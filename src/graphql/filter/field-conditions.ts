@@ -37,28 +37,21 @@ export function fieldConditions(text: string, place: string, kinds: readonly Fil
       const path = leafIn('A field selector', found);
       const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
       const ofBuiltIn = (): Filter => equalToZeroable(path, type, value, place);
-      const ofCustom = (): Filter => equalToText(path, type, value);
       const equal =
-        builtIn.length === kinds.length
-          ? ofBuiltIn()
-          : builtIn.length === 0
-            ? ofCustom()
-            : byKind(
-                builtIn.map(({ key }) => key),
-                ofBuiltIn(),
-                ofCustom(),
-              );
+        builtIn.length === kinds.length ? ofBuiltIn() : byKind(builtIn, ofBuiltIn, equalToText(path, type, value));
       return negated ? negation(equal) : equal;
     }),
   );
 }
 
-function byKind(keys: readonly string[], inside: Filter, outside: Filter): Filter {
-  const isInside: Filter = { kind: 'kinds', in: keys };
+/** `inside` for objects of these kinds, `outside` for the others. */
+function byKind(kinds: readonly FilteredKind[], inside: () => Filter, outside: Filter): Filter {
+  if (kinds.length === 0) return outside;
+  const isInside: Filter = { kind: 'kinds', in: kinds.map(({ key }) => key) };
   return {
     kind: 'or',
     of: [
-      { kind: 'and', of: [isInside, inside] },
+      { kind: 'and', of: [isInside, inside()] },
       { kind: 'and', of: [negation(isInside), outside] },
     ],
   };

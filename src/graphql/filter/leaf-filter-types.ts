@@ -164,14 +164,17 @@ export class LeafFilters {
     this.#scalar = scalar;
   }
 
+  /** Conditions on one value. */
   leaf(type: LeafType): GraphQLInputObjectType {
     return this.#once(type, () => leafFilter(type, this.#scalarOf(type)));
   }
 
+  /** Conditions on a list of values. */
   list(type: LeafType): GraphQLInputObjectType {
     return this.#once(`[${type}]`, () => listFilter(`${type}ListFilter`, type, this.leaf(type)));
   }
 
+  /** Conditions on the value under one key. */
   mapEntry(type: LeafType): GraphQLInputObjectType {
     return this.#once(`{${type}}`, () => leafMapFilter(type, this.#scalarOf(type)));
   }

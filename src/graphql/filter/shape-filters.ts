@@ -32,6 +32,7 @@ export type InputRole =
   | { readonly role: 'leafMap'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'objectMap'; readonly name: string };
 
+/** The meaning of an input field as its extensions. */
 export function role(value: InputRole): { extensions: { portolan: InputRole } } {
   return { extensions: { portolan: value } };
 }
@@ -69,6 +70,7 @@ export class ShapeFilters {
     );
   }
 
+  /** The inputs of a kind's shapes. `definitions` has those that several kinds share. */
   static ofKind(
     { key, names, tree }: CatalogKind,
     leaves: LeafFilters,
@@ -119,46 +121,40 @@ export class ShapeFilters {
   }
 
   #object(key: string): GraphQLInputObjectType {
-    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#object(key);
-    const name = this.#namesOf(key).object;
-    const fields = (): InputFields => {
-      const made: InputFields = { exists: { ...exists, ...role({ role: 'exists' }) } };
-      for (const [field, config] of Object.entries(this.fields(key, 'nested'))) {
-        made[field === 'exists' ? 'exists_' : field] = config;
-      }
-      return made;
-    };
-    const description = `Conditions on ${this.#described(key)}.`;
-    return this.#once(key, name, () => new GraphQLInputObjectType({ name, description, fields }));
+    return this.#input(key, 'object', (self, name, of) => {
+      const fields = (): InputFields => {
+        const made: InputFields = { exists: { ...exists, ...role({ role: 'exists' }) } };
+        for (const [field, config] of Object.entries(self.fields(key, 'nested'))) {
+          made[field === 'exists' ? 'exists_' : field] = config;
+        }
+        return made;
+      };
+      return new GraphQLInputObjectType({ name, description: `Conditions on ${of}.`, fields });
+    });
   }
 
   #list(key: string): GraphQLInputObjectType {
-    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#list(key);
-    const name = this.#namesOf(key).list;
-    return this.#once(key, name, () => listFilter(name, this.#described(key), this.#object(key)));
+    return this.#input(key, 'list', (self, name, of) => listFilter(name, of, self.#object(key)));
   }
 
   #mapEntry(key: string): GraphQLInputObjectType {
-    if (this.#isCommon(key)) return must(this.#common, 'the common inputs').#mapEntry(key);
-    const name = this.#namesOf(key).mapEntry;
-    return this.#once(key, name, () => objectMapFilter(name, this.#described(key), this.#object(key)));
+    return this.#input(key, 'mapEntry', (self, name, of) => objectMapFilter(name, of, self.#object(key)));
   }
 
-  #isCommon(key: string): boolean {
-    return this.#common !== null && sharedShapes.has(key);
-  }
-
-  #once(key: string, name: string, make: () => GraphQLInputObjectType): GraphQLInputObjectType {
+  /** The input of a shape in this form. It is made once, by the inputs that it belongs to. */
+  #input(
+    key: string,
+    form: 'object' | 'list' | 'mapEntry',
+    make: (self: ShapeFilters, name: string, of: string) => GraphQLInputObjectType,
+  ): GraphQLInputObjectType {
+    if (this.#common !== null && sharedShapes.has(key)) return this.#common.#input(key, form, make);
+    const { of, [form]: name } = this.#namesOf(key);
     const found = this.#own.get(name);
     if (found !== undefined) return found;
-    const made = this.#shape(key).definition === undefined ? make() : this.#definitions(name, make);
-    this.#own.set(name, made);
-    return made;
-  }
-
-  /** The name of the shape's object type, or its path. */
-  #described(key: string): string {
-    return this.#namesOf(key).object.replace(/_Filter(Input)?$/, '');
+    const made = (): GraphQLInputObjectType => make(this, name, of);
+    const input = this.#shape(key).definition === undefined ? made() : this.#definitions(name, made);
+    this.#own.set(name, input);
+    return input;
   }
 
   #namesOf(key: string): FilterNames {

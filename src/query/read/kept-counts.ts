@@ -101,13 +101,22 @@ export interface PreparedCount {
   read(snapshot: Snapshot, rows: readonly Row[]): number | null;
 }
 
-/** Null for a filter without conditions or on clusters alone, whose count the store keeps, and for one with a relative time. */
+/** By filter, because a prepared plan asks for the same count again and again. */
+const digests = new WeakMap<Filter, string | null>();
+
 function keyOf({ kinds, filter }: CountedPlan, scopesId: string): string | null {
-  if (clustersOnly(filter) !== null || hasRelativeTime(filter)) return null;
-  return `${scopesId} ${kinds
-    .map(({ key }) => key)
-    .sort()
-    .join()} ${digest(filter)}`;
+  let known = digests.get(filter);
+  if (known === undefined) {
+    known = isKept(filter) ? digest(filter) : null;
+    digests.set(filter, known);
+  }
+  const keys = kinds.map(({ key }) => key).sort();
+  return known === null ? null : `${scopesId} ${keys.join()} ${known}`;
+}
+
+/** Not without conditions or on clusters alone, whose count the store keeps; not with a relative time. */
+function isKept(filter: Filter): boolean {
+  return clustersOnly(filter) === null && !hasRelativeTime(filter);
 }
 
 /** A relative time is another time in each operation. */
