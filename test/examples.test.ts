@@ -1,8 +1,7 @@
 /** The playground's example operations, as typed documents, against the demo world: each one returns data. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import {
   FilterMenuDocument,
   FooTreeDocument,
@@ -16,24 +15,10 @@ import {
   type WatchPodsSubscription,
   WorkloadsDocument,
 } from './generated/graphql.ts';
-import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { demoGateway } from './kit/demo-gateway.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
-import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
-const folder = kubeconfigFolder();
-let cluster: SimCluster;
-let gateway: RunningGateway;
-
-beforeAll(async () => {
-  cluster = await startSimCluster({ objects: 'demo', pods: 300, churn: true });
-  gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
-});
-
-afterAll(async () => {
-  await gateway?.close();
-  await cluster?.close();
-  folder.remove();
-});
+const gateway = demoGateway({ pods: 300, churn: true });
 
 function run<Result, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Result, Variables>,

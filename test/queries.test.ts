@@ -3,26 +3,11 @@
  * `npm test -- test/queries.test.ts -u` updates the page.
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
-import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { expect, test } from 'vitest';
+import { demoGateway } from './kit/demo-gateway.ts';
 import { ask } from './kit/graphql-client.ts';
-import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 
-const folder = kubeconfigFolder();
-let cluster: SimCluster;
-let gateway: RunningGateway;
-
-beforeAll(async () => {
-  cluster = await startSimCluster({ objects: 'demo', pods: 200, churn: false });
-  gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
-});
-
-afterAll(async () => {
-  await gateway?.close();
-  await cluster?.close();
-  folder.remove();
-});
+const gateway = demoGateway({ pods: 200, churn: false });
 
 /** An example query, and the answer printed after it. */
 const example = /```graphql\n(?<query>[\s\S]*?)```\n(?:\n```json\n[\s\S]*?```\n)?/g;

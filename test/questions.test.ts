@@ -1,12 +1,11 @@
 /** Runs every query of docs/questions.md on the demo world and, where there is one, on a real cluster. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
+import { demoGateway } from './kit/demo-gateway.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { ask } from './kit/graphql-client.ts';
-import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 import { describeOn, mainServer } from './kit/real-servers.ts';
 
 const page = readFileSync(new URL('../docs/questions.md', import.meta.url), 'utf8');
@@ -21,26 +20,14 @@ test('the page has its questions', () => {
   expect(page.match(/```graphql/g)).toHaveLength(questions.length);
 });
 
-async function expectAnswer(gateway: RunningGateway, query: string): Promise<void> {
+async function expectAnswer(gateway: { readonly url: string }, query: string): Promise<void> {
   const { data, errors } = await ask(gateway.url, query);
   expect(errors).toBeUndefined();
   expect(data).not.toBeNull();
 }
 
 describe('on the demo world', () => {
-  const folder = kubeconfigFolder();
-  let cluster: SimCluster;
-  let gateway: RunningGateway;
-
-  beforeAll(async () => {
-    cluster = await startSimCluster({ objects: 'demo', pods: 200, churn: false });
-    gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
-  });
-  afterAll(async () => {
-    await gateway?.close();
-    await cluster?.close();
-    folder.remove();
-  });
+  const gateway = demoGateway({ pods: 200, churn: false });
 
   test.each(questions.filter(([, query]) => !elsewhere.test(query)))('%s', async (_question, query) => {
     await expectAnswer(gateway, query);

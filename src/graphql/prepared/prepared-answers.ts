@@ -6,8 +6,10 @@
  *
  *   plan -> routes and layout (cached, or read in a lease)
  *        -> pages, all in one snapshot
- *        -> check of the cached facts in this snapshot; if they are outdated: again with new routes, at most 3 times
+ *        -> check of the cached facts in this snapshot
  *        -> text
+ *
+ * If the facts are outdated, it starts again with new routes, at most 3 times.
  *
  * `answerNow` reads a page on this thread when its route is cached and the page is short. `answer` reads all other pages on a
  * reader thread, also pages that took long before.
@@ -121,7 +123,7 @@ export class PreparedAnswers {
         const { statements, requests } = this.#storeRequest(plan, routes);
         const counts = this.#countsOf(question, routes);
         if (counts === null) return null;
-        const read = await this.#reader.pages([...statements, ...counts.statements], requests, { signal });
+        const read = await this.#reader.pages(counts.after(statements), requests, { signal });
         if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }
       return null;
@@ -140,7 +142,7 @@ export class PreparedAnswers {
     if (routes.length === 0 || !routes.every((route, index) => this.#isShort(plan.lists[index], route))) return null;
     const counts = this.#countsOf(question, routes);
     if (counts === null) return null;
-    const read = this.#reader.pagesNow([...statements, ...counts.statements], requests);
+    const read = this.#reader.pagesNow(counts.after(statements), requests);
     if (read === null) return null;
     for (const route of routes) {
       if (read === 'spent') this.#longReads.set(route, (this.#longReads.get(route) ?? 0) + 1);
@@ -166,7 +168,7 @@ export class PreparedAnswers {
       found.push(count);
     }
     return {
-      statements: found.flatMap((count) => count?.statement ?? []),
+      after: (statements) => [...statements, ...found.flatMap((count) => count?.statement ?? [])],
       read(snapshot, rows) {
         let next = 0;
         const totals: (number | null)[] = [];
@@ -312,12 +314,13 @@ export class PreparedAnswers {
 
 /** The counts of a plan's lists. */
 interface PlannedCounts {
-  readonly statements: readonly Statement[];
+  /** These statements, and after them those of the counts. */
+  after(statements: readonly Statement[]): readonly Statement[];
   /** For each list its total count, null where it is not selected. Null when a kept count is no longer true. */
   read(snapshot: PagesRead, rows: readonly (readonly Row[])[]): readonly (number | null)[] | null;
 }
 
-const noCounts: PlannedCounts = { statements: [], read: () => [] };
+const noCounts: PlannedCounts = { after: (statements) => statements, read: () => [] };
 
 /** The statements and page requests that answer a plan along these routes. */
 interface StoreRequest {

@@ -1,8 +1,12 @@
 /**
  * LIST and REPLACE: reads a whole collection, page by page, and publishes it in one step.
  *
- *   begin a replace -> each page: its items go through the slicer into the replace; the next page is requested as soon as its token is
- *                      known -> end of the last page -> commit at the first page's resourceVersion
+ *   begin a replace
+ *     -> each page: its items go through the slicer into the replace
+ *     -> end of the last page
+ *     -> commit at the first page's resourceVersion
+ *
+ * The next page is requested as soon as its token is known.
  *
  * It never commits an incomplete set and never keeps more than a few items in memory. It never lists with resourceVersion=0,
  * because the answer may be older than the stored objects and may ignore `limit`. It never uses a token from an error response,

@@ -1,0 +1,26 @@
+/** A gateway over the demo world, for the tests of a file. */
+import { afterAll, beforeAll } from 'vitest';
+import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type RunningGateway, runGateway } from './gateway.ts';
+import { kubeconfigFolder } from './kubeconfig-file.ts';
+
+/** Starts the gateway before the tests and closes it after them. It is there when the first test begins. */
+export function demoGateway(options: { readonly pods: number; readonly churn: boolean }): { readonly url: string } {
+  const folder = kubeconfigFolder();
+  let cluster: SimCluster;
+  let gateway: RunningGateway;
+  beforeAll(async () => {
+    cluster = await startSimCluster({ objects: 'demo', ...options });
+    gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await cluster?.close();
+    folder.remove();
+  });
+  return {
+    get url() {
+      return gateway.url;
+    },
+  };
+}
