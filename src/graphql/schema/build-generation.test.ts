@@ -7,8 +7,8 @@ import { must } from '../../base/must.ts';
 import { assembleCatalog } from '../../catalog/assemble.ts';
 import { staticTypes } from '../../catalog/names/reserved-names.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
+import { buildStaticSchema } from '../static/static-schema.ts';
 import { buildGeneration } from './build-generation.ts';
-import { buildStaticSchema } from './static-schema.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
   return { kinds, diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };

@@ -12,13 +12,13 @@ import { must } from '../../base/must.ts';
 import { runSteps } from '../../base/steps.ts';
 import { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { buildStaticSchema } from '../static/static-schema.ts';
 import { problemsOf } from '../types/collected-schema.ts';
 import { forEachOperationType, type OperationTypeName, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
 import { type RelationFields, type Shared, sharedParts } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
 import { CommonShapes } from './shape-types.ts';
-import { buildStaticSchema } from './static-schema.ts';
 
 export type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
 
