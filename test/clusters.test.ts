@@ -1,6 +1,7 @@
 /** Two simulated clusters serve one CRD with different schemas. One gateway answers for both, and each object names its cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { ask, data } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
@@ -105,8 +106,41 @@ test('one object needs its cluster, a list may name some', async () => {
   expect(new Set(namespaces.nodes.map(({ cluster }) => cluster))).toEqual(new Set(['east', 'west']));
 });
 
+const overview = '{ clusters { name version reachable error staleSince resources objects } }';
+
+interface Overview {
+  readonly clusters: readonly Readonly<Record<string, unknown>>[];
+}
+
+test('the clusters with their versions and sizes', async () => {
+  const one = { version: 'v1.37.2', reachable: true, error: null, staleSince: null };
+  const east = await eventually(async () => {
+    const { clusters } = await data<Overview>(gateway.url, overview);
+    expect(clusters).toMatchObject([
+      { name: 'east', ...one },
+      { name: 'west', ...one },
+    ]);
+    return clusters[0];
+  });
+  const { resources } = await data<{ resources: { cluster: string; objects: number }[] }>(
+    gateway.url,
+    '{ resources { cluster objects } }',
+  );
+  const own = resources.filter(({ cluster }) => cluster === 'east');
+  expect(east).toMatchObject({
+    resources: own.length,
+    objects: own.reduce((sum, { objects }) => sum + objects, 0),
+  });
+});
+
 test('a cluster that goes away leaves its data and its neighbour alone', async () => {
   await clusters[1]?.close();
   const answer = await data(gateway.url, `{ twoPortolanExampleGadgets { nodes { cluster } } }`);
   expect(answer).toEqual({ twoPortolanExampleGadgets: { nodes: [{ cluster: 'east' }, { cluster: 'west' }] } });
+  await eventually(async () => {
+    expect((await data<Overview>(gateway.url, overview)).clusters).toMatchObject([
+      { name: 'east', reachable: true, staleSince: null },
+      { name: 'west', reachable: false, version: 'v1.37.2', staleSince: expect.any(String), error: expect.any(String) },
+    ]);
+  });
 });

@@ -24,6 +24,7 @@
  */
 import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
+import { healthOf } from '../catalog/health/health.ts';
 import type { Filter } from '../query/plan/filter.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
 import { requireReady } from '../query/read/readiness.ts';
@@ -193,11 +194,13 @@ function message(
 function liveChange({ type, identity, uid, first, last, reason }: FoldedChange): LiveChange {
   const { logged } = last;
   const { objectId, resourceVersion, seq } = logged;
+  const body = last.after();
   return {
     type,
     identity,
     uid,
-    object: type === 'REMOVED' ? null : { ...identity, objectId, uid, resourceVersion, seq, body: last.after() },
+    object:
+      type === 'REMOVED' ? null : { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body), body },
     reason,
     changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
     at: logged.at,

@@ -9,6 +9,7 @@
  * it, the body before change 9 comes from the log.
  */
 import type { Scopes } from '../access/scope.ts';
+import { healthOf } from '../catalog/health/health.ts';
 import { parseExact } from '../catalog/values/values.ts';
 import type { Filter } from '../query/plan/filter.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
@@ -62,7 +63,8 @@ export async function rowsAsOf(
       rows.push(row);
     } else if (past !== undefined) {
       const { uid, resourceVersion, body } = past;
-      rows.push({ ...identity, objectId, seq, uid, resourceVersion, body: parseExact(body) });
+      const parsed = parseExact(body);
+      rows.push({ ...identity, objectId, seq, uid, resourceVersion, health: healthOf(parsed), body: parsed });
     } else {
       return null;
     }

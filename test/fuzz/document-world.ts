@@ -42,7 +42,7 @@ export async function openDocumentWorld(seed: number): Promise<DocumentWorld> {
   const reader = openReader(store.file, { readers: 2, waitMs: 60_000, log });
   const engine = createEngine({ reader, log, clock: systemClock, maxPageSize: 500 });
   store.writer.onCommit((commit) => engine.wake(commit));
-  const paths = new Set<string>();
+  const paths = new Set(['cluster', 'id', 'health.status', 'health.reason']);
   const ids: string[] = [];
   const { writer } = store;
   for (const described of kinds) {

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unrestricted } from '../../src/access/scope.ts';
 import type { DescribedResource, PromotedPath } from '../../src/catalog/resources/catalog.ts';
-import { resourceKey } from '../../src/catalog/resources/resource.ts';
+import { apiVersionOf, resourceKey } from '../../src/catalog/resources/resource.ts';
 import { listFolds, pathOf } from '../../src/catalog/tree/path.ts';
 import { foldedType } from '../../src/catalog/values/fold-values.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
@@ -84,6 +84,8 @@ function promotedOf({ promoted }: DescribedResource, focus: Focus, dice: Dice): 
     if (end.kind === 'leaf' && steps[0]?.kind === 'field' && steps[0].name !== 'metadata')
       found.set(path, { path, type: end.type });
   }
+  if (dice.chance(0.5))
+    for (const path of ['health.status', 'health.reason']) found.set(path, { path, type: 'String' });
   for (const each of promoted) found.set(each.path, each);
   return [...found.values()].slice(0, mostPromoted);
 }
@@ -109,7 +111,7 @@ async function fill({ writer }: ScratchStore, { described, focus, key }: RoundKi
       const now = dice.chance(0.3) ? objectOf(focus, object, uid, dice) : object;
       if (now !== object) writer.apply(handle, [{ type: 'MODIFIED', object: { text: now.text } }], '2');
       if (gone) writer.apply(handle, [{ type: 'DELETED', object: { text: now.text } }], '3');
-      else held.push({ cluster, key, namespace: now.namespace, name: now.name, body: parseExact(now.text) });
+      else held.push({ cluster, key, namespace: now.namespace, name: now.name, body: storedBody(described, now.text) });
     }
   }
   // Rows that do not count: a list that was never published.
@@ -119,6 +121,11 @@ async function fill({ writer }: ScratchStore, { described, focus, key }: RoundKi
     .replace(writer.declare({ ...described, cluster: 'north' }))
     .put([{ text: objectOf(focus, identity, 'uid-north', dice).text }]);
   return held;
+}
+
+/** A body as the store keeps it: with the names that the object lacks. */
+function storedBody({ resource }: DescribedResource, text: string): unknown {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(parseExact(text) as object) };
 }
 
 function show({ cluster, key, namespace, name }: Identity): string {

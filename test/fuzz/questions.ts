@@ -1,9 +1,9 @@
 /** Random questions about the objects of a focus: filters of every node and operator, orders, pages. */
 
 import { searchPaths, searchTerms } from '../../src/catalog/paths/search-text.ts';
-import { valuesAt } from '../../src/catalog/paths/value-at.ts';
+import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
-import { identityNames, listFolds, pathOf } from '../../src/catalog/tree/path.ts';
+import { healthNames, identityNames, listFolds, pathOf } from '../../src/catalog/tree/path.ts';
 import { checkComparedLeaves } from '../../src/catalog/values/compare-values.ts';
 import { foldedType } from '../../src/catalog/values/fold-values.ts';
 import { checkPattern } from '../../src/catalog/values/pattern.ts';
@@ -100,7 +100,7 @@ export class QuestionMaker {
       [whole ? 2 : 0, () => this.#fieldComparison(focus)],
       [whole ? 1 : 0, () => this.#identity()],
       [whole ? 1 : 0, () => ({ kind: 'kinds', in: dice.sample(this.#kinds, 2).map(({ key }) => key) })],
-      [2, () => this.#existence(focus)],
+      [2, () => this.#existence(focus, whole)],
       [4, () => this.#quantified(focus, depth)],
       [depth > 0 ? 3 : 0, () => conjunction(several())],
       [depth > 0 ? 3 : 0, () => ({ kind: 'or', of: several() })],
@@ -119,7 +119,7 @@ export class QuestionMaker {
     const operator = withText.has(type) && dice.chance(0.4) ? dice.pick(textOperators) : dice.pick(operators);
     const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
     const count = operator === 'in' ? dice.pick([1, 2, 3, 24]) : 1;
-    const known = whole ? this.#held.flatMap(({ body }) => valuesAt(body, path)) : [];
+    const known = whole ? this.#held.flatMap(({ body }) => leafValuesAt(body, path, type)) : [];
     const values = dice.times(count, () => this.#value(operator, type, known));
     const filter = comparison(path, type, operator, values, !ranged && dice.chance(0.3));
     return dice.chance(0.25) ? negation(filter) : filter;
@@ -149,6 +149,8 @@ export class QuestionMaker {
   #fieldComparison(focus: Focus): Filter {
     const dice = this.#dice;
     const leaf = (): Leaf => {
+      if (dice.chance(0.05))
+        return { path: pathOf([{ kind: 'health', name: dice.pick(healthNames) }]), type: 'String' };
       const { steps, focus: end } = placeIn(focus, dice, { each: false, container: false });
       return { path: pathOf(steps), type: end.kind === 'leaf' ? end.type : 'JSON' };
     };
@@ -173,9 +175,10 @@ export class QuestionMaker {
     return comparison(pathOf([{ kind: 'identity', name }]), 'String', operator, values, false);
   }
 
-  #existence(focus: Focus): Filter {
+  #existence(focus: Focus, whole = false): Filter {
     const dice = this.#dice;
-    const filter = existence(pathOf(placeIn(focus, dice, { each: true, container: true }).steps));
+    const health = whole && dice.chance(0.1) ? pathOf([{ kind: 'health', name: dice.pick(healthNames) }]) : null;
+    const filter = existence(health ?? pathOf(placeIn(focus, dice, { each: true, container: true }).steps));
     return dice.chance(0.5) ? negation(filter) : filter;
   }
 
@@ -229,6 +232,9 @@ export class QuestionMaker {
 
   /** `whole`: the focus is an object, which has an identity, and no element of a list. */
   #leaf(focus: Focus, whole = true): Leaf {
+    if (whole && this.#dice.chance(0.05)) {
+      return { path: pathOf([{ kind: 'health', name: this.#dice.pick(healthNames) }]), type: 'String' };
+    }
     if (whole && this.#dice.chance(0.04)) {
       return { path: pathOf([{ kind: 'identity', name: this.#dice.pick(identityNames) }]), type: 'String' };
     }

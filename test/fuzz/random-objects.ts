@@ -67,7 +67,18 @@ export function objectOf(focus: Focus, identity: Omit<MadeObject, 'text'>, uid: 
       creationTimestamp: dice.chance(0.9) ? madeValue('DateTime', dice) : strayValue(dice),
     }).filter(([, item]) => item !== undefined),
   );
-  return { ...identity, text: JSON.stringify({ ...body, metadata }) };
+  const status = dice.chance(0.4) ? { status: { ...(body['status'] as object | undefined), ...health(dice) } } : {};
+  return { ...identity, text: JSON.stringify({ ...body, metadata, ...status }) };
+}
+
+/** Members of a status on which the health depends. */
+function health(dice: Dice): object {
+  const condition = () => ({
+    type: dice.pick(['Ready', 'Ready', 'Reconciling', 'Stalled', 'Available', 'Progressing', 'Failed', 'Complete']),
+    status: dice.pick<unknown>(['True', 'True', 'False', 'Unknown', 5]),
+    reason: dice.pick<unknown>(['Odd', 'Waiting', '', 'x\0y', '\ud800', undefined, null]),
+  });
+  return { phase: dice.pick(['Running', 'Pending', 'Bound', 'Odd']), conditions: dice.times(dice.below(3), condition) };
 }
 
 /** Undefined where it is absent. */

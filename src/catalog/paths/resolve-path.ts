@@ -62,6 +62,7 @@ interface Taken {
 }
 
 function take(tree: FieldTree, type: FieldType, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
+  if (step.kind === 'health') return { type: text, step };
   switch (type.kind) {
     case 'leaf':
       if (type.type === 'JSON') return { type: json, step: asField(step) };

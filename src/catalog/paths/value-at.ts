@@ -1,4 +1,5 @@
 /** Reads values at paths of a body in JavaScript. The store's SQL has the same semantics (docs/values.md). */
+import { healthOf } from '../health/health.ts';
 import type { LeafType } from '../tree/field-tree.ts';
 import type { Path, PathStep } from '../tree/path.ts';
 import { foldValues } from '../values/fold-values.ts';
@@ -57,6 +58,8 @@ function valueBelow(value: unknown, step: PathStep): unknown {
       return Array.isArray(value)
         ? (value as unknown[]).find((element) => scalarText(memberOf(element, step.field)) === step.value)
         : undefined;
+    case 'health':
+      return healthOf(value)[step.name] ?? undefined;
     case 'each':
     case 'identity':
       return undefined;

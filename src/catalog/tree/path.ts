@@ -20,8 +20,8 @@
  * A quoted name and a map key have the same syntax. The text alone does not distinguish them, and both find a value in the same
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
  *
- * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts). A field of that name
- * at a kind's root is written `["cluster"]`.
+ * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts), and `health.status`
+ * and `health.reason` are made from it (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.
@@ -40,15 +40,26 @@ export type PathStep =
   /** The value under a key of a map. */
   | { readonly kind: 'key'; readonly key: string }
   /** A part of the object's identity that its body does not have. The only step of its path. */
-  | { readonly kind: 'identity'; readonly name: IdentityName };
+  | { readonly kind: 'identity'; readonly name: IdentityName }
+  /** A part of the object's health, which is computed from its body. The only step of its path. */
+  | { readonly kind: 'health'; readonly name: HealthName };
 
 /** The parts of an object's identity that callers name in paths: the cluster's name, and the object id. */
 export const identityNames = ['cluster', 'id'] as const;
 export type IdentityName = (typeof identityNames)[number];
 
+/** The parts of an object's health. */
+export const healthNames = ['status', 'reason'] as const;
+export type HealthName = (typeof healthNames)[number];
+
 /** The name in a path of one identity step; null for other paths. */
 export function identityIn({ steps: [step] }: Pick<Path, 'steps'>): IdentityName | null {
   return step?.kind === 'identity' ? step.name : null;
+}
+
+/** Is the path's value not found at a place in the body? It is a part of the object's identity or health. */
+export function isDerived({ steps: [step] }: Pick<Path, 'steps'>): boolean {
+  return step?.kind === 'identity' || step?.kind === 'health';
 }
 
 /** How the values at a path through lists become one value. */
@@ -84,6 +95,8 @@ const indexAt = /(0|[1-9][0-9]{0,8})\]/y;
  * @throws PortolanError BAD_USER_INPUT, with the position (counted from 0) in its details.
  */
 export function parsePath(text: string): Path {
+  const health = healthPaths.get(text);
+  if (health !== undefined) return health;
   const folded = foldedText.exec(text);
   if (folded === null) return parsePlainPath(text);
   return pathOf(parsePlainPath(folded[2] ?? '').steps, folded[1] as ListFold);
@@ -136,16 +149,24 @@ export function fieldPath(names: readonly string[]): Path {
   return pathOf(names.map((name) => ({ kind: 'field', name })));
 }
 
-function isIdentityName(name: string): boolean {
-  return (identityNames as readonly string[]).includes(name);
+/** The paths of an object's health by their text. */
+const healthPaths: ReadonlyMap<string, Path> = new Map(
+  healthNames.map((name) => [`health.${name}`, pathOf([{ kind: 'health', name }])]),
+);
+
+/** Does the name at the start of a path lead to something else than a field of the body? */
+function isReserved(name: string): boolean {
+  return name === 'health' || (identityNames as readonly string[]).includes(name);
 }
 
 function textOf(step: PathStep, first: boolean): string {
   switch (step.kind) {
     case 'identity':
       return step.name;
+    case 'health':
+      return `health.${step.name}`;
     case 'field':
-      if (!plainName.test(step.name) || (first && isIdentityName(step.name))) return `[${JSON.stringify(step.name)}]`;
+      if (!plainName.test(step.name) || (first && isReserved(step.name))) return `[${JSON.stringify(step.name)}]`;
       return first ? step.name : `.${step.name}`;
     case 'each':
       return '[]';

@@ -134,6 +134,7 @@ test('apiVersion and kind follow from the kind; what has nothing to compare can 
     'compare',
     'condition',
     'fieldSelector',
+    'health',
     'ids',
     'labelSelector',
     'lists',

@@ -5,10 +5,18 @@
  */
 import { GraphQLID, GraphQLInputObjectType, type GraphQLInputType, GraphQLString } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { HealthName } from '../../catalog/tree/path.ts';
 import { objectMetaKey } from '../../catalog/tree/shared-shapes.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
-import { compareFilter, conditionFilter, type InputFields, LeafFilters, pathFilter } from './leaf-filter-types.ts';
+import {
+  compareFilter,
+  conditionFilter,
+  enumFilter,
+  type InputFields,
+  LeafFilters,
+  pathFilter,
+} from './leaf-filter-types.ts';
 import { role, ShapeFilters } from './shape-filters.ts';
 
 /** Fields at a kind's root that have a filter of their own, or whose value follows from the kind. */
@@ -21,6 +29,7 @@ export class FilterTypes {
   readonly #condition: GraphQLInputObjectType;
   readonly #path: GraphQLInputObjectType;
   readonly #compare: GraphQLInputObjectType;
+  readonly #health: GraphQLInputObjectType;
   readonly metadata: GraphQLInputObjectType;
   readonly object: GraphQLInputObjectType;
 
@@ -31,6 +40,7 @@ export class FilterTypes {
     this.#condition = conditionFilter((type) => this.#leaves.leaf(type));
     this.#path = pathFilter(scalar);
     this.#compare = compareFilter(scalar);
+    this.#health = this.#healthFilter(scalar('HealthStatus'));
     this.metadata = new GraphQLInputObjectType({
       name: 'ObjectMetaFilter',
       description: 'Conditions on metadata.',
@@ -52,6 +62,18 @@ export class FilterTypes {
       fields: () => this.#topFields(made, shapes.fields(kind.tree.root, 'root', common)),
     });
     return made;
+  }
+
+  #healthFilter(status: GraphQLInputType): GraphQLInputObjectType {
+    const part = (name: HealthName, type: GraphQLInputType) => ({ type, ...role({ role: 'healthPart', part: name }) });
+    return new GraphQLInputObjectType({
+      name: 'HealthFilter',
+      description: 'Conditions on the health, which every object has.',
+      fields: {
+        status: part('status', enumFilter('HealthStatusFilter', 'health status', status)),
+        reason: part('reason', this.#leaves.leaf('String')),
+      },
+    });
   }
 
   #topFields(self: GraphQLInputObjectType, data: InputFields): InputFields {
@@ -77,6 +99,7 @@ export class FilterTypes {
         ...role({ role: 'search' }),
       },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },
+      health: { type: this.#health, ...role({ role: 'health' }) },
       condition: { type: inputList(this.#condition), ...role({ role: 'conditions' }) },
       path: { type: inputList(this.#path), ...role({ role: 'paths' }) },
       compare: { type: inputList(this.#compare), ...role({ role: 'compare' }) },

@@ -20,6 +20,12 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
       path: pathOf([{ kind: 'identity', name: identity }]),
     };
   }
+  if (/^health\b/.test(written) && path.steps[0]?.kind !== 'health') {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `${JSON.stringify(written)} is not a part of the health; use health.status or health.reason, or ["health"] for a field of the kind.`,
+    );
+  }
   const found: ResolvedPath[] = [];
   let refused: unknown = null;
   for (const tree of trees) {

@@ -65,6 +65,13 @@ export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInp
   return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
 }
 
+/** The filter input of an enum whose value is never absent. @param of the name of the value, for the description. */
+export function enumFilter(name: string, of: string, type: GraphQLInputType): GraphQLInputObjectType {
+  const list = inputList(type);
+  const fields = { eq: { type }, ne: { type }, in: { type: list }, notIn: { type: list } };
+  return new GraphQLInputObjectType({ name, description: `Conditions on a ${of}.`, fields });
+}
+
 /** Conditions on the elements of a list. @param of the name of what the list holds, for the description. */
 export function listFilter(name: string, of: string, element: GraphQLInputType): GraphQLInputObjectType {
   return new GraphQLInputObjectType({

@@ -99,6 +99,10 @@ class FilterReader {
         return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees, this.#context));
       case 'compare':
         return this.#each(value, place, (item, here) => compareConditions(item, here, this.#trees));
+      case 'health':
+        return this.fields(inputOf(field), value, place, []);
+      case 'healthPart':
+        return leafConditions('String', value, place, pathOf([{ kind: 'health', name: meaning.part }]), this.#context);
       case 'and':
       case 'or':
         return {

@@ -15,6 +15,7 @@ import { type FieldPosition, fieldName } from '../../catalog/names/field-names.t
 import { type FilterNames, nameFilters } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
+import type { HealthName } from '../../catalog/tree/path.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
@@ -24,7 +25,8 @@ import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter
 /** The meaning of an input field. */
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
-  | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' }
+  | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' | 'health' }
+  | { readonly role: 'healthPart'; readonly part: HealthName }
   | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'object'; readonly name: string }

@@ -6,7 +6,7 @@
  *     data        ['{"pods":', list, '}']
  *     pieces      ['{"nodes":', { list: 0 }, '}']
  *     lists[0]    '{"kind":"Pod","metadata":{"name":', column name, ',"labels":', value 0 as record, '}}'
- *     projection  values: [["metadata", "labels"]], objects: [], versions: false
+ *     projection  values: [["metadata", "labels"]], objects: [], versions: false, health: false
  *
  * A query has a plan if it selects only lists of kinds. Of a list, it may select nodes, edges, pageInfo and changesCursor. Of an
  * object, it may select fields with a `plain` fact (field-facts.ts). The executor answers all other queries. Arguments become a
@@ -39,7 +39,6 @@ import { namesIn } from '../../query/plan/filter.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { findSearch } from '../../query/sql/search.ts';
-import { firstKeyColumn } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
@@ -188,7 +187,7 @@ class Planner {
     // A search needs another statement, which checks that the search index is complete.
     if (findSearch(filter) !== null || (typeof args['offset'] === 'number' && args['offset'] > 0)) throw new NotPlain();
     const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
-    const rows = new RowTemplate();
+    const rows = new RowTemplate(list.plan.orderBy.length);
     const cursor = rowCursor(list);
     const pieces: AnswerPiece[] = [];
     const lists: (readonly RowPart[])[] = [];
@@ -231,13 +230,13 @@ class Planner {
     });
     // Without rows the executor reads the count alone.
     if (counts && !readsPage) throw new NotPlain();
-    const { values, objects, versions } = rows;
+    const { values, objects, versions, health, columns } = rows;
     const names = namesIn(filter);
     const template = {
       lists,
       first: ends.has('startCursor') ? cursor : null,
       last: ends.has('endCursor') ? cursor : null,
-      columns: firstKeyColumn + list.plan.orderBy.length,
+      columns,
       values,
       objects,
     };
@@ -252,7 +251,7 @@ class Planner {
       kind,
       list,
       pieces,
-      projection: { values, objects, versions },
+      projection: { values, objects, versions, health },
       template: templateText(template),
       objectCost: readsPage ? costOfNodes(selection, this.#options.limits.maxPageSize) : 0,
       namesPlaces: [...names.clusters, ...names.namespaces].length > 0,
@@ -308,6 +307,7 @@ class Planner {
         return [rows.object(inner, this.#object({ kind, rows, path: inner, level: 'shape' }, below, setsOf(nodes)))];
       }
       if (plain.is === 'flag') return [rows.value([...path, plain.name], { is: 'flag' })];
+      if (plain.is === 'healthPart') return [rows.healthPart(plain.of)];
       // Only objects of kinds and their metadata have the fields below.
       if (context.level === 'shape') throw new NotPlain();
       switch (plain.is) {
@@ -324,6 +324,9 @@ class Planner {
         case 'metadata':
           if (!isObjectType(below)) throw new NotPlain();
           return this.#object({ kind, rows, path: ['metadata'], level: 'metadata' }, below, setsOf(nodes));
+        case 'health':
+          if (!isObjectType(below)) throw new NotPlain();
+          return this.#object({ kind, rows, path: [], level: 'shape' }, below, setsOf(nodes));
         case 'entry': {
           const key = this.#textArgument(type, nodes[0], 'key');
           return [rows.value([...path, plain.of], { is: 'entry', name: key, of: { is: 'leaf', type: 'String' } })];

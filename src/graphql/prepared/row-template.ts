@@ -6,8 +6,9 @@
  * `name` is a column and needs no path.
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { type HealthName, healthNames } from '../../catalog/tree/path.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
-import { pageColumns } from '../../store/pages/page-columns.ts';
+import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
 import type { RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { PlainField } from '../selection/field-facts.ts';
 
@@ -25,8 +26,27 @@ export class RowTemplate {
   readonly values: Names[] = [];
   readonly objects: Names[] = [];
   versions = false;
+  health = false;
+  /** The number of columns up to the last order key. */
+  readonly #keysEnd: number;
   readonly #valueAt = new Map<string, number>();
   readonly #objectAt = new Map<string, number>();
+
+  /** @param keys the number of the list's order keys. */
+  constructor(keys: number) {
+    this.#keysEnd = firstKeyColumn + keys;
+  }
+
+  /** The number of columns of a line (page-lines.ts). */
+  get columns(): number {
+    return this.#keysEnd + (this.health ? healthNames.length : 0);
+  }
+
+  /** The part that writes a part of the object's health. Its columns follow the order keys. */
+  healthPart(of: HealthName): RowPart {
+    this.health = true;
+    return { is: 'column', at: this.#keysEnd + healthNames.indexOf(of), otherwise: 'null' };
+  }
 
   value(path: Names, shape: ValueShape): RowPart {
     return { is: 'value', at: indexOf(this.#valueAt, this.values, path, mostValues), shape };

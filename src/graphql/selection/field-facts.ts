@@ -12,6 +12,7 @@
 import type { GraphQLField, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
+import type { HealthName } from '../../catalog/tree/path.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 
 export type Need =
@@ -36,7 +37,8 @@ export type PlainField =
       readonly is: 'identity';
       readonly of: 'id' | 'cluster' | 'namespace' | 'name' | 'uid' | 'resourceVersion';
     }
-  | { readonly is: 'apiVersion' | 'kind' | 'redacted' | 'metadata' | 'condition' }
+  | { readonly is: 'apiVersion' | 'kind' | 'redacted' | 'metadata' | 'condition' | 'health' }
+  | { readonly is: 'healthPart'; readonly of: HealthName }
   /** The value of the map's entry under the argument `key`. */
   | { readonly is: 'entry'; readonly of: 'labels' | 'annotations' }
   /** A kind's list. */

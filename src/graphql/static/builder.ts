@@ -1,12 +1,13 @@
 /** The Pothos builder of the static schema, and the TypeScript types of its GraphQL types. */
 
 import type SchemaBuilder from '@pothos/core';
+import type { Health } from '../../catalog/health/health-status.ts';
 import type { AggregateSource } from '../connection/aggregate-source.ts';
 import type { ConnectionSource, EdgeSource, PageInfoSource } from '../connection/connection-source.ts';
 import type { FacetSource } from '../connection/facet-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import type { ResourceSource } from './resource-source.ts';
+import type { ClusterSource, ResourceSource } from './resource-source.ts';
 
 export type Passed<T> = { Input: T; Output: T };
 
@@ -33,6 +34,8 @@ export interface StaticTypes {
     Resource: ResourceSource;
     Aggregate: AggregateSource;
     Facet: FacetSource;
+    Cluster: ClusterSource;
+    Health: Health;
   };
 }
 

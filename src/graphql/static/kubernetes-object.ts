@@ -2,11 +2,12 @@
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
 import { stringify } from 'yaml';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
-import { parsePath } from '../../catalog/tree/path.ts';
+import { type HealthName, parsePath } from '../../catalog/tree/path.ts';
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
@@ -29,7 +30,21 @@ interface Cell {
 
 type Json = Readonly<Record<string, unknown>>;
 
-export function addKubernetesObject(builder: Builder): void {
+function healthStatusEnum(builder: Builder) {
+  const statuses: Record<HealthStatus, { description: string }> = {
+    Current: { description: 'The object is as its specification says.' },
+    InProgress: { description: 'A controller still works on the object.' },
+    Failed: { description: 'A controller failed, or gave up.' },
+    Terminating: { description: 'The object is being deleted.' },
+    Unknown: { description: 'The status of the object cannot be read.' },
+  };
+  return builder.enumType('HealthStatus', { description: 'The statuses of kstatus.', values: statuses });
+}
+
+export type HealthStatusRef = ReturnType<typeof healthStatusEnum>;
+
+/** Adds the interface and the types below it. Returns the enum of health statuses. */
+export function addKubernetesObject(builder: Builder): HealthStatusRef {
   const ownerReference = builder.objectRef<Json>('OwnerReference').implement({
     description: 'A reference to the object that owns this one.',
     fields: (t) => ({
@@ -173,6 +188,19 @@ export function addKubernetesObject(builder: Builder): void {
     }),
   });
 
+  const healthStatus = healthStatusEnum(builder);
+  builder.objectType('Health', {
+    description: 'How an object is doing, by the rules of kstatus.',
+    fields: (t) => ({
+      status: t.expose('status', { type: healthStatus, nullable: false, extensions: healthPart('status') }),
+      reason: t.exposeString('reason', {
+        description:
+          'Why the object is not Current, as one word: LessReady, ContainerCrashLooping, or the reason of a condition.',
+        extensions: healthPart('reason'),
+      }),
+    }),
+  });
+
   builder.interfaceType('KubernetesObject', {
     description: 'What every object of every kind has.',
     resolveType: (source) => source.kind.names.type,
@@ -200,6 +228,12 @@ export function addKubernetesObject(builder: Builder): void {
         nullable: false,
         extensions: facts({ need: below('metadata'), plain: { is: 'metadata' } }),
         resolve: (source) => source,
+      }),
+      health: t.field({
+        type: 'Health',
+        nullable: false,
+        extensions: facts({ plain: { is: 'health' } }),
+        resolve: ({ row }) => row.health,
       }),
       raw: t.field({
         type: 'JSON',
@@ -281,6 +315,7 @@ export function addKubernetesObject(builder: Builder): void {
       }),
     }),
   });
+  return healthStatus;
 }
 
 function member(name: string, type: LeafType = 'String'): ReturnType<typeof facts> {
@@ -289,6 +324,10 @@ function member(name: string, type: LeafType = 'String'): ReturnType<typeof fact
 
 function flag(name: string): ReturnType<typeof facts> {
   return facts({ need: at(name), plain: { is: 'flag', name } });
+}
+
+function healthPart(of: HealthName): ReturnType<typeof facts> {
+  return facts({ plain: { is: 'healthPart', of } });
 }
 
 function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof facts> {

@@ -1,11 +1,17 @@
-/** The parent value of the resolvers of the type Resource: a resource of one cluster. */
+/** The parent values of the resolvers of the types Resource and Cluster. */
 import type { CatalogKind, DescribedResource } from '../../catalog/resources/catalog.ts';
+import type { ClusterRow } from '../../store/read/cluster-rows.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
 
+/** A resource of one cluster. */
 export interface ResourceSource {
   readonly state: ResourceProgress;
   described(): Promise<DescribedResource>;
   readonly kind: CatalogKind | undefined;
   readonly layout: KindLayout | undefined;
+}
+
+export interface ClusterSource extends ClusterRow {
+  readonly resources: readonly ResourceProgress[];
 }

@@ -20,6 +20,8 @@ import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
+import type { HealthStatusRef } from './kubernetes-object.ts';
+import { countGroups, countsOf, type ResourceCount } from './resource-counts.ts';
 import type { ResourceSource } from './resource-source.ts';
 
 interface PathEntry {
@@ -35,7 +37,7 @@ interface Restart {
 /** A recursive shape adds no information below this depth. */
 const maxDepth = 12;
 
-export function addResources(builder: Builder): void {
+export function addResources(builder: Builder, healthStatus: HealthStatusRef): void {
   const field = builder.objectRef<PathEntry>('ResourceField').implement({
     description: 'A place that a kind has, with the type of its value.',
     fields: (t) => ({
@@ -57,6 +59,23 @@ export function addResources(builder: Builder): void {
         description:
           'PRINTER_COLUMN and SELECTABLE: the kind declares it; CONFIGURED: --promote names it; QUERIES: it is filtered or ordered by.',
       }),
+    }),
+  });
+  const countGroup = builder.enumType('ResourceCountGroup', {
+    description: 'How the objects of a resource are grouped.',
+    values: countGroups,
+  });
+  const count = builder.objectRef<ResourceCount>('ResourceCount').implement({
+    description: 'A number of objects of a resource.',
+    fields: (t) => ({
+      namespace: t.exposeString('namespace', {
+        description: 'Null for cluster-scoped objects, and where the objects are not grouped by namespace.',
+      }),
+      health: t.expose('health', {
+        type: healthStatus,
+        description: 'Null where the objects are not grouped by health.',
+      }),
+      objects: t.exposeInt('objects', { nullable: false }),
     }),
   });
   const restart = builder.objectRef<Restart>('ResourceRestart').implement({
@@ -129,6 +148,24 @@ export function addResources(builder: Builder): void {
         resolve: ({ state }) => state.status.phase,
       }),
       objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
+      counts: t.field({
+        type: [count],
+        nullable: { list: false, items: false },
+        description:
+          'The numbers of objects that are not 0, by namespace and health. Empty before the resource is synced.',
+        extensions: facts({ cost: { own: 10 } }),
+        args: {
+          by: t.arg({
+            type: [countGroup],
+            required: { list: true, items: true },
+            defaultValue: [...countGroups],
+            description: 'An empty list counts all objects together.',
+          }),
+          namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
+        },
+        resolve: ({ state }, { by, namespaces }, { portolan }) =>
+          countsOf(portolan, state, by, namespaces ?? null).then((counts) => [...counts]),
+      }),
       resourceVersion: t.string({
         description: 'Up to which the objects here are those of the server; null where there are several collections.',
         resolve: ({ state }) => state.lastResourceVersion,

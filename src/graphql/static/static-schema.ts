@@ -17,6 +17,7 @@ import { facts } from '../selection/field-facts.ts';
 import { scalars } from '../types/scalars.ts';
 import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
+import { addClusters } from './clusters.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import { addResources } from './resources.ts';
 
@@ -27,9 +28,10 @@ export function buildStaticSchema(): GraphQLSchema {
   addEnums(builder);
   addAggregates(builder);
   addPaging(builder);
-  addKubernetesObject(builder);
+  const healthStatus = addKubernetesObject(builder);
   builder.queryType({});
-  addResources(builder);
+  addResources(builder, healthStatus);
+  addClusters(builder);
   return builder.toSchema({ sortSchema: false });
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { healthStatuses } from '../../catalog/health/health-status.ts';
 import { packObjects, unpackObjects } from './packed-objects.ts';
 
 const text = fc.string({ unit: 'binary' });
@@ -16,6 +17,7 @@ const prepared = fc.record({
   labels: fc.array(fc.tuple(text, text)),
   owners: fc.array(fc.record({ uid: text, controller: fc.boolean() })),
   marks: text,
+  health: fc.record({ status: fc.constantFrom(...healthStatuses), reason: fc.option(text) }),
   keys: fc.array(key),
   body: fc.uint8Array({ maxLength: 20 }),
 });

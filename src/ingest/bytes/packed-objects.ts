@@ -2,11 +2,12 @@
  * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name. It takes both
  * threads several times as long. Unpacking returns equal objects.
  *
- *   a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, bytes of the body, labels, owners,
+ *   a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, health status, health reason, bytes of the body, labels, owners,
  *   keys of slots (each list after its length)
  *   an object stored from its text: null, text
  */
 
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { PreparedObject } from '../../store/types/prepared-object.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
@@ -28,8 +29,19 @@ export function packObjects(objects: readonly SentObject[]): PackedObjects {
       values.push(null, object.text);
       continue;
     }
-    const { name, namespace, uid, resourceVersion, created, deleting, marks, body } = object;
-    values.push(name, namespace, uid, resourceVersion, created, deleting, marks, body.length);
+    const { name, namespace, uid, resourceVersion, created, deleting, marks, health, body } = object;
+    values.push(
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      created,
+      deleting,
+      marks,
+      health.status,
+      health.reason,
+      body.length,
+    );
     values.push(object.labels.length);
     for (const [key, value] of object.labels) values.push(key, value);
     values.push(object.owners.length);
@@ -56,6 +68,10 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
     return values[at - 1] ?? null;
   };
   const text = (): string => String(next());
+  const textOrNull = (): string | null => {
+    const value = next();
+    return value === null ? null : String(value);
+  };
   const time = (): bigint | null => {
     const value = next();
     return typeof value === 'bigint' ? value : null;
@@ -84,6 +100,7 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
       created: time(),
       deleting: time(),
       marks: text(),
+      health: { status: text() as HealthStatus, reason: textOrNull() },
       body: body(),
       labels: list((): readonly [string, string] => [text(), text()]),
       owners: list(() => ({ uid: text(), controller: next() === 1 })),

@@ -14,8 +14,9 @@ import type { Logger } from '../../base/log.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
-import { clusterUid } from '../../kube/discovery/identity.ts';
+import { clusterUid, serverVersion } from '../../kube/discovery/identity.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
+import type { ClusterStatus } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { collectionsOf } from '../context/collections.ts';
 import type { ClusterProgress } from '../context/progress.ts';
@@ -179,7 +180,9 @@ export class ClusterSupervisor {
         const set = this.#reflectors;
         if (set !== null && (await guard.wentBack(set.versions(), stop))) set.rewind();
         await this.#round(client, stop);
+        const version = await serverVersion(client, stop);
         this.#error = null;
+        this.#record({ version, error: null });
         this.#schedule.afterRound();
       } catch (error) {
         if (stop.aborted) throw error;
@@ -299,5 +302,16 @@ export class ClusterSupervisor {
       this.#context.log.warn({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
     }
     this.#error = message;
+    if (this.#claimed) this.#record({ version: null, error: message });
+  }
+
+  /** Saves the status for readers. A failure of the store must not stop the supervisor. */
+  #record(status: ClusterStatus): void {
+    const { log, writer } = this.#context;
+    try {
+      writer.setClusterStatus(this.#name, status);
+    } catch (error) {
+      log.warn({ cluster: this.#name, error: messageOf(error) }, 'the status of a cluster cannot be saved');
+    }
   }
 }

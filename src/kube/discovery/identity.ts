@@ -1,4 +1,4 @@
-/** Identifies the cluster at an address by a uid that lasts as long as the cluster's storage. */
+/** Identifies the cluster at an address by a uid that lasts as long as the cluster's storage, and reads its version. */
 
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -19,4 +19,14 @@ export async function clusterUid(client: RestClient, signal?: AbortSignal): Prom
     }
   }
   return null;
+}
+
+/** The version of the API server (`gitVersion`), such as v1.37.0; null if the server refuses to tell it. Other failures are thrown. */
+export async function serverVersion(client: RestClient, signal?: AbortSignal): Promise<string | null> {
+  try {
+    return text(record(await client.get('/version', { signal }))?.['gitVersion']) ?? null;
+  } catch (error) {
+    if (error instanceof ApiError && (error.httpStatus === 403 || error.httpStatus === 404)) return null;
+    throw error;
+  }
 }

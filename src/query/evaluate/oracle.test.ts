@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';
 import { comparable, patterns, pools, types } from '../../../test/kit/leaf-values.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey, type TestStore } from '../../../test/kit/query-store.ts';
+import { healthStatuses } from '../../catalog/health/health-status.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { rawJson } from '../../catalog/values/raw-json.ts';
@@ -25,6 +26,8 @@ const oddName = 'o"d.n\\a[0]\0';
 
 /** The leaf of each type is at spec.<Type>. */
 const leaves: readonly { path: Path; type: LeafType }[] = [
+  { path: parsePath('health.status'), type: 'String' },
+  { path: parsePath('health.reason'), type: 'String' },
   ...types.map((type) => ({ path: parsePath(`spec.${type}`), type })),
   {
     path: pathOf([
@@ -72,8 +75,9 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 3 });
 
 const condition = fc.record({
-  type: fc.constantFrom('Ready', 'Ready', 'Other', 5, true, rawJson('9007199254740993'), null),
+  type: fc.constantFrom('Ready', 'Ready', 'Stalled', 'Other', 5, true, rawJson('9007199254740993'), null),
   status: maybe(fc.constantFrom('True', 'False', 'Unknown', 1)),
+  reason: maybe(fc.constantFrom('Waiting', 'é', '\udfff', '')),
   n: maybe(anyOf('Int64')),
   nested: maybe(
     fc.array(
@@ -160,9 +164,11 @@ const comparison = (type: LeafType, path: Path): fc.Arbitrary<Filter> => {
       ? names
       : path.text === 'metadata.namespace'
         ? namespaces
-        : path.text.endsWith('status') && type === 'String'
-          ? ['True', 'False', 'true']
-          : comparable[type];
+        : path.steps[0]?.kind === 'health'
+          ? [...healthStatuses, 'Waiting', 'é']
+          : path.text.endsWith('status') && type === 'String'
+            ? ['True', 'False', 'true']
+            : comparable[type];
   return fc
     .tuple(
       fc.constantFrom(...operators),

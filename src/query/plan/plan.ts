@@ -2,6 +2,7 @@
  * List plans: the arguments of a list as data, before SQL is compiled. Plans are frozen, comparable, and cacheable by shape.
  */
 
+import type { Health } from '../../catalog/health/health-status.ts';
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
@@ -64,6 +65,7 @@ export interface ObjectRow extends Identity {
   readonly resourceVersion: string;
   /** The sequence number of the object's newest change. */
   readonly seq: number;
+  readonly health: Health;
   /** Parsed by `parseExact` of src/catalog/values/values.ts. */
   readonly body: unknown;
 }

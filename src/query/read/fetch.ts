@@ -7,7 +7,7 @@ import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
 import type { View } from '../sql/view.ts';
-import { objectRow } from './object-rows.ts';
+import { objectColumns, objectRow } from './object-rows.ts';
 
 /** The objects of these identities, in the same order; null for an identity without a visible object. */
 export async function fetchObjects(
@@ -24,7 +24,7 @@ export async function fetchObjects(
   if (wanted.length === 0) return found;
   const body = projectionSql(projection);
   const rows = await lease.all(
-    sql`SELECT j.value ->> 4, o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+    sql`SELECT j.value ->> 4, o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}
       FROM json_each(${JSON.stringify(wanted)}) AS j CROSS JOIN object AS o ON o.kind = j.value ->> 0
         AND o.cluster = j.value ->> 1 AND o.namespace = j.value ->> 2 AND o.name = j.value ->> 3${raw(
           body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',

@@ -1,5 +1,6 @@
 /** Reads objects by their ids in the store, and parses rows. */
 import { must } from '../../base/must.ts';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { raw, sql } from '../../store/types/sql.ts';
@@ -7,9 +8,12 @@ import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { projectionSql } from '../sql/projection.ts';
 
-/** The object in a row with the columns id, cluster, namespace, name, uid, rv, seq, body. */
+/** The columns of `object AS o` that {@link objectRow} reads after the id and before the body. */
+export const objectColumns = 'o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, o.health, o.health_reason';
+
+/** The object in a row with the columns id, those of {@link objectColumns}, body. */
 export function objectRow(key: string, row: Row): ObjectRow {
-  const [id, cluster, namespace, name, uid, resourceVersion, seq, body] = row;
+  const [id, cluster, namespace, name, uid, resourceVersion, seq, health, reason, body] = row;
   return {
     objectId: Number(id),
     cluster: String(cluster),
@@ -19,6 +23,7 @@ export function objectRow(key: string, row: Row): ObjectRow {
     uid: uid === null || uid === '' ? null : String(uid),
     resourceVersion: String(resourceVersion),
     seq: Number(seq),
+    health: { status: health as HealthStatus, reason: reason === null ? null : String(reason) },
     body: parseExact(String(body)),
   };
 }
@@ -32,7 +37,7 @@ export async function objectsById(
   if (objects.length === 0) return [];
   const body = projectionSql(projection);
   const rows = await lease.all(
-    sql`SELECT o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+    sql`SELECT o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}
       FROM json_each(${JSON.stringify(objects.map(({ id }) => id))}) AS j CROSS JOIN object AS o ON o.id = j.value${raw(
         body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
       )}`,

@@ -21,7 +21,7 @@ import { projectionSql } from '../sql/projection.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
 import { listRow } from './list.ts';
-import { objectRow } from './object-rows.ts';
+import { objectColumns, objectRow } from './object-rows.ts';
 
 /** An owner as in the owner references of its objects. */
 export interface OwnerReference {
@@ -185,7 +185,7 @@ function ofKinds(view: View, keys: readonly string[] | null): Fragment {
 /** Reads the first `limit` objects of each place, with their projected bodies. */
 function objectsOf(related: Fragment, projection: Projection, limit: number | null): Fragment {
   const body = projectionSql(projection);
-  return sql`SELECT f.place, f.kind_key, o.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}
+  return sql`SELECT f.place, f.kind_key, o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}
     FROM (${related}) AS f CROSS JOIN object AS o ON o.id = f.id${raw(
       body === null ? '' : ' CROSS JOIN body AS b ON b.id = f.id',
     )}

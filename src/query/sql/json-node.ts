@@ -89,7 +89,8 @@ export function withValue(
           AND ${hasText(valueAtPath(object, `$.${JSON.stringify(step.field)}`), step.value)} LIMIT 1)`;
       }
       case 'identity':
-        throw new Error('invariant broken: the identity is read from columns');
+      case 'health':
+        throw new Error('invariant broken: the identity and the health are read from columns');
       case 'each':
         throw new Error('invariant broken: a path of a filter or an order has no step over every element');
     }

@@ -27,7 +27,8 @@ import type { KindView } from './view.ts';
 type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
 /** `o` is `object`, `p` the kind's promoted table. */
 type Table = 'o' | 'p';
-type ObjectColumn = SharedColumn | 'uid' | 'rv' | 'created' | 'deleting' | 'seq';
+type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'health' | 'health_reason';
+type ObjectColumn = SharedColumn | OwnColumn;
 
 /** Leaves that are columns of `object`, by path. A leaf of another type is not this column. */
 const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map([
@@ -37,6 +38,16 @@ const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly colu
   ['metadata.resourceVersion', { type: 'String', column: 'rv' }],
   ['metadata.creationTimestamp', { type: 'DateTime', column: 'created' }],
   ['metadata.deletionTimestamp', { type: 'DateTime', column: 'deleting' }],
+  ['health.status', { type: 'String', column: 'health' }],
+  ['health.reason', { type: 'String', column: 'health_reason' }],
+]);
+
+const sharedColumns: ReadonlySet<ObjectColumn> = new Set<SharedColumn>([
+  'id',
+  'rowset',
+  'cluster',
+  'namespace',
+  'name',
 ]);
 
 export class KindTables {
@@ -62,11 +73,9 @@ export class KindTables {
   }
 
   column(name: ObjectColumn): Fragment {
-    if (name === 'uid' || name === 'rv' || name === 'created' || name === 'deleting' || name === 'seq') {
-      this.#joined.add('o');
-      return raw(`o${this.#suffix}.${name}`);
-    }
-    return raw(`${this.base}${this.#suffix}.${name}`);
+    if (sharedColumns.has(name)) return raw(`${this.base}${this.#suffix}.${name}`);
+    this.#joined.add('o');
+    return raw(`o${this.#suffix}.${name}`);
   }
 
   /** The column with the keys of this leaf; null when only the body has them. */
@@ -76,16 +85,16 @@ export class KindTables {
     if (identity === 'id') {
       return sql`object_id(${this.column('cluster')}, ${this.kind.key}, ${this.column('namespace')}, ${this.column('name')})`;
     }
-    const leaf = objectLeaves.get(path.text);
-    if (leaf !== undefined && leaf.type === type) {
-      const column = this.column(leaf.column);
-      return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
-    }
     const slot = readySlot(this.kind, path, type);
-    if (slot === null) return null;
-    this.#joined.add('p');
-    this.#slots.add(slot.column);
-    return this.slotColumn(slot);
+    if (slot !== null) {
+      this.#joined.add('p');
+      this.#slots.add(slot.column);
+      return this.slotColumn(slot);
+    }
+    const leaf = objectLeaves.get(path.text);
+    if (leaf?.type !== type) return null;
+    const column = this.column(leaf.column);
+    return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
   }
 
   /** The column of a slot, for a statement that reads the promoted table. */
@@ -156,9 +165,12 @@ export class KindTables {
   }
 }
 
-/** Does `object` have a column for this leaf, or columns that it is made of? */
+/**
+ * Does a column of `object` serve this leaf without a promoted path? The columns of the health have no index, so paths of the health
+ * are promoted.
+ */
 export function isObjectLeaf(path: Path, type: LeafType): boolean {
-  return identityIn(path) !== null || objectLeaves.get(path.text)?.type === type;
+  return identityIn(path) !== null || (path.steps[0]?.kind !== 'health' && objectLeaves.get(path.text)?.type === type);
 }
 
 /** The slot that has this leaf's key for every row of the kind; null while no slot has all keys. */

@@ -17,8 +17,9 @@
  * If SQLite refuses a body (`body.text` is not null), conditions on paths find values only in apiVersion, kind and metadata, and at
  * promoted paths. A search reads all of the body.
  */
+import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { identityIn } from '../../catalog/tree/path.ts';
+import { isDerived, type Path } from '../../catalog/tree/path.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { foldable } from '../evaluate/matches.ts';
@@ -55,7 +56,7 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
     case 'compareFields':
       return fieldComparison(tables, filter);
     case 'exists':
-      if (identityIn(filter.path) !== null) return raw('1');
+      if (element === null && isDerived(filter.path)) return sql`${derivedColumn(tables, filter.path)} IS NOT NULL`;
       if (filter.path.fold !== undefined) {
         return sql`${foldedKey(tables.body(), filter.path, filter.type ?? 'JSON', tables.aliases)} IS NOT NULL`;
       }
@@ -110,11 +111,16 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
   );
 }
 
+/** The column of a part of the identity or the health. */
+function derivedColumn(tables: KindTables, path: Path): Fragment {
+  return must(tables.keyColumn(path, 'String'), 'a column of a derived path');
+}
+
 function fieldComparison(tables: KindTables, filter: Extract<Filter, { kind: 'compareFields' }>): Fragment {
   const { left, operator, right, times } = filter;
   const json = ({ path }: LeafPath): Fragment =>
-    identityIn(path) !== null
-      ? sql`json_quote(${tables.keyColumn(path, 'String') ?? raw('NULL')})`
+    isDerived(path)
+      ? sql`json_quote(${derivedColumn(tables, path)})`
       : withValue(tables.body(), path.steps, tables.aliases, (value) => value.json);
   return sql`compare_values(${operator}, ${left.type}, ${json(left)}, ${right.type}, ${json(right)}, ${times})`;
 }

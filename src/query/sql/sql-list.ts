@@ -4,7 +4,7 @@
  * The inner SELECT of a statement finds the keys of the page: id, identity and order keys, sorted and limited. The outer SELECT
  * reads the remaining columns. So a body is read only if the filter needs it or the page shows it. For the first page of 3:
  *
- *   SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, '{}'
+ *   SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, o.health, o.health_reason, '{}'
  *   FROM (SELECT o.id AS id, o.cluster AS cluster, o.namespace AS namespace, o.name AS name FROM object AS o
  *         WHERE o.kind = 7 AND <tick guard> AND +o.rowset IN (<published rowsets>)
  *         ORDER BY o.cluster ASC, o.namespace ASC, o.name ASC LIMIT 3) AS k
@@ -50,16 +50,16 @@ export interface KindList {
 }
 
 /** Columns of a page with bodies, before the order keys. */
-const bodyColumns = 8;
+const bodyColumns = 10;
 /** Columns of a page of keys, before the order keys. */
 const plainColumns = 4;
 
-/** Statements with the columns id, cluster, namespace, name, uid, rv, seq, body, order keys. */
+/** Statements with the columns id, cluster, namespace, name, uid, rv, seq, health, health_reason, body, order keys. */
 export function pageStatements(list: KindList, projection: Projection): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
     const body = projectionSql(projection);
     const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
-    return sql`SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, ${body ?? raw(`'{}'`)}${join(keys, '')}
+    return sql`SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, o.health, o.health_reason, ${body ?? raw(`'{}'`)}${join(keys, '')}
       FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id${raw(
         body === null ? '' : ' CROSS JOIN body AS b ON b.id = k.id',
       )}`;

@@ -14,7 +14,7 @@
  * A backward page is a forward page of the reversed order: directions and the position of nulls are both inverted.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { identityIn } from '../../catalog/tree/path.ts';
+import { isDerived } from '../../catalog/tree/path.ts';
 import { compareText, type OrderKey } from '../../catalog/values/values.ts';
 import { all, any, type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
@@ -42,8 +42,8 @@ export interface TravelTerm {
 export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
   const terms = orderBy.map(({ path, type, direction, nulls, natural, rank }): TravelTerm => {
     const columnOf = (): Fragment | null => {
-      // An index of a column has no natural order. The identity has columns only.
-      if (natural === true && identityIn(path) === null) return null;
+      // An index of a column has no natural order. Identity and health have columns only.
+      if (natural === true && !isDerived(path)) return null;
       const column = tables.keyColumn(path, type);
       return column === null ? null : naturally(column);
     };

@@ -123,6 +123,21 @@ export class JsonbValues {
     }
   }
 
+  /** Is the element null, or absent (-1)? */
+  isNull(at: number): boolean {
+    return at === -1 || typeAt(this.#jsonb, at) === elementTypes.null;
+  }
+
+  /** Is the element an object, null or absent? */
+  isObjectOrAbsent(at: number): boolean {
+    return this.isNull(at) || typeAt(this.#jsonb, at) === elementTypes.object;
+  }
+
+  /** Is the element an array, null or absent? */
+  isListOrAbsent(at: number): boolean {
+    return this.isNull(at) || typeAt(this.#jsonb, at) === elementTypes.array;
+  }
+
   /** The positions of an array's elements; none if it is no array. */
   elements(at: number): number[] {
     const jsonb = this.#jsonb;

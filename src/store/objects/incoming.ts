@@ -5,13 +5,14 @@
  */
 
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { storedKey } from '../sqlite/stored-keys.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
-import type { IndexedMetadata, KindNamesOnWire, Owner } from '../types/prepared-object.ts';
+import type { IndexedMetadata, IndexedObject, KindNamesOnWire, Owner } from '../types/prepared-object.ts';
 import type { Redaction } from './redaction.ts';
 
-export interface ReceivedObject extends IndexedMetadata {
+export interface ReceivedObject extends IndexedObject {
   /** The object as JSON, with apiVersion and kind. */
   readonly text: string;
   /** The parsed object without its redacted paths. */
@@ -32,6 +33,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
     value,
     redactedPaths,
     ...readMetadata(value['metadata'], incoming),
+    health: healthOf(value, names),
   };
 }
 

@@ -16,10 +16,22 @@ const promoted: readonly PromotedPath[] = [
   { path: 'spec.list[1].size', type: 'Int' },
   { path: 'metadata.labels["a\\"b.c/d"]', type: 'String' },
   { path: 'metadata.labels["a.b/c"]', type: 'String' },
+  { path: 'health.status', type: 'String' },
+  { path: 'health.reason', type: 'String' },
   { path: 'metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]', type: 'String' },
 ];
 
-const tables = ['object', 'object_by_uid', 'body', 'object_by_label', 'edge', 'p1', 'state', 'resource'];
+const tables = [
+  'object',
+  'object_count',
+  'object_by_uid',
+  'body',
+  'object_by_label',
+  'edge',
+  'p1',
+  'state',
+  'resource',
+];
 
 /** Prepared in another thread, prepared in the writer's thread, or read like events. */
 type Way = 'beside' | 'here' | 'plain';

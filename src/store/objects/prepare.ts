@@ -17,7 +17,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { must } from '../../base/must.ts';
 import { leafValueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type Path, type PathStep, parsePath, pathOf } from '../../catalog/tree/path.ts';
+import { type HealthName, type Path, type PathStep, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { withMembersBefore } from '../jsonb/jsonb.ts';
 import { encodeJsonb } from '../jsonb/jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
@@ -26,6 +26,7 @@ import { keysAt, storedKey } from '../sqlite/stored-keys.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
+import { HealthReader } from './health-reader.ts';
 import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
 import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
 
@@ -35,6 +36,9 @@ interface SlotPlace {
   readonly at: number;
   readonly rest: Path;
 }
+
+/** A slot, and the location of its value. */
+type SlotSource = SlotPlace | { readonly health: HealthName };
 
 /** The paths to find in every object, in this order. */
 const always = [
@@ -60,8 +64,9 @@ export class Preparer {
   readonly #database: Database;
   readonly #redaction: Redaction;
   readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
-  readonly #places: readonly SlotPlace[];
+  readonly #places: readonly SlotSource[];
   readonly #paths: JsonbPaths;
+  readonly #health: HealthReader;
   /** Indexes of the paths that are removed from all bodies. */
   readonly #dropped: readonly number[];
   readonly #bodySql: string;
@@ -81,10 +86,13 @@ export class Preparer {
       return known === -1 ? paths.push(path) - 1 : known;
     };
     this.#places = this.#slots.map(({ path, type }) => {
+      const [step] = path.steps;
+      if (step?.kind === 'health') return { health: step.name };
       const { start, rest } = splitPath(path);
       return { type, at: indexOf(start), rest };
     });
     this.#dropped = droppedPaths.map(indexOf);
+    this.#health = new HealthReader(recipe.names, indexOf);
     this.#paths = new JsonbPaths(paths);
     const { apiVersion, kind } = recipe.names;
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
@@ -124,11 +132,18 @@ export class Preparer {
     // Items of lists lack both apiVersion and kind. An object with only one of them needs readIncoming.
     if ((apiVersion === -1) !== (kind === -1) || members[0] === -1) return null;
     const values = new JsonbValues(jsonb, isAscii ? metadata : -1);
+    const { names } = this.recipe;
+    if (kind !== -1 && (values.value(kind) !== names.kind || values.value(apiVersion) !== names.apiVersion))
+      return null;
+    const health = this.#health.read(jsonb, values, places);
     return {
       ...indexedMetadata(metadataOf(jsonb, values, members)),
-      keys: this.#places.map(({ type, at, rest }) =>
-        storedKey(type, leafValueAt(values.value(places[at] ?? -1), rest, type)),
-      ),
+      health,
+      keys: this.#places.map((source) => {
+        if ('health' in source) return health[source.health];
+        const { type, at, rest } = source;
+        return storedKey(type, leafValueAt(values.value(places[at] ?? -1), rest, type));
+      }),
       body: this.#body(kind === -1 ? withMembersBefore(this.#names, jsonb) : Buffer.from(jsonb), places),
     };
   }

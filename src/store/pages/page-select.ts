@@ -2,9 +2,9 @@
  * Compiles the SELECT that returns a page's rows as lines (page-lines.ts), around a SELECT that finds the rows.
  *
  *   rows:  id, cluster, namespace, name, k0, k1, …      k<n> is the order key of the n-th term
- *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (objects, refused body,) [value, …]]
+ *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (health status, health reason,) (objects, refused body,) [value, …]]
  *
- * For the value `status.phase`, without order keys and versions:
+ * For the value `status.phase`, without order keys, versions and health:
  *
  *   SELECT count(*),
  *     group_concat(json_array(k.cluster, nullif(k.namespace, ''), k.name, NULL, NULL, json_array(b.body -> ?)), char(10)),
@@ -21,6 +21,8 @@ export interface PageProjection {
   readonly objects: readonly (readonly string[])[];
   /** Are uid and resourceVersion read? */
   readonly versions: boolean;
+  /** Is the health read? */
+  readonly health: boolean;
 }
 
 /**
@@ -32,16 +34,23 @@ export interface PageProjection {
 export function pageSelect(
   rows: Fragment,
   keys: readonly Fragment[],
-  { values, objects, versions }: PageProjection,
+  { values, objects, versions, health }: PageProjection,
   full: boolean,
 ): Fragment {
   const readsBody = values.length > 0 || objects.length > 0;
   const joined = raw(
-    `${versions ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
+    `${versions || health ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
   );
   const identity = raw(`k.cluster, nullif(k.namespace, ''), k.name, ${versions ? 'o.uid, o.rv' : 'NULL, NULL'}`);
   const refused = raw(readsBody ? 'b.text' : 'NULL');
-  const columns = [identity, ...keys, ...(full ? [objectBits(objects), refused] : []), listOfValues(values)];
+  const healthColumns = health ? [raw('o.health, o.health_reason')] : [];
+  const columns = [
+    identity,
+    ...keys,
+    ...healthColumns,
+    ...(full ? [objectBits(objects), refused] : []),
+    listOfValues(values),
+  ];
   return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${refused})
       FROM (${rows}) AS k${joined}`;
 }

@@ -13,6 +13,7 @@ import { must } from '../../base/must.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { Preparer } from '../objects/prepare.ts';
 import { DeferredEntries } from '../rows/deferred-entries.ts';
+import { RowsetCounts } from '../rows/object-counts.ts';
 import type { StorableObject } from '../rows/row-writer.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
@@ -38,6 +39,7 @@ export class FirstSync implements Replace {
   readonly #rowset: number;
   readonly #shape: string;
   readonly #deferred = new DeferredEntries();
+  readonly #counts = new RowsetCounts();
   #preparer: Preparer | null = null;
   #count = 0;
   #over = false;
@@ -51,6 +53,10 @@ export class FirstSync implements Replace {
     this.#shape = resource.shape;
     this.#rowset = context.session.run(() => newRowset(context, resource));
     context.filling.add(this.#rowset);
+  }
+
+  get #filled() {
+    return { deferred: this.#deferred, counts: this.#counts };
   }
 
   get count(): number {
@@ -91,7 +97,7 @@ export class FirstSync implements Replace {
       const { some, bytes } = slice(received, from);
       from += some.length;
       const committed = session.fill(bounds.maxBytes, this.#lost, () => {
-        this.#count += fillAll(this.#context, target, some, this.#deferred);
+        this.#count += fillAll(this.#context, target, some, this.#filled);
         return bytes;
       });
       if (committed) this.#context.wal.relieve();
@@ -106,7 +112,7 @@ export class FirstSync implements Replace {
     if (this.#over || this.#context.closed()) throw replaceIsOver(this.#handle);
     const { session, resources } = this.#context;
     const target = resources.target(resources.of(this.#handle), this.#rowset);
-    if (session.run(() => removeFilled(this.#context, target, { namespace, name }, this.#deferred))) this.#count -= 1;
+    if (session.run(() => removeFilled(this.#context, target, { namespace, name }, this.#filled))) this.#count -= 1;
   }
 
   async commit(resourceVersion: string): Promise<ApplySummary> {
@@ -120,7 +126,13 @@ export class FirstSync implements Replace {
       throw replaceIsOver(this.#handle);
     }
     const objects = this.#count;
-    publish(this.#context, resource, { rowset: this.#rowset, resourceVersion, objects, shape: this.#shape });
+    publish(this.#context, resource, {
+      rowset: this.#rowset,
+      resourceVersion,
+      objects,
+      counts: this.#counts,
+      shape: this.#shape,
+    });
     this.#end();
     return { added: objects, modified: 0, deleted: 0, ignored: 0, revision: session.counters.revision };
   }

@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { newTally, type Tally } from '../rows/event-applier.ts';
+import { RowsetCounts } from '../rows/object-counts.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { Row } from '../types/statement.ts';
@@ -38,7 +39,7 @@ export async function replaceWholesale(
     const current = baseline.resource();
     tally.deleted = Math.max(0, current.objects + tally.added - objects);
     const version = baseline.newVersion(current, resourceVersion);
-    publish(context, current, { rowset, resourceVersion: version, objects, shape });
+    publish(context, current, { rowset, resourceVersion: version, objects, counts: filler.counts, shape });
     return tally;
   } finally {
     filling.delete(rowset);
@@ -49,6 +50,7 @@ class RowsetFiller {
   readonly #context: WriteContext;
   readonly #baseline: Baseline;
   readonly #rowset: number;
+  readonly counts = new RowsetCounts();
 
   constructor(context: WriteContext, baseline: Baseline, rowset: number) {
     this.#context = context;
@@ -148,13 +150,14 @@ class RowsetFiller {
     }
     if (stored === null || stored.uid !== staged.uid) tally.added += 1;
     else tally.modified += 1;
-    fill(this.#context, target, received);
+    fill(this.#context, target, received, this.counts);
     return 1;
   }
 
   #copy(id: number): 1 {
     const { session, rows } = this.#context;
-    rows.copy(this.#baseline.resource().kind.promoted, id, { id: session.nextObjectId(), rowset: this.#rowset });
+    const to = { id: session.nextObjectId(), rowset: this.#rowset };
+    this.counts.add(rows.copy(this.#baseline.resource().kind.promoted, id, to));
     return 1;
   }
 }

@@ -9,9 +9,11 @@
  * Runs inside the caller's transaction.
  */
 
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { ChangeLog } from './change-log.ts';
+import { change } from './object-counts.ts';
 import type { RowTarget, RowWriter, StoredObject } from './row-writer.ts';
 import type { WriteSession } from './write-session.ts';
 
@@ -67,6 +69,10 @@ export class EventApplier {
     if (stored !== null && stored.uid === received.uid) {
       const seq = this.#log.append('MODIFIED', changed(target, stored.id, received));
       this.#rows.update(target, stored, received, seq);
+      if (stored.health !== received.health.status) {
+        this.#count(target, received.namespace, stored.health, -1);
+        this.#count(target, received.namespace, received.health.status, 1);
+      }
       tally.modified += 1;
       return;
     }
@@ -74,6 +80,7 @@ export class EventApplier {
     const id = this.#session.nextObjectId();
     const seq = this.#log.append('ADDED', changed(target, id, received));
     this.#rows.insert(target, { id, received }, seq);
+    this.#count(target, received.namespace, received.health.status, 1);
     tally.added += 1;
   }
 
@@ -89,7 +96,12 @@ export class EventApplier {
       ...changed(target, stored.id, { namespace, name, resourceVersion, uid: stored.uid }),
     });
     this.#rows.remove(target.promoted, stored);
+    this.#count(target, namespace, stored.health, -1);
     tally.deleted += 1;
+  }
+
+  #count({ rowset }: RowTarget, namespace: string, health: HealthStatus, by: 1 | -1): void {
+    change(this.#session.database, rowset, { namespace, health }, by);
   }
 
   #wasDeleted(target: RowTarget, received: ReceivedObject): boolean {

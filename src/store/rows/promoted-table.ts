@@ -165,7 +165,7 @@ export class PromotedTable {
   }
 
   /** The keys of an object, in the order of the slots. */
-  keysOf(received: Pick<ReceivedObject, 'text' | 'value'>): SqlValue[] {
+  keysOf(received: Pick<ReceivedObject, 'text' | 'value' | 'health'>): SqlValue[] {
     return keysAt(this.#slots, received);
   }
 

@@ -10,6 +10,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import { idleStatus, type ResourceHandle, type ResourceState } from '../types/progress.ts';
+import { forget } from './object-counts.ts';
 import { PromotedTable } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
 import { readCollections, readDescription, readKinds } from './resource-rows.ts';
@@ -153,6 +154,7 @@ export class Resources {
       database
         .statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)')
         .run(resource.rowset, resource.kind.id);
+      forget(database, resource.rowset);
     }
     database
       .statement('UPDATE resource SET rowset = NULL, last_rv = NULL, synced = 0, objects = 0 WHERE id = ?')

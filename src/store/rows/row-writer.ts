@@ -3,6 +3,8 @@
  * except statement texts. The caller writes the change log.
  */
 
+import { must } from '../../base/must.ts';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { Redaction } from '../objects/redaction.ts';
 import { type Database, type NamedValues, refusesJson } from '../sqlite/database.ts';
@@ -29,6 +31,7 @@ export interface StoredObject {
   readonly created: SqlValue;
   readonly marks: string;
   readonly seq: number;
+  readonly health: HealthStatus;
 }
 
 /** Most paths in one call of jsonb_remove. SQLite allows 1,000 arguments, including the JSON itself. */
@@ -46,7 +49,7 @@ const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['bo
 const objectForm: RowForm = {
   into: 'INTO object',
   shared: ['kind', 'cluster', 'rowset', 'seq'],
-  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks'],
+  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks', 'health', 'health_reason'],
 };
 const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 
@@ -76,10 +79,12 @@ export class RowWriter {
 
   find(rowset: number, namespace: string, name: string): StoredObject | null {
     const row = this.#database
-      .statement('SELECT id, uid, rv, created, marks, seq FROM object WHERE rowset = ? AND namespace = ? AND name = ?')
+      .statement(
+        'SELECT id, uid, rv, created, marks, seq, health FROM object WHERE rowset = ? AND namespace = ? AND name = ?',
+      )
       .get(rowset, namespace, name);
     if (row === undefined) return null;
-    const [id, uid, resourceVersion, created = null, marks, seq] = row;
+    const [id, uid, resourceVersion, created = null, marks, seq, health] = row;
     return {
       id: Number(id),
       uid: String(uid),
@@ -87,6 +92,7 @@ export class RowWriter {
       created,
       marks: String(marks),
       seq: Number(seq),
+      health: health as HealthStatus,
     };
   }
 
@@ -134,16 +140,16 @@ export class RowWriter {
 
   update(target: RowTarget, stored: StoredObject, received: StorableObject, seq: number): void {
     const { id } = stored;
-    const { uid, created, resourceVersion, deleting, marks } = received;
+    const { uid, created, resourceVersion, deleting, marks, health } = received;
     // SQLite rewrites the index entries of each assigned column, even of an unchanged one. `created` rarely changes.
     const same = sameKey(stored.created, created);
     const remarked = stored.marks !== marks || stored.uid !== uid;
     if (remarked) this.#removeMarks(id, stored.uid);
     this.#database
       .statement(
-        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ? WHERE id = ?`,
+        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ?, health = ?, health_reason = ? WHERE id = ?`,
       )
-      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, id);
+      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, health.status, health.reason, id);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
     if (remarked) {
       this.#writeOwners(target, [{ id, received }]);
@@ -161,12 +167,17 @@ export class RowWriter {
     this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
   }
 
-  /** Copies an object's rows into another rowset, under a new id. */
-  copy(promoted: PromotedTable, id: number, to: { readonly id: number; readonly rowset: number }): void {
+  /** Copies an object's rows into another rowset, under a new id. Returns its namespace and health. */
+  copy(
+    promoted: PromotedTable,
+    id: number,
+    to: { readonly id: number; readonly rowset: number },
+  ): { readonly namespace: string; readonly health: HealthStatus } {
     const copies: readonly [string, readonly SqlValue[]][] = [
       [
-        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks)
-         SELECT ?, kind, cluster, ?, namespace, name, uid, rv, created, deleting, seq, marks FROM object WHERE id = ?`,
+        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason)
+         SELECT ?, kind, cluster, ?, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason
+         FROM object WHERE id = ?`,
         [to.id, to.rowset, id],
       ],
       ['INSERT INTO body (id, body, text) SELECT ?, body, text FROM body WHERE id = ?', [to.id, id]],
@@ -179,6 +190,11 @@ export class RowWriter {
     ];
     for (const [sql, params] of copies) this.#database.statement(sql).run(...params);
     promoted.copy(id, to);
+    const [namespace, health] = must(
+      this.#database.statement('SELECT namespace, health FROM object WHERE id = ?').get(to.id),
+      'a copied object',
+    );
+    return { namespace: String(namespace), health: health as HealthStatus };
   }
 
   /** True if the stored body differs from the body of the received object, or if SQLite cannot compare them. */
@@ -307,8 +323,8 @@ function sharedOf({ kindId, cluster, rowset }: RowTarget, seq: number): NamedVal
 }
 
 function objectRow({ received }: NewRow): readonly SqlValue[] {
-  const { namespace, name, uid, resourceVersion, created, deleting, marks } = received;
-  return [namespace, name, uid, resourceVersion, created, deleting, marks];
+  const { namespace, name, uid, resourceVersion, created, deleting, marks, health } = received;
+  return [namespace, name, uid, resourceVersion, created, deleting, marks, health.status, health.reason];
 }
 
 function idsOf(rows: readonly NewRow[]): readonly number[] {

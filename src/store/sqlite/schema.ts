@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 7;
+export const formatVersion = 8;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -28,8 +28,9 @@ export const schemaStatements: readonly string[] = [
      next_object INTEGER NOT NULL, next_rowset INTEGER NOT NULL, log_floor INTEGER NOT NULL, log_bytes INTEGER NOT NULL)`,
   `INSERT INTO state VALUES (1, 0, 0, 0, 1, 1, 0, 0)`,
 
-  // The uid (of the namespace kube-system) that answered under a cluster's name; null while unknown.
-  `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT) WITHOUT ROWID`,
+  // `uid` (of the namespace kube-system) that answered under a cluster's name, and `version` of its API server; null while unknown.
+  // `error`: why the last attempt to read the cluster failed; null if it succeeded.
+  `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT, version TEXT, error TEXT) WITHOUT ROWID`,
 
   // A store-wide integer for each (group, plural); `key` is the resourceKey. `promoted_table` is null until it has been made.
   `CREATE TABLE kind (
@@ -59,13 +60,19 @@ export const schemaStatements: readonly string[] = [
   // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
   // `seq` is the object's newest change, or the revision at which a replace stored it. `marks` has labels and owners as JSON,
   // `[{key: value}, [{uid, controller}]]`: labels are read from it, and equal `marks` prove that labels and owners are unchanged.
+  // `health` is a HealthStatus.
   `CREATE TABLE object (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
      namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
-     created INTEGER, deleting INTEGER, seq INTEGER NOT NULL, marks TEXT NOT NULL)`,
+     created INTEGER, deleting INTEGER, seq INTEGER NOT NULL, marks TEXT NOT NULL,
+     health TEXT NOT NULL, health_reason TEXT)`,
   `CREATE UNIQUE INDEX object_rowset ON object (rowset, namespace, name)`,
   `CREATE INDEX object_identity ON object (kind, cluster, namespace, name)`,
   `CREATE INDEX object_created ON object (kind, created, cluster, namespace, name)`,
+  // The number of objects of each published rowset by namespace and health (object-counts.ts).
+  `CREATE TABLE object_count (
+     rowset INTEGER NOT NULL, namespace TEXT NOT NULL, health TEXT NOT NULL, objects INTEGER NOT NULL,
+     PRIMARY KEY (rowset, namespace, health)) WITHOUT ROWID`,
   // Objects by uid. Not an index of `object`, because a first sync writes the entries later than the rows (deferred-entries.ts).
   `CREATE TABLE object_by_uid (uid TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (uid, id)) WITHOUT ROWID`,
 

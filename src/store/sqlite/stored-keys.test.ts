@@ -1,16 +1,18 @@
 /**
- * Keys are stored in promoted columns and written into cursors. A file with other keys gives wrong answers, so a change of the keys is
- * a change of the file's format.
+ * Keys are stored in promoted columns and written into cursors, and the health in a column of its own. A file with other keys gives
+ * wrong answers, so a change of the keys or of the health rules is a change of the file's format.
  */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { healthCases } from '../../../test/kit/health-cases.ts';
 import { pools, types } from '../../../test/kit/leaf-values.ts';
+import { healthOf } from '../../catalog/health/health.ts';
 import { naturalKey } from '../../catalog/values/values.ts';
 import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 
 /** For each format version, the hash of the keys that its files contain. */
-const keysOf = { format: 7, hash: '2a02376af80bc7796d8a7686d2f43c205273127b03a027329b0a0bec62a1ce75' };
+const keysOf = { format: 8, hash: '94472b2c6ee99301b98a431dc6e169a41042b77d0e2c9f712b9b67849471bb59' };
 
 function written(key: unknown): string {
   return typeof key === 'bigint' ? `${key}n` : JSON.stringify(key);
@@ -19,8 +21,9 @@ function written(key: unknown): string {
 test('stored keys are those of the format version: a change of them raises formatVersion (schema.ts), and is taken in here', () => {
   const keys = types.flatMap((type) => pools[type].map((value) => `${type} ${written(storedKey(type, value))}`));
   const natural = pools.String.map((text) => written(naturalKey(String(text))));
+  const health = healthCases.map(({ object }) => JSON.stringify(healthOf(object)));
   const hash = createHash('sha256')
-    .update([...keys, ...natural].join('\n'))
+    .update([...keys, ...natural, ...health].join('\n'))
     .digest('hex');
   expect({ format: formatVersion, hash }).toEqual(keysOf);
 });

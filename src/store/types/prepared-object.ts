@@ -1,4 +1,5 @@
 /** A listed object that is ready to be stored, and the recipe that prepared it. */
+import type { Health } from '../../catalog/health/health-status.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { SqlValue } from './statement.ts';
 
@@ -23,6 +24,11 @@ export interface IndexedMetadata {
   readonly marks: string;
 }
 
+/** The values of an object that have a column of their own, whatever its kind. */
+export interface IndexedObject extends IndexedMetadata {
+  readonly health: Health;
+}
+
 export interface KindNamesOnWire {
   readonly apiVersion: string;
   readonly kind: string;
@@ -36,7 +42,7 @@ export interface Recipe {
   readonly slots: readonly { readonly path: string; readonly type: LeafType }[];
 }
 
-export interface PreparedObject extends IndexedMetadata {
+export interface PreparedObject extends IndexedObject {
   /** Order keys of the promoted slots, in the order of `Recipe.slots`. */
   readonly keys: readonly SqlValue[];
   /** JSONB without dropped fields and redacted paths. */

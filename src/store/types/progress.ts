@@ -11,6 +11,14 @@ export interface ResourceHandle {
   readonly namespace: string;
 }
 
+/** The result of the last attempt to read a cluster. */
+export interface ClusterStatus {
+  /** The version of the API server, such as v1.37.0; null keeps the known one. */
+  readonly version: string | null;
+  /** Why the attempt failed; null if it succeeded. */
+  readonly error: string | null;
+}
+
 /** The ingest status of a resource. The store keeps it for the serve thread and for the next start. */
 export interface IngestStatus {
   readonly phase: 'IDLE' | 'LISTING' | 'WATCHING' | 'POLLING' | 'BACKOFF' | 'PARKED' | 'STOPPED';

@@ -3,7 +3,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';
 import type { PreparedObject, Recipe } from './prepared-object.ts';
-import type { IngestStatus, ResourceHandle, ResourceState } from './progress.ts';
+import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from './progress.ts';
 
 /** The changes of one applied batch or replace. */
 export interface ApplySummary {
@@ -74,6 +74,8 @@ export interface Writer {
   revision(): number;
   /** Registers the cluster of this name. A uid other than the stored one drops the cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
+  /** Records the result of the last attempt to read a cluster. */
+  setClusterStatus(name: string, status: ClusterStatus): void;
   /**
    * Creates or updates a collection: the resource over all namespaces, or in the given one. A changed shape hash, version or
    * promotion applies in place to all collections of the resource; rows stay.

@@ -8,7 +8,7 @@
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
-import type { ResourceHandle } from '../types/progress.ts';
+import type { ClusterStatus, ResourceHandle } from '../types/progress.ts';
 import type { Housekeeping } from './housekeeping.ts';
 import type { PendingProgress } from './pending-progress.ts';
 
@@ -31,11 +31,30 @@ export class Declarations {
     const known = stored?.[0] ?? null;
     if (stored !== undefined && (uid === null || uid === known)) return;
     this.#change(() => {
-      database.statement('INSERT OR REPLACE INTO cluster (name, uid) VALUES (?, ?)').run(name, uid);
+      database
+        .statement('INSERT INTO cluster (name, uid) VALUES (?, ?) ON CONFLICT DO UPDATE SET uid = excluded.uid')
+        .run(name, uid);
       if (known === null || uid === null) return;
       for (const resource of resources.all()) {
         if (resource.handle.cluster === name) this.#remove(resource);
       }
+    });
+  }
+
+  /** See Writer.setClusterStatus. */
+  setClusterStatus(name: string, { version, error }: ClusterStatus): void {
+    const { session } = this.#context;
+    const { database } = session;
+    const known = database.statement('SELECT version, error FROM cluster WHERE name = ?').get(name);
+    const reached = version ?? known?.[0] ?? null;
+    if (known !== undefined && known[0] === reached && known[1] === error) return;
+    session.run(() => {
+      database
+        .statement(
+          `INSERT INTO cluster (name, version, error) VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET version = excluded.version, error = excluded.error`,
+        )
+        .run(name, reached, error);
     });
   }
 

@@ -9,6 +9,7 @@
  *      is being filled.
  * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
+import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
 import type { StoredKind } from '../rows/stored-resource.ts';
@@ -134,7 +135,8 @@ export class Housekeeping {
     for (const [id, rowset, cluster, namespace, name, json] of rows) {
       const text = String(json);
       last = Number(id);
-      const keys = promoted.keysOf({ text, value: parseExact(text) as Readonly<Record<string, unknown>> });
+      const value = parseExact(text) as Readonly<Record<string, unknown>>;
+      const keys = promoted.keysOf({ text, value, health: healthOf(value) });
       if (!promoted.update(last, keys)) {
         const row = {
           rowset: Number(rowset),

@@ -19,7 +19,7 @@ import type { CommitListener } from '../rows/commit-signal.ts';
 import { sqliteCodeOf } from '../sqlite/database.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
-import type { IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
+import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
 import { faultOfCode } from '../types/store-fault.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
 import { retain } from './retention.ts';
@@ -90,6 +90,10 @@ class SqliteWriter implements StoreWriter {
 
   reportDamage(reason: string): void {
     this.#parts.faults.report(reason);
+  }
+
+  setClusterStatus(name: string, status: ClusterStatus): void {
+    this.#parts.declarations.setClusterStatus(name, status);
   }
 
   openCluster(name: string, uid: string | null): void {
