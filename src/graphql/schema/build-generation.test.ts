@@ -25,6 +25,7 @@ test('each kind has its types and its roots', () => {
   expect(diagnostics).toEqual([]);
   expect(Object.keys(schema.getQueryType()?.getFields() ?? {})).toEqual([
     'resources',
+    'clusters',
     'exampleComGadgets',
     'exampleComGadget',
     'exampleComWidgets',

@@ -207,8 +207,8 @@ test.each<[string, Readonly<Record<string, unknown>> | null, unknown]>([
   const caught = waiting.catch((error: unknown) => error);
   if (properties === null) {
     await writer().drop(handle(widgets));
-    await engine.refreshCatalog();
     expect((await waiting).value?.data).toMatchObject({ list: { phase: 'GAP' } });
+    await engine.refreshCatalog();
     await expect(events.next()).rejects.toMatchObject({ code: 'SCHEMA_RELOAD' });
   } else {
     await declare(widget('east', properties));
