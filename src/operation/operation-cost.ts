@@ -1,13 +1,32 @@
-/** Limits of one operation: the values it requests, and the bytes it reads from the store. */
+/**
+ * Limits of one operation: the values it requests and returns, and the bytes it reads from the store.
+ *
+ *   ask: before anything is read     a page has as many objects as it may have; lists inside its objects are not counted yet
+ *   charge: for each page that was read     the objects that it really has, lists inside objects included
+ *
+ * The lists inside objects are usually small: a Pod has one owner. So their most values only bound the operation (`worstCases`), and
+ * their real values are charged.
+ */
 import { PortolanError } from '../base/errors.ts';
 import { type Row, textLength } from '../store/types/statement.ts';
 
 export interface CostLimits {
-  /** The most values that one operation may request. */
+  /** The most values that one operation may request and return. */
   readonly maxCost: number;
   /** The most bytes that one operation may read from the store. */
   readonly maxReadBytes: number;
 }
+
+/** The values of an operation that are known before anything is read. */
+export interface AskedCost {
+  /** With full pages, and without the objects of lists inside objects. */
+  readonly outer: number;
+  /** With full pages everywhere. */
+  readonly most: number;
+}
+
+/** An operation may ask for so many times the allowed values if its lists inside objects were full. */
+const worstCases = 20;
 
 /** The cost of an operation: requested values, and values returned so far. */
 export class OperationCost {
@@ -35,14 +54,29 @@ export class OperationCost {
     );
   }
 
-  /** Records the requested values. @throws PortolanError QUERY_TOO_COSTLY over maxCost. */
-  ask(cost: number): void {
-    this.asked = cost;
-    if (cost <= this.allowed) return;
+  /**
+   * Records the requested values.
+   * @throws PortolanError QUERY_TOO_COSTLY for more than maxCost, or for lists inside objects that could give many times as much.
+   */
+  ask({ outer, most }: AskedCost): void {
+    this.asked = most;
+    if (outer <= this.allowed && most <= this.allowed * worstCases) return;
+    const [asked, allowed] = outer <= this.allowed ? [most, this.allowed * worstCases] : [outer, this.allowed];
     throw new PortolanError(
       'QUERY_TOO_COSTLY',
-      `The operation could give ${cost} values; at most ${this.allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
-      { details: { asked: cost, allowed: this.allowed } },
+      `The operation could give ${asked} values; at most ${allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
+      { details: { asked, allowed } },
+    );
+  }
+
+  /** Counts the values of objects that a list returns. @throws PortolanError QUERY_TOO_COSTLY over maxCost. */
+  charge(values: number): void {
+    this.spent += values;
+    if (this.spent <= this.allowed) return;
+    throw new PortolanError(
+      'QUERY_TOO_COSTLY',
+      `The lists of the operation give ${this.spent} values and more; at most ${this.allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
+      { details: { spent: this.spent, allowed: this.allowed } },
     );
   }
 }

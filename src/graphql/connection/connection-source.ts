@@ -140,7 +140,7 @@ export class ListConnection implements ConnectionSource {
   #page(): Promise<ListResult> {
     this.#result ??= this.#read(async (lease, view) => {
       const result = await listPage(lease, view, this.#plan);
-      this.#operation.cost.spent += result.rows.length * this.#objectCost;
+      this.#operation.cost.charge(result.rows.length * this.#objectCost);
       if (result.rows.length === 0) await this.#warn(lease, view);
       return result;
     });

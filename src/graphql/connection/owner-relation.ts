@@ -32,7 +32,7 @@ import {
 } from '../../query/read/relations.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { projectionOfNodes } from '../selection/list-selection.ts';
+import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
 import { type Aggregated, AggregatedRelated, type AggregateRequest } from './aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
@@ -49,9 +49,18 @@ interface Related {
   readonly cursor: string;
 }
 
-async function related(lease: Lease, pages: Promise<readonly OwnedPage[]>): Promise<readonly Related[]> {
+/** The pages with their cursors. @throws PortolanError QUERY_TOO_COSTLY when the operation cannot afford their objects. */
+async function related(
+  operation: Operation,
+  info: GraphQLResolveInfo,
+  lease: Lease,
+  pages: Promise<readonly OwnedPage[]>,
+): Promise<readonly Related[]> {
   const cursor = encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision });
-  return (await pages).map((page) => ({ page, cursor }));
+  const found = await pages;
+  const objects = found.reduce((sum, { rows }) => sum + rows.length, 0);
+  operation.cost.charge(objects * costOfNodes(info, operation.source.limits.maxPageSize));
+  return found.map((page) => ({ page, cursor }));
 }
 
 /** A lazy page of related objects. Its rows are read when one of its fields is resolved. */
@@ -112,7 +121,9 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
       operation
         .loader(`owned ${loaderKey}`, () =>
           byOwner((owners) =>
-            operation.read((lease, view) => related(lease, ownedBy(lease, view, owners, options, projection))),
+            operation.read((lease, view) =>
+              related(operation, info, lease, ownedBy(lease, view, owners, options, projection)),
+            ),
           ),
         )
         .load(owner),
@@ -170,7 +181,7 @@ export function loadOwners(
     `owners ${nodesKeyOf(info)}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
-        operation.read((lease, view) => related(lease, ownersOf(lease, view, objectIds, projection))),
+        operation.read((lease, view) => related(operation, info, lease, ownersOf(lease, view, objectIds, projection))),
       ),
   );
   return new RelatedConnection(

