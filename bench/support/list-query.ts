@@ -22,6 +22,10 @@ export const listQuery = `query Page($after: String) {
 /** The same page with the number of all matches. */
 export const countedQuery = listQuery.replace('pageInfo {', 'totalCount pageInfo {');
 
+/** The Pods with the most restarts. */
+export const restartsQuery = `{ pods(orderBy: [{ path: "sum(status.containerStatuses[].restartCount)", direction: DESC }], first: ${pageSize}) {
+  nodes { metadata { name namespace } value(path: "sum(status.containerStatuses[].restartCount)") } } }`;
+
 /** What else a console asks of such a list, by what it is about. */
 export const otherQueries: readonly (readonly [what: string, query: string])[] = [
   [
@@ -43,7 +47,17 @@ export const otherQueries: readonly (readonly [what: string, query: string])[] =
 export function treedPods(cluster: string): DescribedResource {
   const fields = (names: readonly string[]): Field[] =>
     names.map((name) => ({ name, type: { kind: 'leaf', type: name === 'startTime' ? 'DateTime' : 'String' } }));
-  const shape = (key: 'spec' | 'status') => ({ key, path: [key], fields: fields(leaves[key]) });
+  const containerStatuses: Field = {
+    name: 'containerStatuses',
+    type: { kind: 'list', of: { kind: 'object', shape: 'containerStatus' } },
+  };
+  const spec = { key: 'spec', path: ['spec'], fields: fields(leaves.spec) };
+  const status = { key: 'status', path: ['status'], fields: [...fields(leaves.status), containerStatuses] };
+  const containerStatus = {
+    key: 'containerStatus',
+    path: ['status', 'containerStatuses'],
+    fields: [{ name: 'restartCount', type: { kind: 'leaf', type: 'Int' } }] satisfies Field[],
+  };
   const root = {
     key: 'root',
     path: [],
@@ -56,7 +70,7 @@ export function treedPods(cluster: string): DescribedResource {
     ...podDescription(cluster),
     tree: {
       root: 'root',
-      shapes: { ...Object.fromEntries(sharedShapes), root, spec: shape('spec'), status: shape('status') },
+      shapes: { ...Object.fromEntries(sharedShapes), root, spec, status, containerStatus },
     },
   };
 }

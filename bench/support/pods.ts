@@ -23,7 +23,15 @@ export function podItem(index: number, phase: string, resourceVersion: number): 
     `"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"app-${index % 400}","uid":"rs-${index % 400}","controller":true,"blockOwnerDeletion":true}],` +
     `"managedFields":${managedFields}},` +
     `"spec":{"nodeName":"node-${index % 100}",${specRest}},` +
-    `"status":{"phase":"${phase}","podIP":"10.${index % 250}.${(index >> 8) % 250}.7","startTime":"2026-01-31T12:00:00Z",${statusRest}}}`
+    `"status":{"phase":"${phase}","podIP":"10.${index % 250}.${(index >> 8) % 250}.7","startTime":"2026-01-31T12:00:00Z","containerStatuses":[${containerStatus('main', index % 41)},${containerStatus('sidecar', 0)}],${statusRest}}}`
+  );
+}
+
+function containerStatus(name: string, restarts: number): string {
+  return (
+    `{"containerID":"containerd://${name.padEnd(64, '0')}","image":"registry.example.io/${name}:1.4.2",` +
+    `"imageID":"registry.example.io/${name}@sha256:${'d'.repeat(64)}","lastState":{},"name":"${name}","ready":true,` +
+    `"restartCount":${restarts},"started":true,"state":{"running":{"startedAt":"2026-01-31T12:00:00Z"}}}`
   );
 }
 
@@ -92,7 +100,7 @@ export function podDescription(cluster: string): DescribedResource {
       { path: 'spec.nodeName', type: 'String' },
       { path: 'status.podIP', type: 'String' },
       { path: 'status.startTime', type: 'DateTime' },
-      { path: 'spec.serviceAccountName', type: 'String' },
+      { path: 'sum(status.containerStatuses[].restartCount)', type: 'Int64' },
     ],
     redacted: [],
     diagnostics: [],

@@ -34,7 +34,7 @@ describe('builtInColumns', () => {
     expect(columns.map(({ name, path, priority }) => [name, path, priority])).toEqual([
       ['Ready', 'status.conditions[type=Ready].status', 0],
       ['Status', 'status.phase', 0],
-      ['Restarts', 'status.containerStatuses[0].restartCount', 0],
+      ['Restarts', 'sum(status.containerStatuses[].restartCount)', 0],
       ['Age', 'metadata.creationTimestamp', 0],
       ['IP', 'status.podIP', 1],
       ['Node', 'spec.nodeName', 1],

@@ -9,7 +9,7 @@ import type { PrinterColumn } from '../resources/catalog.ts';
 
 /** `Name:type:path`, with Kubernetes' types. `*` before a name: only in `-o wide`. `-` for no path. */
 const notes: Readonly<Record<string, string>> = {
-  pods: `Ready:string:status.conditions[type=Ready].status Status:string:status.phase Restarts:integer:status.containerStatuses[0].restartCount Age
+  pods: `Ready:string:status.conditions[type=Ready].status Status:string:status.phase Restarts:integer:sum(status.containerStatuses[].restartCount) Age
     *IP:string:status.podIP *Node:string:spec.nodeName *Nominated-Node:string:status.nominatedNodeName`,
   'deployments.apps': `Ready:integer:status.readyReplicas Desired:integer:spec.replicas Up-to-date:integer:status.updatedReplicas Available:integer:status.availableReplicas Age
     *Containers:string:spec.template.spec.containers[].name *Images:string:spec.template.spec.containers[].image *Selector:-`,

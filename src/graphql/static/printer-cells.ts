@@ -1,6 +1,6 @@
 /** The value of a printer column for one object. */
 
-import { valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import type { PrinterColumn } from '../../catalog/resources/catalog.ts';
 import { type Path, parsePath } from '../../catalog/tree/path.ts';
 
@@ -14,6 +14,7 @@ export function cellOf(column: PrinterColumn, body: unknown): unknown {
     path = parsePath(column.path);
     parsed.set(column, path);
   }
+  if (path.fold !== undefined) return leafValueAt(body, path, 'Int64') ?? null;
   if (!path.steps.some((step) => step.kind === 'each')) return valueAt(body, path) ?? null;
   const values = valuesAt(body, path);
   return values.length === 0

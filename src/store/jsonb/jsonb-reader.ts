@@ -138,6 +138,19 @@ export class JsonbValues {
     return this.isNull(at) || typeAt(this.#jsonb, at) === elementTypes.array;
   }
 
+  /** The position of the first member with this name; -1 without one, or if the element is no object. */
+  member(at: number, name: Buffer): number {
+    const jsonb = this.#jsonb;
+    if (at === -1 || typeAt(jsonb, at) !== elementTypes.object) return -1;
+    const end = elementEnd(jsonb, at);
+    for (let member = payloadAt(jsonb, at); member < end; ) {
+      const value = elementEnd(jsonb, member);
+      if (isNamed(jsonb, member, value, name)) return value;
+      member = elementEnd(jsonb, value);
+    }
+    return -1;
+  }
+
   /** The positions of an array's elements; none if it is no array. */
   elements(at: number): number[] {
     const jsonb = this.#jsonb;

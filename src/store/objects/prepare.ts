@@ -15,12 +15,13 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../../base/must.ts';
-import { leafValueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type HealthName, type Path, type PathStep, parsePath, pathOf } from '../../catalog/tree/path.ts';
+import { type HealthName, type ListFold, type Path, type PathStep, parsePath } from '../../catalog/tree/path.ts';
+import { foldValues } from '../../catalog/values/fold-values.ts';
 import { withMembersBefore } from '../jsonb/jsonb.ts';
 import { encodeJsonb } from '../jsonb/jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
+import { JsonbWalk } from '../jsonb/jsonb-walk.ts';
 import { Database, refusesJson } from '../sqlite/database.ts';
 import { keysAt, storedKey } from '../sqlite/stored-keys.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
@@ -30,11 +31,12 @@ import { HealthReader } from './health-reader.ts';
 import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
 import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
 
-/** The location of a slot's value. `at` is the index of a path to find in the JSONB, and `rest` leads from there to the value. */
+/** The location of a slot's value. `at` is the index of a path to find in the JSONB, and `rest` leads from there to the values. */
 interface SlotPlace {
   readonly type: LeafType;
+  readonly fold: ListFold | undefined;
   readonly at: number;
-  readonly rest: Path;
+  readonly rest: JsonbWalk;
 }
 
 /** A slot, and the location of its value. */
@@ -89,7 +91,7 @@ export class Preparer {
       const [step] = path.steps;
       if (step?.kind === 'health') return { health: step.name };
       const { start, rest } = splitPath(path);
-      return { type, at: indexOf(start), rest };
+      return { type, fold: path.fold, at: indexOf(start), rest: new JsonbWalk(rest) };
     });
     this.#dropped = droppedPaths.map(indexOf);
     this.#health = new HealthReader(recipe.names, indexOf);
@@ -141,8 +143,7 @@ export class Preparer {
       health,
       keys: this.#places.map((source) => {
         if ('health' in source) return health[source.health];
-        const { type, at, rest } = source;
-        return storedKey(type, leafValueAt(values.value(places[at] ?? -1), rest, type));
+        return keyAt(source, values, places);
       }),
       body: this.#body(kind === -1 ? withMembersBefore(this.#names, jsonb) : Buffer.from(jsonb), places),
     };
@@ -169,6 +170,21 @@ export class Preparer {
   }
 }
 
+function keyAt({ type, fold, at, rest }: SlotPlace, values: JsonbValues, places: readonly number[]): SqlValue {
+  const found = rest.find(values, places[at] ?? -1);
+  if (fold !== undefined)
+    return storedKey(
+      type,
+      foldValues(
+        fold,
+        type,
+        found.map((place) => values.value(place)),
+      ),
+    );
+  const [only = -1] = found;
+  return storedKey(type, values.value(only));
+}
+
 function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[]): MetadataMembers {
   const [name = -1, namespace = -1, uid = -1, version = -1, created = -1, deleting = -1, labels = -1, owners = -1] =
     places;
@@ -188,12 +204,12 @@ function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[
 }
 
 /** Splits a path into its longest prefix of member names and the remaining steps. */
-function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: Path } {
+function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: readonly PathStep[] } {
   const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
   const other = path.steps.findIndex((step) => !isMember(step));
   const count = other === -1 ? path.steps.length : other;
   const start = path.steps
     .slice(0, count)
     .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
-  return { start, rest: pathOf(path.steps.slice(count), path.fold) };
+  return { start, rest: path.steps.slice(count) };
 }
