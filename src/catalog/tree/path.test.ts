@@ -102,6 +102,14 @@ describe('pathOf', () => {
     expect(pathOf([field('a'), field('odd.name')]).text).toBe('a["odd.name"]');
   });
 
+  test('quotes names at the start that mean something else', () => {
+    expect(pathOf([field('health'), field('status')]).text).toBe('["health"].status');
+    expect(pathOf([field('cluster')]).text).toBe('["cluster"]');
+    expect(pathOf([field('a'), field('health'), field('status')]).text).toBe('a.health.status');
+    expect(parsePath('health.status').steps).toEqual([{ kind: 'health', name: 'status' }]);
+    expect(pathOf(parsePath('health.reason').steps).text).toBe('health.reason');
+  });
+
   test('gives frozen data', () => {
     expect(Object.isFrozen(pathOf([field('a')]).steps)).toBe(true);
   });

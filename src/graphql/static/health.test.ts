@@ -116,6 +116,32 @@ test('a path into the health that does not exist is refused with what does', asy
   expect(messageOf(error?.originalError)).toContain('use health.status or health.reason');
 });
 
+test('a field of the data called health keeps its values', async () => {
+  const fixture = engineFixture();
+  const health = { type: 'object', properties: { status: { type: 'string' } } };
+  await fixture.declare(widget('east', { health }));
+  await fixture.sync(widgets, [
+    made({ name: 'a', health: { status: 'green' } }),
+    made({ name: 'b', health: { status: 'red' } }),
+  ]);
+  const { data, errors } = await fixture.query(`{
+    fields: exampleComWidgets { nodes { health { status } health_ { status } value(path: "[\\"health\\"].status") } }
+    filter: exampleComWidgets(filter: { health_: { status: { eq: "red" } } }) { totalCount }
+    path: exampleComWidgets(filter: { path: [{ path: "[\\"health\\"].status", eq: "green" }] }, orderBy: [{ path: "[\\"health\\"].status" }]) {
+      nodes { metadata { name } } } }`);
+  expect(errors).toEqual([]);
+  expect(data).toEqual({
+    fields: {
+      nodes: [
+        { health: { status: 'Current' }, health_: { status: 'green' }, value: 'green' },
+        { health: { status: 'Current' }, health_: { status: 'red' }, value: 'red' },
+      ],
+    },
+    filter: { totalCount: 1 },
+    path: { nodes: [{ metadata: { name: 'a' } }] },
+  });
+});
+
 test('resources are counted by namespace and health, with one statement', async () => {
   const fixture = await world();
   const { query, apply, statements } = fixture;

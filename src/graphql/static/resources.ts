@@ -14,6 +14,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { ObjectCount } from '../../query/read/object-counts.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
@@ -21,7 +22,7 @@ import type { CollectionProgress, ResourceProgress } from '../../store/types/pro
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
-import { countGroups, countsOf, type ResourceCount } from './resource-counts.ts';
+import { countGroups, countsOf } from './resource-counts.ts';
 import type { ResourceSource } from './resource-source.ts';
 
 interface PathEntry {
@@ -65,7 +66,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
     description: 'How the objects of a resource are grouped.',
     values: countGroups,
   });
-  const count = builder.objectRef<ResourceCount>('ResourceCount').implement({
+  const count = builder.objectRef<ObjectCount>('ResourceCount').implement({
     description: 'A number of objects of a resource.',
     fields: (t) => ({
       namespace: t.exposeString('namespace', {
@@ -163,8 +164,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           }),
           namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
         },
-        resolve: ({ state }, { by, namespaces }, { portolan }) =>
-          countsOf(portolan, state, by, namespaces ?? null).then((counts) => [...counts]),
+        resolve: ({ state }, { by, namespaces }, { portolan }) => countsOf(portolan, state, by, namespaces ?? null),
       }),
       resourceVersion: t.string({
         description: 'Up to which the objects here are those of the server; null where there are several collections.',
