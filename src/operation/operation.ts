@@ -33,6 +33,8 @@ interface OperationBegin {
   readonly detached: boolean;
   readonly liveStart: LiveStart | null;
   readonly explain?: boolean;
+  /** The number of objects that may each cost as much as an operation. */
+  readonly objects?: number;
 }
 
 /** A probable mistake of the caller. */
@@ -74,7 +76,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
-    { detached, liveStart, explain = false }: OperationBegin,
+    { detached, liveStart, explain = false, objects = 1 }: OperationBegin,
   ) {
     this.source = source;
     this.generation = generation;
@@ -83,7 +85,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.now = source.now();
     this.signal = signal;
     this.liveStart = liveStart;
-    this.cost = new OperationCost(source.limits);
+    const { maxCost, maxReadBytes } = source.limits;
+    this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
     this.#detached = detached;
     this.scans = new ScanBudget(source.limits.scanRows);
     this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
@@ -141,10 +144,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     };
   }
 
-  /** An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. */
-  detached(): Operation<G> {
+  /**
+   * An operation for one subscription event: same caller and generation, fresh loaders, a lease for each read. A subscription was admitted
+   * by the cost of one object, and an event has this number of objects.
+   */
+  detached(objects = 1): Operation<G> {
     const { source, generation, caller, signal } = this;
-    return new Operation(source, generation, caller, signal, { detached: true, liveStart: null });
+    return new Operation(source, generation, caller, signal, { detached: true, liveStart: null, objects });
   }
 
   /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */

@@ -49,18 +49,9 @@ interface Related {
   readonly cursor: string;
 }
 
-/** The pages with their cursors. @throws PortolanError QUERY_TOO_COSTLY when the operation cannot afford their objects. */
-async function related(
-  operation: Operation,
-  info: GraphQLResolveInfo,
-  lease: Lease,
-  pages: Promise<readonly OwnedPage[]>,
-): Promise<readonly Related[]> {
+async function related(lease: Lease, pages: Promise<readonly OwnedPage[]>): Promise<readonly Related[]> {
   const cursor = encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision });
-  const found = await pages;
-  const objects = found.reduce((sum, { rows }) => sum + rows.length, 0);
-  operation.cost.charge(objects * costOfNodes(info, operation.source.limits.maxPageSize));
-  return found.map((page) => ({ page, cursor }));
+  return (await pages).map((page) => ({ page, cursor }));
 }
 
 /** A lazy page of related objects. Its rows are read when one of its fields is resolved. */
@@ -69,21 +60,34 @@ class RelatedConnection implements ConnectionSource {
   readonly #operation: Operation;
   readonly #read: () => Promise<Related>;
   readonly #count: (limit: number | null) => Promise<number>;
+  /** Values of one object of the page. */
+  readonly #objectCost: number;
+  #charged = false;
 
   constructor(
     operation: Operation,
+    info: GraphQLResolveInfo,
     read: () => Promise<Related>,
     count: (limit: number | null) => Promise<number>,
     aggregated: Aggregated,
   ) {
     this.#operation = operation;
+    // All objects of the parent's page have the same selection.
+    this.#objectCost = operation.loader(`cost ${nodesKeyOf(info)}`, () =>
+      costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
+    );
     this.#read = read;
     this.#count = count;
     this.aggregated = aggregated;
   }
 
+  /** The page is charged here, once, because several parents may share the objects that were read. */
   async edges(): Promise<readonly EdgeSource[]> {
     const { page } = await this.#read();
+    if (!this.#charged) {
+      this.#charged = true;
+      this.#operation.cost.charge(page.rows.length * this.#objectCost);
+    }
     return page.rows.flatMap((row: ListRow) => {
       const kind = this.#operation.generation.kind(row.key);
       return kind === undefined ? [] : [{ cursor: row.cursor, node: new ObjectSource(this.#operation, kind, row) }];
@@ -117,13 +121,12 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
   const options = { keys, limit: page.limit, after: args.after };
   return new RelatedConnection(
     operation,
+    info,
     () =>
       operation
         .loader(`owned ${loaderKey}`, () =>
           byOwner((owners) =>
-            operation.read((lease, view) =>
-              related(operation, info, lease, ownedBy(lease, view, owners, options, projection)),
-            ),
+            operation.read((lease, view) => related(lease, ownedBy(lease, view, owners, options, projection))),
           ),
         )
         .load(owner),
@@ -181,11 +184,12 @@ export function loadOwners(
     `owners ${nodesKeyOf(info)}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
-        operation.read((lease, view) => related(operation, info, lease, ownersOf(lease, view, objectIds, projection))),
+        operation.read((lease, view) => related(lease, ownersOf(lease, view, objectIds, projection))),
       ),
   );
   return new RelatedConnection(
     operation,
+    info,
     async () => {
       const { page: all, cursor } = await owners.load(source.row.objectId);
       return { page: pageOfOwners(all, page.limit, args.after), cursor };

@@ -20,12 +20,7 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
       path: pathOf([{ kind: 'identity', name: identity }]),
     };
   }
-  if (/^health\b/.test(written) && path.steps[0]?.kind !== 'health') {
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `${JSON.stringify(written)} is not a part of the health; use health.status or health.reason, or ["health"] for a field of the kind.`,
-    );
-  }
+  refuseHealth(path, written);
   const found: ResolvedPath[] = [];
   let refused: unknown = null;
   for (const tree of trees) {
@@ -49,6 +44,16 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
     throw new PortolanError('BAD_USER_INPUT', `The path ${JSON.stringify(written.slice(0, 40))}… is too long.`);
   }
   return first;
+}
+
+/** @throws PortolanError BAD_USER_INPUT for a path into the health that does not exist. */
+export function refuseHealth({ steps: [first] }: Path, written: string): void {
+  // A quoted name is a key: it means a field of the kind.
+  if (first?.kind !== 'field' || first.name !== 'health') return;
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    `${JSON.stringify(written)} is not a part of the health; use health.status or health.reason, or ["health"] for a field of the kind.`,
+  );
 }
 
 /** The path of a leaf. @throws PortolanError BAD_USER_INPUT, beginning with `what`, for an object, a map or a list. */

@@ -187,7 +187,9 @@ function messages(
     try {
       const step = await inner.next();
       if (step.done !== true) {
-        return { done: false, value: { operation: operation.detached(), kind, message: step.value } };
+        const message = step.value;
+        const objects = Math.max(1, message.changes.length);
+        return { done: false, value: { operation: operation.detached(objects), kind, message } };
       }
       await end();
       return { done: true, value: undefined };

@@ -45,9 +45,18 @@ export function costOf(costed: Costed, operation: OperationDefinitionNode): Aske
  */
 type Counted = 'all' | 'outer' | 'once' | 'none';
 
-/** The values of one object with these selections. Connections below it are not included; they are counted when they are answered. */
-export function costOfObject(costed: Costed, sets: readonly SelectionSetNode[], type: GraphQLNamedType): number {
-  const walk = new CostWalk(costed, 'none');
+/**
+ * The values of one object with these selections. The objects of connections below it are counted when they are answered.
+ * @param connections whether the other values of connections below it count, such as their counts: `once`, or `none`.
+ */
+export function costOfObject(
+  costed: Costed,
+  sets: readonly SelectionSetNode[],
+  type: GraphQLNamedType,
+  connections: 'once' | 'none',
+): number {
+  if (sets.length === 0) return 0;
+  const walk = new CostWalk(costed, connections);
   return sets.reduce((cost, set) => cost + walk.selection(set, type), 1);
 }
 

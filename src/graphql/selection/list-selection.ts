@@ -24,11 +24,14 @@ export type ListSelection = Pick<
   'schema' | 'fragments' | 'variableValues' | 'fieldNodes' | 'returnType'
 >;
 
-/** The cost of one node, in values. */
-export function costOfNodes(info: ListSelection, maxPageSize: number): number {
+/**
+ * The cost of one node, in values. @param place `inner` for a connection inside an object. Before its answer, an outer connection was charged
+ * for what the connections inside its nodes have once.
+ */
+export function costOfNodes(info: ListSelection, maxPageSize: number, place: 'outer' | 'inner' = 'outer'): number {
   const { schema, variableValues } = info;
   const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
-  return costOfObject(costed, nodeSelections(info), nodeType(info));
+  return costOfObject(costed, nodeSelections(info), nodeType(info), place === 'inner' ? 'once' : 'none');
 }
 
 /** The selection sets of the nodes, below `nodes` and below `edges { node }`. */

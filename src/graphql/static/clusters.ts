@@ -26,8 +26,11 @@ export function addClusters(builder: Builder): void {
         type: 'DateTime',
         description:
           'Since when some objects here may lack what the server has; null while all watches are open. Resources that are polled do not count.',
-        resolve: ({ resources }) => {
-          const times = watchedIn(resources).flatMap(({ status }) => status.staleSince ?? []);
+        resolve: ({ resources, error }) => {
+          // While the cluster cannot be read, a stored status may still say that a watch is open.
+          const times = watchedIn(resources).flatMap(
+            ({ status }) => status.staleSince ?? (error === null ? null : status.lastSignAt) ?? [],
+          );
           return times.length === 0 ? null : new Date(Math.min(...times)).toISOString();
         },
       }),

@@ -116,6 +116,20 @@ test('a path into the health that does not exist is refused with what does', asy
   expect(messageOf(error?.originalError)).toContain('use health.status or health.reason');
 });
 
+test('a field whose name begins with health is no part of it', async () => {
+  const fixture = engineFixture();
+  const check = { type: 'object', properties: { status: { type: 'string' } } };
+  await fixture.declare(widget('east', { 'health-check': check, health: check }));
+  await fixture.sync(widgets, [made({ name: 'a', 'health-check': { status: 'x' } })]);
+  const list = (path: string) =>
+    `{ exampleComWidgets(orderBy: [{ path: "${path}" }]) { nodes { value(path: "${path}") } } }`;
+  const { data, errors } = await fixture.query(list('health-check.status'));
+  expect(errors).toEqual([]);
+  expect(data.exampleComWidgets.nodes).toEqual([{ value: 'x' }]);
+  const refused = await fixture.query('{ exampleComWidgets { nodes { value(path: "health.score") } } }');
+  expect(codeOf(refused.errors[0]?.originalError)).toBe('BAD_USER_INPUT');
+});
+
 test('a field of the data called health keeps its values', async () => {
   const fixture = engineFixture();
   const health = { type: 'object', properties: { status: { type: 'string' } } };

@@ -15,6 +15,7 @@ import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../connection/owner-relation.ts';
+import { refuseHealth } from '../filter/kinds-path.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
@@ -275,6 +276,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         extensions: facts({ need: wholeBody }),
         resolve: ({ kind, body }, args) => {
           const path = parsePath(args.path);
+          refuseHealth(path, args.path);
           const { many, type } = resolvePath(kind.tree, path);
           return many
             ? valuesAt(body, path)

@@ -96,8 +96,19 @@ export class IngestHost {
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
     });
+    this.#resetClusters();
     for (const supervisor of this.#supervisors) supervisor.start();
     void this.#runHousekeeping(this.#stop.signal);
+  }
+
+  /** The stored statuses are those of an earlier process, and of clusters that may no longer be configured. */
+  #resetClusters(): void {
+    const { log, writer } = this.#context;
+    try {
+      writer.resetClusterStatuses('The cluster has not been read since the gateway started.');
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the statuses of the clusters were not reset');
+    }
   }
 
   progress(): IngestProgress {

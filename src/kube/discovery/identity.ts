@@ -21,12 +21,12 @@ export async function clusterUid(client: RestClient, signal?: AbortSignal): Prom
   return null;
 }
 
-/** The version of the API server (`gitVersion`), such as v1.37.0; null if the server refuses to tell it. Other failures are thrown. */
+/** The version of the API server (`gitVersion`), such as v1.37.0; null if it cannot be read. Rejects only on a stop. */
 export async function serverVersion(client: RestClient, signal?: AbortSignal): Promise<string | null> {
   try {
     return text(record(await client.get('/version', { signal }))?.['gitVersion']) ?? null;
   } catch (error) {
-    if (error instanceof ApiError && (error.httpStatus === 403 || error.httpStatus === 404)) return null;
-    throw error;
+    if (signal?.aborted === true) throw error;
+    return null;
   }
 }

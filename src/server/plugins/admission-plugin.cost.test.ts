@@ -114,6 +114,62 @@ test('lists inside objects are charged by the objects that they have', async () 
   expect(errors[0]?.message).toMatch(/give \d+ values and more; at most 1000 are allowed/);
 });
 
+test('objects that several parents share are charged for each of them', async () => {
+  const fixture = engineFixture({ maxCost: 1000 });
+  await fixture.declare(widget());
+  const children = Array.from({ length: 20 }, (_, index) => made({ name: `child-${index}`, owner: { uid: 'parent' } }));
+  await fixture.sync(widgets, [made({ name: 'parent', uid: 'parent' }), ...children]);
+  const { errors } = await fixture.query(
+    '{ exampleComWidgets(first: 20) { nodes { owners(first: 1) { nodes { owned(first: 20) { nodes { raw } } } } } } }',
+  );
+  expect(codeOf(errors[0]?.originalError)).toBe('QUERY_TOO_COSTLY');
+});
+
+test('owners are charged by their page, and a page without objects not at all', async () => {
+  const fixture = engineFixture({ maxCost: 200 });
+  await fixture.declare(widget());
+  const parents = Array.from({ length: 40 }, (_, index) => made({ name: `p-${index}`, uid: `p-${index}` }));
+  const ownerReferences = parents.map(({ metadata }) => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    ...(metadata as object),
+  }));
+  await fixture.sync(widgets, [...parents, made({ name: 'child', metadata: { ownerReferences } })]);
+  const only = 'filter: { metadata: { name: { eq: "child" } } }';
+  const owners = await fixture.query(
+    `{ exampleComWidgets(first: 1, ${only}) { nodes { owners(first: 1) { nodes { raw } } } } }`,
+  );
+  expect(owners.errors).toEqual([]);
+  expect(owners.operation.cost.spent).toBeLessThan(100);
+  const info = await fixture.query('{ exampleComWidgets(first: 100) { pageInfo { endCursor } } }');
+  expect(info.errors).toEqual([]);
+  expect(info.operation.cost.spent).toBe(0);
+});
+
+test('counts inside inner lists are charged with their objects', async () => {
+  const fixture = engineFixture({ maxCost: 1000 });
+  await fixture.declare(widget());
+  const children = Array.from({ length: 30 }, (_, index) => made({ name: `child-${index}`, owner: { uid: 'parent' } }));
+  await fixture.sync(widgets, [made({ name: 'parent', uid: 'parent' }), ...children]);
+  const { errors } = await fixture.query(
+    '{ exampleComWidgets(first: 1, filter: { metadata: { name: { eq: "parent" } } }) { nodes { owned(first: 30) { nodes { owned { totalCount } } } } } }',
+  );
+  expect(codeOf(errors[0]?.originalError)).toBe('QUERY_TOO_COSTLY');
+});
+
+test('each object of a subscription may cost as much as it was admitted with', async () => {
+  const fixture = engineFixture({ maxCost: 1000 });
+  await fixture.declare(widget());
+  const children = Array.from({ length: 10 }, (_, index) => made({ name: `child-${index}`, owner: { uid: 'parent' } }));
+  const parents = Array.from({ length: 30 }, (_, index) => made({ name: `leaf-${index}` }));
+  await fixture.sync(widgets, [made({ name: 'parent', uid: 'parent' }), ...children, ...parents]);
+  const events = await fixture.subscribe(
+    'subscription { exampleComWidgetChanges { changes { object { owners { nodes { raw } } owned(first: 10) { nodes { raw } } } } } }',
+  );
+  const { value } = await events.next();
+  expect(value?.errors).toBeUndefined();
+});
+
 test('the same document is judged anew with other variables', async () => {
   const ask = await world({ maxCost: 1000 });
   const query = 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }';

@@ -32,13 +32,23 @@ export class Declarations {
     if (stored !== undefined && (uid === null || uid === known)) return;
     this.#change(() => {
       database
-        .statement('INSERT INTO cluster (name, uid) VALUES (?, ?) ON CONFLICT DO UPDATE SET uid = excluded.uid')
+        .statement(
+          `INSERT INTO cluster (name, uid) VALUES (?, ?)
+           ON CONFLICT DO UPDATE SET uid = excluded.uid, version = CASE WHEN uid = excluded.uid THEN version END`,
+        )
         .run(name, uid);
       if (known === null || uid === null) return;
       for (const resource of resources.all()) {
         if (resource.handle.cluster === name) this.#remove(resource);
       }
     });
+  }
+
+  /** See Writer.resetClusterStatuses. */
+  resetClusterStatuses(error: string): void {
+    const { database } = this.#context.session;
+    if (database.statement('SELECT 1 FROM cluster WHERE error IS NULL').get() === undefined) return;
+    this.#context.session.run(() => database.statement('UPDATE cluster SET error = ? WHERE error IS NULL').run(error));
   }
 
   /** See Writer.setClusterStatus. */

@@ -92,6 +92,10 @@ class SqliteWriter implements StoreWriter {
     this.#parts.faults.report(reason);
   }
 
+  resetClusterStatuses(error: string): void {
+    this.#parts.declarations.resetClusterStatuses(error);
+  }
+
   setClusterStatus(name: string, status: ClusterStatus): void {
     this.#parts.declarations.setClusterStatus(name, status);
   }
