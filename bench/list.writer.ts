@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import { readWatchLine } from '../src/ingest/bytes/watch-events.ts';
+import { housekeepingMs } from '../src/ingest/thread/ingest-host.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { phaseOf, treedPods } from './support/list-query.ts';
 import { podText } from './support/pods.ts';
@@ -44,10 +45,14 @@ port.on('message', async (order: WriterOrder) => {
   }
 });
 
-/** Commits changes at a steady rate, read from lines as a watch has them; resolves with how many there were. */
+/**
+ * Commits changes at a steady rate, read from lines as a watch has them; resolves with how many there were. Housekeeping has a step as
+ * often as in a gateway whose writer is busy.
+ */
 async function change(ms: number): Promise<number> {
   const begun = performance.now();
   let done = 0;
+  let keptHouse = begun;
   for (let elapsed = 0; elapsed < ms; elapsed = performance.now() - begun) {
     const due = Math.min(50, Math.floor((elapsed * perSecond) / 1000) - done);
     if (due > 0) {
@@ -61,7 +66,8 @@ async function change(ms: number): Promise<number> {
       });
       writer.apply(handle, events, String(version));
       done += due;
-    } else {
+    } else if (performance.now() - keptHouse >= housekeepingMs) {
+      keptHouse = performance.now();
       writer.maintain();
     }
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -36,7 +36,7 @@ const progressMs = 100;
 /** Milliseconds without a commit after which the writer counts as idle. */
 const idleMs = 30;
 /** Milliseconds between two checks for housekeeping when no work is left. A busy writer runs one step per interval. */
-const housekeepingMs = 1000;
+export const housekeepingMs = 1000;
 const defaultRetainMs = 10_000;
 /** Maximum milliseconds that a close waits for the supervisors and the parse thread. */
 const graceMs = 500;
