@@ -20,10 +20,12 @@ export const current: Health = Object.freeze({ status: 'Current', reason: null }
 /** The status cannot be read: a member has another type than Kubernetes' conventions require. */
 export const unknown: Health = Object.freeze({ status: 'Unknown', reason: 'InvalidStatus' });
 
+/** A controller still works on the object. */
 export function inProgress(reason: string): Health {
   return { status: 'InProgress', reason: reason === '' ? null : reason.toWellFormed() };
 }
 
+/** A controller failed, or gave up. */
 export function failed(reason: string): Health {
   return { status: 'Failed', reason: reason === '' ? null : reason.toWellFormed() };
 }

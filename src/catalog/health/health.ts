@@ -13,6 +13,7 @@
  *   - kstatus shows an unschedulable Pod as InProgress for 15 s. Here the Pod is Failed at once, because health does not depend on time.
  */
 
+import { memberOf, recordOf } from '../values/displayed-value.ts';
 import { isRawJson } from '../values/raw-json.ts';
 import { type Condition, current, failed, type Health, inProgress, unknown } from './health-status.ts';
 import { kindRules } from './kind-rules.ts';
@@ -43,7 +44,7 @@ const observedGeneration = ['status', 'observedGeneration'];
 const commonPaths: readonly (readonly string[])[] = [deletionTimestamp, generation, observedGeneration];
 
 /** The rule of a kind by its API group; the empty string is the core group. */
-export function healthRule(group: string, kind: string): HealthRule {
+function healthRule(group: string, kind: string): HealthRule {
   const own = kindRules.get(group === '' ? kind : `${group}/${kind}`);
   const paths = [...commonPaths, ...(own?.paths ?? [])];
   return {
@@ -105,7 +106,7 @@ const mostRules = 5000;
 /** The health of a parsed object. @param names apiVersion and kind of an object that lacks them, such as an item of a list. */
 export function healthOf(body: unknown, names: Partial<Names> = {}): Health {
   const own = (name: keyof Names): string => {
-    const value = memberOf(body, name);
+    const value = memberAt(body, name);
     return value === undefined ? (names[name] ?? '') : String(value);
   };
   return healthBy(healthRuleOf({ apiVersion: own('apiVersion'), kind: own('kind') }), body);
@@ -117,14 +118,14 @@ function healthBy(rule: HealthRule, body: unknown): Health {
     value: (path) => valueIn(body, path),
     conditions() {
       const status = valueIn(body, statusPath);
-      return isThere(status) && !isObject(status) ? null : conditionsIn(valueIn(body, conditionsPath));
+      return isThere(status) && recordOf(status) === null ? null : conditionsIn(valueIn(body, conditionsPath));
     },
   });
 }
 
 function valueIn(body: unknown, path: readonly string[]): unknown {
   let value = body;
-  for (const name of path) value = memberOf(value, name);
+  for (const name of path) value = memberAt(value, name);
   return value;
 }
 
@@ -134,8 +135,9 @@ function conditionsIn(list: unknown): readonly Condition[] | null {
   const conditions: Condition[] = [];
   for (const element of list as readonly unknown[]) {
     if (element === null) continue;
-    if (!isObject(element)) return null;
-    const condition = conditionOf(conditionMembers.map((name) => memberOf(element, name)));
+    const object = recordOf(element);
+    if (object === null) return null;
+    const condition = conditionOf(conditionMembers.map((name) => memberOf(object, name)));
     if (condition === null) return null;
     conditions.push(condition);
   }
@@ -153,13 +155,9 @@ export function conditionOf([type, status, reason]: readonly unknown[]): Conditi
   };
 }
 
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
+function memberAt(value: unknown, name: string): unknown {
+  const object = recordOf(value);
+  return object === null ? undefined : memberOf(object, name);
 }
 
 function isThere(value: unknown): boolean {

@@ -17,11 +17,11 @@
  * Examples: `a.b`, `list[]`, `sum(list[].n)`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as
  * Kubernetes writes them. A relation is a step by name like any field.
  *
- * A quoted name and a map key have the same syntax. The text alone does not distinguish them, and both find a value in the same
+ * A quoted name and a map key have the same syntax. The text alone does not distinguish them. Both find a value in the same
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
  *
- * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts), and `health.status`
- * and `health.reason` are made from it (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
+ * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts). `health.status` and
+ * `health.reason` are computed from the object (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.

@@ -40,8 +40,11 @@ export function costOf(costed: Costed, operation: OperationDefinitionNode): Aske
 }
 
 /**
- * What counts of connections: everything; everything, but not the objects of connections inside others; only what is there once, such as
- * counts; or nothing.
+ * The values of connections that count:
+ *   all     all values
+ *   outer   all values but the objects of connections that are inside another connection
+ *   once    the values that a connection has once, such as its counts
+ *   none    no values
  */
 type Counted = 'all' | 'outer' | 'once' | 'none';
 

@@ -1,12 +1,13 @@
 /** `clusters`: each cluster with its version and the state of its ingest. */
 import type { Operation } from '../../operation/operation.ts';
 import { readClusters } from '../../store/read/cluster-rows.ts';
-import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { ClusterSource } from './resource-source.ts';
+import { visibleProgress } from './visible-progress.ts';
 
+/** Adds the type Cluster and the query `clusters`. */
 export function addClusters(builder: Builder): void {
   builder.objectType('Cluster', {
     description: 'A cluster: one API server, and how ingest stands with it.',
@@ -60,10 +61,7 @@ export function addClusters(builder: Builder): void {
 
 async function clustersOf(operation: Operation): Promise<ClusterSource[]> {
   return operation.read(async (lease, view) => {
-    const states = (await readResourceProgress(lease))
-      // The ingest state of a resource would reveal rows that the caller may not see.
-      .filter(({ key }) => view.get(key)?.isWhole !== false);
-    const byCluster = Map.groupBy(states, ({ cluster }) => cluster);
+    const byCluster = Map.groupBy(await visibleProgress(lease, view), ({ cluster }) => cluster);
     return (await readClusters(lease)).map((row) => ({ ...row, resources: byCluster.get(row.name) ?? [] }));
   });
 }

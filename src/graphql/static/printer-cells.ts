@@ -1,8 +1,8 @@
 /** The value of a printer column for one object. */
 
-import { leafValueAt, valueAt, valuesAt } from '../../catalog/paths/value-at.ts';
+import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import type { PrinterColumn } from '../../catalog/resources/catalog.ts';
-import { type Path, parsePath } from '../../catalog/tree/path.ts';
+import { isThroughLists, type Path, parsePath } from '../../catalog/tree/path.ts';
 
 const parsed = new WeakMap<PrinterColumn, Path>();
 
@@ -14,8 +14,8 @@ export function cellOf(column: PrinterColumn, body: unknown): unknown {
     path = parsePath(column.path);
     parsed.set(column, path);
   }
-  if (path.fold !== undefined) return leafValueAt(body, path, 'Int64') ?? null;
-  if (!path.steps.some((step) => step.kind === 'each')) return valueAt(body, path) ?? null;
+  // The type matters for a fold only, and all folds of columns are sums of integers.
+  if (!isThroughLists(path)) return leafValueAt(body, path, 'Int64') ?? null;
   const values = valuesAt(body, path);
   return values.length === 0
     ? null

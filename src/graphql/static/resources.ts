@@ -16,7 +16,6 @@ import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ObjectCount } from '../../query/read/object-counts.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
-import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
@@ -24,6 +23,7 @@ import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
 import { countGroups, countsOf } from './resource-counts.ts';
 import type { ResourceSource } from './resource-source.ts';
+import { visibleProgress } from './visible-progress.ts';
 
 interface PathEntry {
   readonly path: string;
@@ -238,22 +238,18 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         const { generation } = portolan;
         const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
         const { states, view } = await portolan.read(async (lease, view) => ({
-          states: await readResourceProgress(lease),
+          states: await visibleProgress(lease, view),
           view,
         }));
-        return (
-          states
-            .filter(({ key }) => wanted === null || wanted.has(key))
-            // The ingest state of a resource would reveal rows that the caller may not see.
-            .filter(({ key }) => view.get(key)?.isWhole !== false)
-            .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
-            .map((state) => ({
-              state,
-              described: () => describedOf(portolan, state),
-              kind: generation.kind(state.key),
-              layout: view.get(state.key),
-            }))
-        );
+        return states
+          .filter(({ key }) => wanted === null || wanted.has(key))
+          .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
+          .map((state) => ({
+            state,
+            described: () => describedOf(portolan, state),
+            kind: generation.kind(state.key),
+            layout: view.get(state.key),
+          }));
       },
     }),
   );

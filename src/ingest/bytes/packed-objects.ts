@@ -2,9 +2,11 @@
  * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name. It takes both
  * threads several times as long. Unpacking returns equal objects.
  *
- *   a prepared object: name, namespace, uid, resourceVersion, created, deleting, marks, health status, health reason, bytes of the body, labels, owners,
- *   keys of slots (each list after its length)
- *   an object stored from its text: null, text
+ * A prepared object has these values, each list after its length:
+ *   name, namespace, uid, resourceVersion, created, deleting, marks, health status, health reason, bytes of the body
+ *   labels, owners, keys of slots
+ *
+ * An object that is stored from its text has null and the text.
  */
 
 import type { HealthStatus } from '../../catalog/health/health-status.ts';

@@ -4,8 +4,12 @@
  *   first count    the state of the kinds -> countMatches -> kept with the snapshot's revision
  *   later count    the state of the kinds: no change since -> the kept count
  *
- * A kept count is true in a snapshot if the change log has no entry of its kinds after the revision of the count, and nothing of the
- * log after that revision has been removed. A snapshot older than the counted one is counted by itself. The number of stored rows must be the same too. Callers with equal scopes share counts.
+ * A kept count is true in a snapshot under three conditions:
+ *   - the change log has no entry of its kinds after the revision of the count
+ *   - nothing of the log after that revision has been removed
+ *   - the number of stored rows is the same
+ *
+ * A snapshot older than the counted one is counted by itself. Callers with equal scopes share counts.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';

@@ -1,8 +1,8 @@
 /**
  * Orders and positions as SQL. The counterpart of compare-rows.ts.
  *
- * A page after a cursor is read as segments, one statement each, in reading order: the list's order for a forward page, its reverse for
- * a backward page. Each segment is one range of one index; a single condition with OR would not be. After the position
+ * A page after a cursor is read as segments, one statement each. They are in reading order: that of the list for a forward page, its
+ * reverse for a backward page. Each segment is one range of one index; a single condition with OR would not be. After the position
  * { keys: ['Failed'], identity: east, a, x }, ordered by status.phase:
  *
  *   p.c3 = 'Failed' AND (p.cluster, p.namespace, p.name) > ('east', 'a', 'x')    equal first key, later in the remaining order

@@ -6,7 +6,7 @@
  *
  * An object's bytes become JSONB in one pass (jsonb-encoder.ts). The indexed values are read from the JSONB (jsonb-reader.ts), because
  * parsing the whole object to JavaScript would take longer than any other step. Some objects are read like a single event instead
- * (incoming.ts): for example if the encoder refuses them, if the kind has redacted paths, or if the identity is synthetic.
+ * (incoming.ts). Examples are objects that the encoder refuses, kinds with redacted paths, and synthetic identities.
  *
  * Invariant: a prepared object has the same rows as the same object in an event. Exceptions are texts with a repeated name or with
  * `kind: null`; no API server writes them.

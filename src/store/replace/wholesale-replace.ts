@@ -9,6 +9,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '../../base/must.ts';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { readIncoming } from '../objects/incoming.ts';
 import { newTally, type Tally } from '../rows/event-applier.ts';
 import { RowsetCounts } from '../rows/object-counts.ts';
@@ -96,10 +97,12 @@ class RowsetFiller {
       objects += await this.#inSlices(rows, ([object]) => {
         last = Number(object);
         const row = session.database
-          .statement('SELECT namespace, name FROM object WHERE id = ? AND rowset = ? AND seq > ?')
+          .statement('SELECT namespace, name, health FROM object WHERE id = ? AND rowset = ? AND seq > ?')
           .get(last, rowset, since);
-        if (row === undefined || writer.find(this.#rowset, String(row[0]), String(row[1])) !== null) return 0;
-        return this.#copy(last);
+        if (row === undefined) return 0;
+        const [namespace, name] = [String(row[0]), String(row[1])];
+        if (writer.find(this.#rowset, namespace, name) !== null) return 0;
+        return this.#copy({ id: last, namespace, health: row[2] as HealthStatus });
       });
     }
   }
@@ -139,7 +142,7 @@ class RowsetFiller {
     const stored = rows.find(this.#baseline.rowset, staged.namespace, staged.name);
     if (staged.text === null || (stored !== null && stored.seq > this.#baseline.since)) {
       tally.ignored += 1;
-      return stored === null ? 0 : this.#copy(stored.id);
+      return stored === null ? 0 : this.#copy({ ...stored, namespace: staged.namespace });
     }
     const target = resources.target(resource, this.#rowset);
     const { text, uid, resourceVersion } = staged;
@@ -154,10 +157,11 @@ class RowsetFiller {
     return 1;
   }
 
-  #copy(id: number): 1 {
+  #copy(object: { readonly id: number; readonly namespace: string; readonly health: HealthStatus }): 1 {
     const { session, rows } = this.#context;
     const to = { id: session.nextObjectId(), rowset: this.#rowset };
-    this.counts.add(rows.copy(this.#baseline.resource().kind.promoted, id, to));
+    rows.copy(this.#baseline.resource().kind.promoted, object.id, to);
+    this.counts.add(object);
     return 1;
   }
 }

@@ -3,7 +3,6 @@
  * except statement texts. The caller writes the change log.
  */
 
-import { must } from '../../base/must.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { Redaction } from '../objects/redaction.ts';
@@ -167,12 +166,8 @@ export class RowWriter {
     this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
   }
 
-  /** Copies an object's rows into another rowset, under a new id. Returns its namespace and health. */
-  copy(
-    promoted: PromotedTable,
-    id: number,
-    to: { readonly id: number; readonly rowset: number },
-  ): { readonly namespace: string; readonly health: HealthStatus } {
+  /** Copies an object's rows into another rowset, under a new id. */
+  copy(promoted: PromotedTable, id: number, to: { readonly id: number; readonly rowset: number }): void {
     const copies: readonly [string, readonly SqlValue[]][] = [
       [
         `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason)
@@ -190,11 +185,6 @@ export class RowWriter {
     ];
     for (const [sql, params] of copies) this.#database.statement(sql).run(...params);
     promoted.copy(id, to);
-    const [namespace, health] = must(
-      this.#database.statement('SELECT namespace, health FROM object WHERE id = ?').get(to.id),
-      'a copied object',
-    );
-    return { namespace: String(namespace), health: health as HealthStatus };
   }
 
   /** True if the stored body differs from the body of the received object, or if SQLite cannot compare them. */

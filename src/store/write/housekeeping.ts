@@ -9,7 +9,7 @@
  *      is being filled.
  * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
-import { healthOf } from '../../catalog/health/health.ts';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
 import type { StoredKind } from '../rows/stored-resource.ts';
@@ -126,17 +126,18 @@ export class Housekeeping {
     // The plus prevents the use of an index: no index has a kind's objects by id, so each step would sort all of them.
     const rows = session.database
       .statement(
-        `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body))
+        `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, o.health, o.health_reason, coalesce(b.text, json(b.body))
          FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
       )
       .all(kind.id, from, to, batch);
     let last = from;
     let whole = rows.length < batch;
-    for (const [id, rowset, cluster, namespace, name, json] of rows) {
+    for (const [id, rowset, cluster, namespace, name, status, reason, json] of rows) {
       const text = String(json);
       last = Number(id);
       const value = parseExact(text) as Readonly<Record<string, unknown>>;
-      const keys = promoted.keysOf({ text, value, health: healthOf(value) });
+      const health = { status: status as HealthStatus, reason: reason as string | null };
+      const keys = promoted.keysOf({ text, value, health });
       if (!promoted.update(last, keys)) {
         const row = {
           rowset: Number(rowset),
