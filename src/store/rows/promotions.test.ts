@@ -279,3 +279,23 @@ describe('a configured path', () => {
     expect(columns(file).get('spec.nodeName')?.get('pod-3')).toBe('node-3');
   });
 });
+
+test('columns of the health that are filled later have the stored health', async () => {
+  const { file, slots, writer } = await filled(1200);
+  for (const path of ['health.status', 'health.reason']) expect(writer().promote(use(path))).toBe('promoted');
+  while (writer().maintain());
+  const columns = (await slots()).filter(({ ready }) => ready);
+  const columnOf = (path: string) => columns.find((slot) => slot.path === path)?.column;
+  const database = new Database(file, { readonly: true });
+  onTestFinished(() => database.close());
+  const rows = database
+    .statement(
+      `SELECT DISTINCT o.health, o.health_reason, p.${columnOf('health.status')}, p.${columnOf('health.reason')}
+       FROM object o JOIN p1 p ON p.id = o.id ORDER BY 1`,
+    )
+    .all();
+  expect(rows).toEqual([
+    ['Current', null, 'Current', null],
+    ['InProgress', 'PodRunningNotReady', 'InProgress', 'PodRunningNotReady'],
+  ]);
+});
