@@ -22,6 +22,12 @@ export function resourceKey(resource: { readonly group: string; readonly plural:
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
+/** Reverses `resourceKey`: `deployments.apps` -> [deployments, apps]. A plural has no dots, so the first dot ends it. */
+export function splitResourceKey(key: string): readonly [plural: string, group: string] {
+  const dot = key.indexOf('.');
+  return dot === -1 ? [key, ''] : [key.slice(0, dot), key.slice(dot + 1)];
+}
+
 /** `v1` or `apps/v1`, as manifests write it. */
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

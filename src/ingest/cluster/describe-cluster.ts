@@ -12,8 +12,6 @@ export async function describeCluster(
 ): Promise<{ readonly described: readonly DescribedResource[]; readonly problems: readonly Problem[] }> {
   const { chosen, problems } = await takeInventory(client, signal);
   const found = await describeResources(client, cluster, chosen, signal);
-  return {
-    described: found.described,
-    problems: [...problems.map((message) => ({ resource: message.split(':')[0] ?? '', message })), ...found.problems],
-  };
+  const unread = problems.map((message) => ({ resource: message.split(':')[0] ?? '', message, kinds: [] }));
+  return { described: found.described, problems: [...unread, ...found.problems] };
 }

@@ -117,7 +117,11 @@ test('a kind that cannot be understood is left out alone', async () => {
   ]);
   expect(found.described.map((each) => each.resource.kind)).toEqual(['Bill']);
   expect(found.problems).toEqual([
-    { resource: 'carts.shop.example.com', message: expect.stringContaining('no version v1') },
+    {
+      resource: 'carts.shop.example.com',
+      message: expect.stringContaining('no version v1'),
+      kinds: ['carts.shop.example.com'],
+    },
   ]);
 });
 

@@ -18,6 +18,8 @@ export interface Problem {
   /** resourceKey, the group version of a document, or `OpenAPI` if no document could be read. */
   readonly resource: string;
   readonly message: string;
+  /** resourceKeys of the kinds that are left out or incomplete because of the problem. */
+  readonly kinds: readonly string[];
 }
 
 export interface Descriptions {
@@ -53,7 +55,7 @@ export async function describeResources(
       try {
         described.set(name, describeResource({ cluster, resource, crd: value }));
       } catch (error) {
-        problems.push({ resource: name, message: messageOf(error) });
+        problems.push({ resource: name, message: messageOf(error), kinds: [name] });
       }
     },
     signal,
@@ -71,7 +73,7 @@ export async function describeResources(
         describeWith(cluster, resource, schemas, () => provisional.add(key)),
       );
     } catch (error) {
-      problems.push({ resource: key, message: messageOf(error) });
+      problems.push({ resource: key, message: messageOf(error), kinds: [key] });
     }
     await nextTurn(undefined, { signal });
   }
@@ -135,11 +137,14 @@ async function openApiOf(
 ): Promise<OpenApiSource | null> {
   try {
     const source = await fetchOpenApi(client, [...new Set(resources.map(apiVersionOf))], { signal });
-    for (const { groupVersion, message } of source.failures) problems.push({ resource: groupVersion, message });
+    for (const { groupVersion, message } of source.failures) {
+      const kinds = resources.filter((resource) => apiVersionOf(resource) === groupVersion).map(resourceKey);
+      problems.push({ resource: groupVersion, message, kinds });
+    }
     return source;
   } catch (error) {
     signal?.throwIfAborted();
-    problems.push({ resource: 'OpenAPI', message: messageOf(error) });
+    problems.push({ resource: 'OpenAPI', message: messageOf(error), kinds: resources.map(resourceKey) });
     return null;
   }
 }

@@ -12,7 +12,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
@@ -101,6 +101,7 @@ export class Rediscovery {
       this.#declaring = true;
       if (found !== null) await this.#take(set, found, open, stop);
       await this.#removeGone(connected, wanted, inventory, stop);
+      this.#unfinished.retain((key) => mayBeServed(key, inventory));
       this.#keepProblems(connected, found, open);
     } catch (error) {
       this.#definitions.putBack(changed);
@@ -173,24 +174,34 @@ export class Rediscovery {
       if (!announced && !(await isGone(client, resource, namespace, stop))) continue;
       this.#context.log.info({ cluster, resource: key }, 'a resource is no longer served; it is dropped');
       this.#definitions.forget(key);
-      this.#unfinished.forget(key);
       await set.remove(key);
     }
   }
 
-  /** Replaces the problems of the kinds that were just described; keeps those of other kinds. */
+  /** Replaces the problems of the kinds that were just described. Keeps the others while one of their kinds is unfinished. */
   #keepProblems({ set, cluster }: Connected, found: Descriptions | null, requested: readonly Resource[]): void {
     const fresh = found?.problems ?? [];
-    const now = new Set([...requested.map(resourceKey), ...fresh.map(({ resource }) => resource)]);
+    const now = new Set(requested.map(resourceKey));
     const before = new Set(this.#problems.map(({ resource, message }) => `${resource} ${message}`));
     for (const { resource, message } of fresh) {
       if (before.has(`${resource} ${message}`)) continue;
       this.#context.log.warn({ cluster, resource, error: message }, 'a kind is left out or incomplete');
     }
-    this.#problems = [...this.#problems.filter(({ resource }) => !now.has(resource)), ...fresh].filter(
-      ({ resource }) => set.described(resource) === undefined,
-    );
+    const problems = new Map(fresh.map((problem) => [problem.resource, problem]));
+    for (const { resource, message, kinds } of this.#problems) {
+      const open = kinds.filter((key) => !now.has(key) && this.#unfinished.has(key));
+      const again = problems.get(resource);
+      if (again !== undefined) problems.set(resource, { ...again, kinds: [...again.kinds, ...open] });
+      else if (open.length > 0) problems.set(resource, { resource, message, kinds: open });
+    }
+    this.#problems = [...problems.values()].filter(({ resource }) => set.described(resource) === undefined);
   }
+}
+
+/** False if discovery knows that the kind is not served. */
+function mayBeServed(key: string, { announced, unknownGroups }: Inventory): boolean {
+  const [, group] = splitResourceKey(key);
+  return announced.has(key) || unknownGroups.has(group);
 }
 
 /** The parts of a resource whose change requires another description. */

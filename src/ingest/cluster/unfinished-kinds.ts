@@ -28,8 +28,9 @@ export class UnfinishedKinds {
     return this.#keys.has(key);
   }
 
-  forget(key: string): void {
-    this.#keys.delete(key);
+  /** Removes the kinds that are no longer served. */
+  retain(served: (key: string) => boolean): void {
+    for (const key of this.#keys) if (!served(key)) this.#keys.delete(key);
   }
 
   /** True if the kinds must be described again now. */

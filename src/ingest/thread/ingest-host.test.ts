@@ -227,13 +227,41 @@ test('R22, F28: a CRD that is added, changed, removed and made again', async () 
   await eventually(() =>
     expect(storedObjects(running.file).filter((line) => line.includes(`${widgetsKey}/default`))).toEqual([]),
   );
-  // Discovery may have seen the group before its removal, and its document after it; the next round corrects this.
+  // A round during the removal may report a problem of the document; a later round must end it.
   await eventually(() => expect(running.host.progress().failing).toEqual([]));
 
   sim.create(widgetCrd({ other: { type: 'boolean' } }));
   await eventually(() => expect(state()).toMatchObject({ synced: true }));
   sim.create(widget('a'));
   await equal(sim, running);
+});
+
+test('a problem of an OpenAPI document ends with the kinds that it concerned', async () => {
+  const { sim, options } = await simulated();
+  const running = run([options]);
+  await ready(running);
+  // The definition and the index of OpenAPI are read as they are a moment before the server knows the new kind.
+  running.between = (path) => {
+    if (path.endsWith(`/customresourcedefinitions/${widgetsKey}`)) {
+      return Promise.resolve(answer(404, '{"kind":"Status","code":404,"reason":"NotFound"}'));
+    }
+    return path === '/openapi/v3' ? Promise.resolve(answer(200, '{"paths":{}}')) : undefined;
+  };
+  sim.create(widgetCrd());
+  await eventually(() =>
+    expect(running.host.progress().failing).toMatchObject([{ cluster: 'east', resource: 'shop.example.com/v1' }]),
+  );
+  sim.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${widgetsKey}`);
+  await eventually(() => expect(running.host.progress().failing).toEqual([]));
+});
+
+test('a problem of an OpenAPI document ends when its kinds are described from it', async () => {
+  const { options } = await simulated();
+  const running = run([options], { include: ['configmaps'], supervisor: { ...quick, rediscoverMs: 100 } });
+  running.between = (path) => (path === '/openapi/v3' ? Promise.resolve(answer(503, '{}')) : undefined);
+  await eventually(() => expect(running.host.progress().failing).toMatchObject([{ resource: 'OpenAPI' }]));
+  running.between = null;
+  await eventually(() => expect(running.host.progress()).toMatchObject({ ready: true, failing: [] }));
 });
 
 function answer(status: number, body: string): ConnectionAnswer {

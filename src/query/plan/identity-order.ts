@@ -2,6 +2,7 @@
  * The identity order, which breaks every tie: cluster, group, plural, namespace, name, compared by code point. A cluster-scoped
  * object has the empty string as its namespace.
  */
+import { splitResourceKey } from '../../catalog/resources/resource.ts';
 import { compareText } from '../../catalog/values/values.ts';
 import type { Identity } from './filter.ts';
 
@@ -17,13 +18,7 @@ export function compareIdentity(a: Identity, b: Identity): -1 | 0 | 1 {
 /** Orders two resource keys by group, then plural. */
 export function compareKinds(a: string, b: string): -1 | 0 | 1 {
   if (a === b) return 0;
-  const [pluralA, groupA] = splitKey(a);
-  const [pluralB, groupB] = splitKey(b);
+  const [pluralA, groupA] = splitResourceKey(a);
+  const [pluralB, groupB] = splitResourceKey(b);
   return compareText(groupA, groupB) || compareText(pluralA, pluralB);
-}
-
-/** `deployments.apps` -> [deployments, apps]. A plural has no dots, so the first dot ends it. */
-function splitKey(key: string): readonly [plural: string, group: string] {
-  const dot = key.indexOf('.');
-  return dot === -1 ? [key, ''] : [key.slice(0, dot), key.slice(dot + 1)];
 }
