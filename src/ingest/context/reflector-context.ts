@@ -26,14 +26,14 @@ export interface ReflectorSettings {
   readonly rolloverMs: number;
   /** Milliseconds of silence after which a watch that has had bookmarks counts as dead. */
   readonly idleMs: number;
+  /** Milliseconds of silence after which the rows of such a watch count as possibly outdated. Servers send a bookmark each minute, rarely after two. */
+  readonly quietMs: number;
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
   /** True: collections are requested as the beginning of a watch, if the server supports it. */
   readonly streamingLists: boolean;
-  /** Maximum milliseconds of a streaming list without another object. After that the list counts as endless. */
+  /** Maximum milliseconds of a streaming list without another object or its end mark. */
   readonly streamSilenceMs: number;
-  /** Maximum milliseconds of a whole streaming list. After that the list counts as endless. */
-  readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
   /** Budget of lists and watches that begin in a cluster, over all its resources. */
   readonly requests: RequestRate;
@@ -56,11 +56,11 @@ export const defaultReflectorSettings: ReflectorSettings = {
   watchSeconds: { least: 300, most: 600 },
   watchGraceMs: 30_000,
   rolloverMs: 5000,
-  idleMs: 180_000,
+  idleMs: 210_000,
+  quietMs: 150_000,
   listSilenceMs: 60_000,
   streamingLists: true,
   streamSilenceMs: 30_000,
-  streamTotalMs: 300_000,
   backoff: defaultBackoff,
   requests: { burst: 100, perSecond: 100 },
   parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },

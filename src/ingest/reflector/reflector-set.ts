@@ -78,7 +78,7 @@ export class ReflectorSet {
   constructor(context: ReflectorSetContext) {
     this.#context = context;
     this.#budget = new RequestBudget(context.clock, context.settings.requests);
-    this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
+    this.#streaming = new StreamingLists(context.clock, context.settings);
     const { clock, random, settings } = context;
     const audits = () => this.#audits();
     this.#auditor =

@@ -3,6 +3,7 @@
  *
  *   listed         stale since the list
  *   watch open     not stale
+ *   watch silent   bookmarks are overdue: stale since the last event, bookmark or opened watch
  *   watch closed   stale since the last event, bookmark, complete list or opened watch
  *
  * The status is stored, so that the serve thread and a restarted gateway can read it. A failed status write is ignored.
@@ -23,8 +24,8 @@ export class ReflectorStatus {
   #lastSignAt: number | null;
   #staleSince: number | null;
   #refused: boolean;
-  /** The first phase is always written: the store may hold another one from an earlier run. */
-  #unwritten = true;
+  /** Something changed that the next `say` must save. True at first, because the store may hold the phase of an earlier run. */
+  #unsaved = true;
 
   constructor(context: StatusContext) {
     this.#context = context;
@@ -48,6 +49,7 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = this.#lastSignAt;
     this.#refused = false;
+    this.#unsaved = true;
   }
 
   /** A watch is open. */
@@ -55,14 +57,20 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
     this.#refused = false;
-    // If the phase is the same, only this value changes.
-    if (!this.#unwritten && this.#phase === 'WATCHING') this.#save();
+    this.#unsaved = true;
   }
 
   /** A watch committed this many events; 0 for a bookmark. */
   took(events: number): void {
     this.#lastSignAt = this.#context.clock.now();
     if (events > 0) this.#lastEventAt = this.#lastSignAt;
+    this.#staleSince = null;
+    this.#save();
+  }
+
+  /** The watch is open, but its bookmarks are overdue. */
+  silent(): void {
+    this.#staleSince ??= this.#lastSignAt;
     this.#save();
   }
 
@@ -82,15 +90,16 @@ export class ReflectorStatus {
   }
 
   say(phase: IngestStatus['phase'], error: string | null): void {
-    if (phase === this.#phase && error === this.#error && !this.#unwritten) return;
-    this.#unwritten = false;
+    const same = phase === this.#phase && error === this.#error;
+    if (same && !this.#unsaved) return;
     this.#phase = phase;
     this.#error = error;
     this.#save();
-    this.#context.changed?.();
+    if (!same) this.#context.changed?.();
   }
 
   #save(): void {
+    this.#unsaved = false;
     const { writer, handle, log } = this.#context;
     try {
       inStore(() =>

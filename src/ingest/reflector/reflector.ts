@@ -12,7 +12,7 @@
  *                   └────────────────────┴──▶ the next step (recovery.ts)
  *
  *   LIST, one of two ways:  STREAM_INIT ── end mark: commit, WATCH continues with the same stream (stream-collection.ts)
- *                               │ refused (400, 403, 405, 406, 422), or failed twice (broken off, no end mark):
+ *                               │ refused (400, 403, 405, 406, 422), without an end mark, or failed twice:
  *                               │ list pages at once, and do not stream for an hour (streaming-lists.ts)
  *                               ▼
  *                           pages ── last page: commit, WATCH (list-collection.ts)
@@ -229,6 +229,7 @@ export class Reflector {
         notOlderThan,
         signal: stop,
         opened: turn.opened,
+        silenceMs: turn.silenceMs,
       });
       turn.worked();
       this.#begun = { watch, applied: new Set() };
@@ -270,6 +271,7 @@ export class Reflector {
         }
         this.#status.took(events);
       },
+      silent: () => this.#status.silent(),
     };
     const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
     this.#begun = end.next;
