@@ -30,6 +30,7 @@ export type ServingConfig = Pick<
   | 'promoteQueried'
   | 'explain'
   | 'slowQueryMs'
+  | 'waitForSync'
   | 'scanRows'
   | 'preparedAnswers'
 >;
@@ -63,6 +64,7 @@ function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },
     slowQueryMs: config.slowQueryMs,
+    waitForSyncMs: config.waitForSync,
     upstream: openedOnce(clusters, shutdown),
   });
   shutdown.add(() => engine.close());

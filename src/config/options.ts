@@ -261,6 +261,14 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 3_600_000).default(500),
   },
+  waitForSync: {
+    key: 'waitForSync',
+    value: 'duration',
+    help: 'The longest that a query waits for a kind in its first sync, before CACHE_NOT_READY; 0s: not at all.',
+    shown: '2s',
+    commands: running,
+    schema: duration.prefault('2s'),
+  },
   pods: {
     key: 'pods',
     value: 'number',

@@ -54,6 +54,8 @@ export interface EngineOptions {
   readonly diagnosis?: Partial<Diagnosis>;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
+  /** Milliseconds that a query waits for a kind in its first sync; default 0. */
+  readonly waitForSyncMs?: number;
   /** The access scope of each caller; without it every caller sees everything. */
   readonly scopesOf?: (caller: Caller) => Scopes;
   /** The API servers, for requests as the caller; without it there are none. */
@@ -73,6 +75,7 @@ export function createEngine({
   promote,
   diagnosis = {},
   slowQueryMs = 500,
+  waitForSyncMs = 0,
   scopesOf = () => unrestricted,
   upstream = () => Promise.reject(new PortolanError('NOT_FOUND', 'This gateway sends no requests to API servers.')),
 }: EngineOptions): Engine {
@@ -85,7 +88,7 @@ export function createEngine({
     log,
     scopesOf,
     upstream,
-    limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
+    limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),

@@ -63,7 +63,7 @@ export function handMadeSource(): HandMade {
     scopesOf: () => unrestricted,
     upstream: () => Promise.reject(new Error('There are no API servers.')),
     searchPaths: [],
-    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
+    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },
