@@ -23,6 +23,7 @@ export async function demo(config: Config): Promise<number> {
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
       return startGateway(config, [{ name: 'demo', kubeconfig }], log);
     },
+    log,
     async () => {
       await closeCluster();
       folder.remove();

@@ -5,6 +5,7 @@
  *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
 import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
@@ -14,12 +15,13 @@ const deadline = 1800;
 /** Returns the exit code: 0 after a signal, 1 when the gateway failed. `release` is called last in every case. */
 export async function runUntilSignal(
   start: () => Promise<Gateway>,
+  log: Logger,
   release: () => Promise<void> = async () => {},
 ): Promise<number> {
   const signalled = nextSignal().then(() => {
     setTimeout(() => process.exit(0), deadline);
   });
-  const line = new ProgressLine(process.stderr, () => performance.now());
+  const line = new ProgressLine(process.stderr, log, () => performance.now());
   const starting = start();
   let gateway: Gateway | null = null;
   try {

@@ -32,7 +32,7 @@ export async function serve(config: Config): Promise<number> {
     }
     await firstContact(clusters, log);
     return startGateway(config, clusters, log);
-  });
+  }, log);
 }
 
 /** Ends the gateway when all clusters fail and the store holds only other clusters' objects. */

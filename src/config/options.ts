@@ -310,11 +310,11 @@ export const optionTable = {
   logLevel: {
     key: 'logLevel',
     value: 'level',
-    help: 'debug, info, warn, error or silent; JSON lines on standard error.',
+    help: 'debug, info, warn, error or silent; on standard error: text on a terminal, else JSON lines.',
     commands: all,
     schema: z
       .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
-      .default('warn'),
+      .default('info'),
   },
 } as const satisfies Record<string, OptionDefinition>;
 

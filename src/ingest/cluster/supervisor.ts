@@ -103,7 +103,7 @@ export class ClusterSupervisor {
   }
 
   progress(): ClusterProgress {
-    const set = this.#reflectors?.progress() ?? { done: 0, total: 0, objects: 0, failing: [] };
+    const set = this.#reflectors?.progress() ?? { done: 0, synced: 0, total: 0, objects: 0, failing: [] };
     const failing = [
       ...(this.#error === null ? [] : [{ resource: 'everything', error: this.#error }]),
       ...set.failing,
@@ -115,6 +115,7 @@ export class ClusterSupervisor {
       remembered: this.#remembered,
       tried: this.#tried,
       resourcesDone: set.done,
+      resourcesSynced: set.synced,
       resourcesTotal: set.total,
       objects: set.objects,
       failing: failing.map((each) => ({ cluster: this.#name, ...each })),

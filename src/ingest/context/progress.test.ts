@@ -7,6 +7,7 @@ const east: ClusterProgress = {
   remembered: false,
   tried: true,
   resourcesDone: 3,
+  resourcesSynced: 3,
   resourcesTotal: 3,
   objects: 7,
   failing: [],
@@ -17,6 +18,7 @@ const down: ClusterProgress = {
   cluster: 'west',
   known: false,
   resourcesDone: 0,
+  resourcesSynced: 0,
   resourcesTotal: 0,
   objects: 0,
   failing,
@@ -27,6 +29,7 @@ test('ready: everything that was started is done, and a cluster that is down har
     ready: true,
     catalogKnown: true,
     resourcesDone: 3,
+    resourcesSynced: 3,
     objects: 7,
     failing,
   });

@@ -49,6 +49,7 @@ interface ReflectorSetContext {
 
 interface SetProgress {
   readonly done: number;
+  readonly synced: number;
   readonly total: number;
   readonly objects: number;
   readonly failing: readonly Omit<FailingResource, 'cluster'>[];
@@ -209,15 +210,16 @@ export class ReflectorSet {
   }
 
   progress(): SetProgress {
-    let [done, objects] = [0, 0];
+    let [done, synced, objects] = [0, 0, 0];
     const failing: Omit<FailingResource, 'cluster'>[] = [];
     for (const [resource, { collections }] of this.#running) {
       if (collections.every(({ reflector }) => reflector.synced || reflector.failing)) done += 1;
       const failed = collections.filter(({ reflector }) => reflector.failing);
       if (failed.length > 0) failing.push(failureOf(resource, failed));
+      else if (collections.every(({ reflector }) => reflector.synced)) synced += 1;
       for (const { handle } of collections) objects += this.#objects(handle);
     }
-    return { done, total: this.#running.size, objects, failing };
+    return { done, synced, total: this.#running.size, objects, failing };
   }
 
   /** Events are excluded: their bound removes rows, so their table never equals the server's set. */
@@ -260,7 +262,14 @@ export class ReflectorSet {
 function failureOf(resource: string, failed: readonly Collection[]): Omit<FailingResource, 'cluster'> {
   const namespaces = failed.map(({ handle }) => handle.namespace).filter((namespace) => namespace !== '');
   const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
-  return { resource, error: errors.join('; '), ...(namespaces.length === 0 ? {} : { namespaces }) };
+  const [first] = failed.map(({ reflector }) => reflector.refusal);
+  const refused = first != null && failed.every(({ reflector }) => reflector.refusal !== null);
+  return {
+    resource,
+    error: errors.join('; '),
+    ...(refused ? { refusal: first } : {}),
+    ...(namespaces.length === 0 ? {} : { namespaces }),
+  };
 }
 
 /** The parts of a declaration that bodies and their requests depend on. */

@@ -24,6 +24,7 @@ export class ReflectorStatus {
   #lastSignAt: number | null;
   #staleSince: number | null;
   #refused: boolean;
+  #refusal: number | null = null;
   /** Something changed that the next `say` must save. True at first, because the store may hold the phase of an earlier run. */
   #unsaved = true;
 
@@ -44,11 +45,17 @@ export class ReflectorStatus {
     return this.#error;
   }
 
+  /** The HTTP status of the last refusal; null if the last request was not refused. */
+  get refusal(): number | null {
+    return this.#refusal;
+  }
+
   /** A complete list was committed. */
   listed(): void {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = this.#lastSignAt;
     this.#refused = false;
+    this.#refusal = null;
     this.#unsaved = true;
   }
 
@@ -57,6 +64,7 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
     this.#refused = false;
+    this.#refusal = null;
     this.#unsaved = true;
   }
 
@@ -79,9 +87,10 @@ export class ReflectorStatus {
     this.#staleSince ??= this.#lastSignAt;
   }
 
-  /** The server refuses the collection; callers must not wait for it. */
-  refused(): void {
+  /** The server refuses the collection with this HTTP status; callers must not wait for it. */
+  refused(httpStatus: number): void {
     this.#refused = true;
+    this.#refusal = httpStatus;
   }
 
   /** Counts a restart. */

@@ -92,6 +92,11 @@ export class Reflector {
     return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
   }
 
+  /** The HTTP status by which the server refuses the collection, or null. */
+  get refusal(): number | null {
+    return this.#status.refusal;
+  }
+
   get resourceVersion(): string {
     return this.#position.resourceVersion;
   }

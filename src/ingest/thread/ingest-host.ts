@@ -53,7 +53,6 @@ export class IngestHost {
   #progressPlanned = false;
   #sentProgress = '';
   #catalogKnownSent = false;
-  #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
 
@@ -199,12 +198,6 @@ export class IngestHost {
     const text = JSON.stringify(progress);
     if (text === this.#sentProgress) return;
     this.#sentProgress = text;
-    const { log } = this.#context;
-    if (progress.ready && !this.#wasReady) {
-      const { resourcesTotal, objects } = progress;
-      log.info({ resources: resourcesTotal, objects, failing: progress.failing.length }, 'ingest is in step');
-    }
-    this.#wasReady = progress.ready;
     this.#context.post({ type: 'progress', progress });
   }
 
