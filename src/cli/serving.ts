@@ -22,6 +22,7 @@ export type ServingConfig = Pick<
   Config,
   | 'port'
   | 'host'
+  | 'keepAlive'
   | 'maxPageSize'
   | 'maxCost'
   | 'maxReadBytes'
@@ -48,7 +49,14 @@ interface Started {
 export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
   const engine = startEngine(config, started);
   await firstGeneration(engine, started);
-  return startHttp(config, engine, started);
+  const server = await startHttp(config, engine, started);
+  return {
+    ...server,
+    close() {
+      engine.stopRefreshing();
+      return server.close();
+    },
+  };
 }
 
 function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown, log }: Started): Engine {
@@ -114,6 +122,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     port: config.port,
+    keepAliveMs: config.keepAlive,
     source,
     readiness: () => readinessOf(ingest.progress(), reader),
     metrics,

@@ -261,6 +261,14 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 3_600_000).default(500),
   },
+  keepAlive: {
+    key: 'keepAlive',
+    value: 'duration',
+    help: 'How long an idle HTTP connection is kept. Longer than a proxy in front keeps its own.',
+    shown: '75s',
+    commands: running,
+    schema: duration.prefault('75s'),
+  },
   waitForSync: {
     key: 'waitForSync',
     value: 'duration',

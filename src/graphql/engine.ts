@@ -32,6 +32,8 @@ export interface Engine {
   refreshCatalog(): Promise<void>;
   /** Signals a commit of these changes. Without an argument, any kind may have changed. */
   wake(committed?: CommittedChanges): void;
+  /** No generation is built after it. Call it before the store closes; operations in flight may go on. */
+  stopRefreshing(): void;
   close(): void;
 }
 
@@ -93,7 +95,7 @@ export function createEngine({
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
-    slowQueries: new SlowQueries(log, slowQueryMs),
+    slowQueries: new SlowQueries(log, slowQueryMs, () => clock.monotonic()),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation() {
@@ -109,6 +111,7 @@ export function createEngine({
     source,
     refreshCatalog: () => schema.refresh(),
     wake: (committed) => feed.wake(committed),
+    stopRefreshing: () => schema.close(),
     close() {
       schema.close();
       feed.close();

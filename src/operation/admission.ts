@@ -46,6 +46,8 @@ export interface Finished {
   readonly began: number;
   /** The operation's name in its document. */
   readonly name: string | null;
+  /** The document without values, for the log. */
+  readonly document: () => string;
   /** Rows read from the store. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
@@ -82,8 +84,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
    */
   async run<T>(
     operation: Operation<G>,
-    type: OperationType,
-    name: string | null,
+    { type, name, document }: Pick<Finished, 'type' | 'name' | 'document'>,
     codes: OutcomeCodes<T>,
     execute: (operation: Operation<G>) => T | Promise<T>,
   ): Promise<T> {
@@ -112,16 +113,16 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     } finally {
       current.end();
       const { trace } = current;
-      this.finish({ type, code, began, name, rows: trace.rows, plans: () => trace.plans() });
+      this.finish({ type, code, began, name, document, rows: trace.rows, plans: () => trace.plans() });
     }
   }
 
   /** Counts an operation that has ended, and logs it if it was slow. */
-  finish({ type, code, began, name, rows, plans }: Finished): void {
+  finish({ type, code, began, name, document, rows, plans }: Finished): void {
     const milliseconds = this.monotonic() - began;
     this.#counters?.count(type, code);
     this.#counters?.took(type, milliseconds / 1000);
-    this.source.slowQueries.note({ milliseconds, rows, operation: name, plans });
+    this.source.slowQueries.note({ milliseconds, rows, operation: name, document, plans });
   }
 
   /** Counts an operation that does not run, or a subscription that fails to start. */

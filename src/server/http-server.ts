@@ -40,6 +40,8 @@ export interface ServerOptions {
   readonly pages?: PageReader;
   /** Answers introspection of the whole schema. Default: a separate thread. */
   readonly introspection?: IntrospectionAnswers;
+  /** Milliseconds that an idle connection is kept; default 75 s. Proxies must close theirs earlier, else they meet a closed one. */
+  readonly keepAliveMs?: number;
   readonly log: Logger;
 }
 
@@ -74,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       response.destroy();
     });
   });
+  server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -165,6 +165,7 @@ export function reflectorBench(
   const settings = { ...defaultReflectorSettings, streamingLists: false, ...options.settings };
   const budget = new RequestBudget(clock, settings.requests);
   const streaming = new StreamingLists(clock, settings);
+  const interruptions = { failed: () => {}, continues: () => {} };
   const handle = writer.declare(described);
   const read = (sql: string): string[] => {
     const database = new Database(file, { readonly: true });
@@ -200,6 +201,7 @@ export function reflectorBench(
         openings: new Semaphore(16),
         budget,
         streaming,
+        interruptions,
         resume: true,
         ...more,
       });

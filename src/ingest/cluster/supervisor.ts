@@ -300,7 +300,9 @@ export class ClusterSupervisor {
   #report(error: unknown, connection: Connection | null): void {
     const message = messageOf(connection === null ? error : explainConnectionFailure(error, connection));
     if (message !== this.#error) {
-      this.#context.log.warn({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
+      // One warning is enough for an outage that the reflectors have reported together.
+      const level = this.#reflectors?.outageReported === true ? 'info' : 'warn';
+      this.#context.log[level]({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
     }
     this.#error = message;
     if (this.#claimed) this.#record({ version: null, error: message });

@@ -7,6 +7,7 @@ import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { type BackoffBounds, defaultBackoff } from '../flow/backoff.ts';
+import type { Failure } from '../flow/failure.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
@@ -72,6 +73,12 @@ export const defaultReflectorSettings: ReflectorSettings = {
   maxItemBytes: 64 * 1024 * 1024,
 };
 
+/** Collects the failures of the collections of a cluster for the log. */
+export interface Interruptions {
+  failed(name: string, failure: Failure): void;
+  continues(name: string): void;
+}
+
 /** An object that was stored; `deleted` if its event was a deletion. */
 export interface SeenObject {
   readonly object: IncomingObject;
@@ -97,6 +104,8 @@ export interface ReflectorContext {
   readonly streaming: StreamingLists;
   /** Parses the pages of large lists in another thread; if absent, this thread parses them. */
   readonly parser?: ParseThread | undefined;
+  /** Where failures of this cluster's collections are logged. */
+  readonly interruptions: Interruptions;
   /** False: list first, even if the store has a version. */
   readonly resume: boolean;
   /** Called for every stored object, in order; for listed ones when their page is staged. Must not throw. */

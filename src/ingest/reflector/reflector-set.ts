@@ -24,6 +24,7 @@ import { RequestBudget } from '../flow/request-budget.ts';
 import { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
+import { InterruptionLog } from './interruption-log.ts';
 import { Reflector } from './reflector.ts';
 import { retainShared } from './shared-bound.ts';
 
@@ -74,13 +75,15 @@ export class ReflectorSet {
   readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
   readonly #auditor: Auditor | null;
+  readonly #interruptions: InterruptionLog;
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
     this.#budget = new RequestBudget(context.clock, context.settings.requests);
     this.#streaming = new StreamingLists(context.clock, context.settings);
-    const { clock, random, settings } = context;
+    const { clock, log, random, settings } = context;
+    this.#interruptions = new InterruptionLog(clock, log);
     const audits = () => this.#audits();
     this.#auditor =
       settings.auditMs === 0 ? null : new Auditor({ clock, random, intervalMs: settings.auditMs, audits });
@@ -93,6 +96,11 @@ export class ReflectorSet {
   /** True if a reflector waits for access rights, or for a collection to exist again. */
   get parked(): boolean {
     return this.#collections().some(({ reflector }) => reflector.phase === 'PARKED');
+  }
+
+  /** True if at least half of the resources are interrupted and were reported so. */
+  get outageReported(): boolean {
+    return this.size > 0 && this.#interruptions.warned >= this.size / 2;
   }
 
   keys(): readonly string[] {
@@ -143,6 +151,7 @@ export class ReflectorSet {
       openings: this.#openings,
       budget: this.#budget,
       streaming: this.#streaming,
+      interruptions: this.#interruptions,
       resume: how === 'resume',
       changed,
       missing,
@@ -250,6 +259,7 @@ export class ReflectorSet {
     this.#stopped = true;
     await this.#auditor?.stop();
     await Promise.all([...this.#running].map(([key, running]) => this.#end(key, running)));
+    this.#interruptions.close();
   }
 
   async #end(key: string, running: Running): Promise<void> {

@@ -319,7 +319,7 @@ export class Reflector {
     this.#release();
     this.#status.lost();
     this.#status.count(failure.reason);
-    this.#logFailure(failure);
+    this.#context.interruptions.failed(this.#name, failure);
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
     const watchedMs = opened === null ? null : this.#context.clock.monotonic() - opened;
@@ -330,17 +330,15 @@ export class Reflector {
     return next === 'begin' ? this.#begin() : next;
   }
 
-  /** Logs only the first failure in a row: an outage of a thousand reflectors must not log a thousand lines a second. */
-  #logFailure(failure: Failure): void {
-    const { log } = this.#context;
-    const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
-    if (this.error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
-    else log.debug(fields, 'ingest of a resource is interrupted');
-  }
-
   /** Reports a phase without an error. Resets the number of consecutive failures. */
   #say(phase: IngestStatus['phase']): void {
     this.#recovery.wentWell();
     this.#status.say(phase, null);
+    if (phase === 'WATCHING' || phase === 'POLLING') this.#context.interruptions.continues(this.#name);
+  }
+
+  get #name(): string {
+    const { key, namespace } = this.#context.handle;
+    return namespace === '' ? key : `${key} in ${namespace}`;
   }
 }

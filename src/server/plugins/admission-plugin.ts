@@ -23,6 +23,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
+import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
@@ -112,11 +113,16 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const refused = refusal(args, log);
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
-        admission.run(portolan, type, given.operationName ?? null, codes, async (operation) => {
-          const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
-          const result = refused ?? (await executeFn({ ...given, contextValue }));
-          return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
-        }),
+        admission.run(
+          portolan,
+          { type, name: given.operationName ?? null, document: () => documentShape(given) },
+          codes,
+          async (operation) => {
+            const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
+            const result = refused ?? (await executeFn({ ...given, contextValue }));
+            return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
+          },
+        ),
       );
     },
 
