@@ -119,6 +119,7 @@ export class ClusterSupervisor {
       resourcesTotal: set.total,
       objects: set.objects,
       failing: failing.map((each) => ({ cluster: this.#name, ...each })),
+      unmatched: this.#rediscovery.unmatched,
     };
   }
 

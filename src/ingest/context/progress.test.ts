@@ -11,6 +11,7 @@ const east: ClusterProgress = {
   resourcesTotal: 3,
   objects: 7,
   failing: [],
+  unmatched: null,
 };
 const failing = [{ cluster: 'west', resource: 'everything', error: 'it is down' }];
 const down: ClusterProgress = {

@@ -33,6 +33,14 @@ export interface ClusterProgress {
   readonly resourcesTotal: number;
   readonly objects: number;
   readonly failing: readonly FailingResource[];
+  /** The names of --kinds that the cluster does not serve; null before its first discovery. */
+  readonly unmatched: readonly UnmatchedName[] | null;
+}
+
+/** A name of --kinds, with the most similar name that the cluster serves. */
+export interface UnmatchedName {
+  readonly name: string;
+  readonly similar: string | null;
 }
 
 /** Plain data. A type alias, because an interface is not assignable to a record. */
