@@ -111,15 +111,24 @@ describe('help', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  test('an unknown command says where help is', async () => {
-    const { code, err } = await run(['sevre']);
-    expect(code).toBe(1);
-    expect(err).toMatch(/unknown command.*sevre/);
-    expect(err).toContain('portolan --help');
-  });
-
-  test('a slip of the pen is answered with what was meant', async () => {
-    expect(await run(['serve', '--prot', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('--port') });
+  test.each([
+    [['sevre'], 'Unknown command sevre; did you mean serve? See portolan --help.'],
+    [['--verbose'], 'Unknown option --verbose. See portolan --help.'],
+    [['demo', '--prot', '1'], 'Unknown option --prot; did you mean --port? See portolan demo --help.'],
+    [['serve', '--knids', 'pods'], 'Unknown option --knids; did you mean --kinds? See portolan serve --help.'],
+    [['schema', '--contxt', 'a'], 'Unknown option --contxt; did you mean --context? See portolan schema --help.'],
+    [['status', '--failling'], 'Unknown option --failling; did you mean --failing? See portolan status --help.'],
+    [
+      ['client-config', '--appolo'],
+      'Unknown option --appolo; did you mean --apollo? See portolan client-config --help.',
+    ],
+    [['serve', '--port'], 'Option --port <number> argument missing. See portolan serve --help.'],
+    [
+      ['serve', 'pods'],
+      'Too many arguments for serve. Expected 0 arguments but got 1: pods. See portolan serve --help.',
+    ],
+  ])('the line %j is answered with one line that names the help', async (args, expected) => {
+    expect(await run(args)).toEqual({ code: 1, out: '', err: `${expected}\n` });
   });
 });
 

@@ -11,7 +11,7 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
-import { readPlaygroundTabs } from '../server/playground-tabs.ts';
+import { readWrittenExamples } from '../server/written-examples.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
@@ -126,7 +126,7 @@ async function startHttp(
     source,
     readiness: () => readinessOf(ingest.progress(), reader),
     metrics,
-    tabs: readPlaygroundTabs(),
+    tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),
     log,
   });

@@ -20,7 +20,7 @@ import type { IntrospectionAnswers } from '../graphql/introspection/introspectio
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
-import type { PlaygroundTab } from './playground-tabs.ts';
+import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
@@ -35,7 +35,8 @@ export interface ServerOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** The metrics of /metrics; without them the path answers 404. */
   readonly metrics?: Metrics;
-  readonly tabs: readonly PlaygroundTab[];
+  /** The written examples of the playground. */
+  readonly tabs: readonly PlaygroundExample[];
   /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
   /** Answers introspection of the whole schema. Default: a separate thread. */

@@ -93,7 +93,13 @@ export function handMadeSource(): HandMade {
 }
 
 function generationOf(id: string, built: GraphQLSchema): Generation {
-  const unused = { catalog: { kinds: [] }, diagnostics: [], kind: () => undefined, kinds: () => [] };
+  const unused = {
+    catalog: { kinds: [] },
+    clusters: new Set(),
+    diagnostics: [],
+    kind: () => undefined,
+    kinds: () => [],
+  };
   return { ...unused, id, schema: built } as unknown as Generation;
 }
 
