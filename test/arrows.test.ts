@@ -146,6 +146,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/client-config.ts',
     'document/ask-cost.ts',
     'document/document-limits.ts',
+    'document/document-shape.ts',
     'engine.ts',
     'generation/generation.ts',
     'generation/subscribe.ts',
