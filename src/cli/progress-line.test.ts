@@ -92,8 +92,7 @@ test('what did not sync is named at the end, once, and does not count as synced'
   piped.show(progress(1, failing));
   piped.finish();
   expect(logged.slice(1).map(([level, fields]) => [level, fields])).toEqual([
-    ['warn', { cluster: 'c', status: 403, resources: ['pods'] }],
-    ['warn', { cluster: 'c', resource: 'foos.example.com', error: 'no schema' }],
+    ['info', { cluster: 'c', status: 403, resources: ['pods'] }],
     ['info', { synced: 1, resources: 3, failing: 2, objects: 10, seconds: 0 }],
   ]);
 });

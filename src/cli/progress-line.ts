@@ -71,10 +71,7 @@ export class ProgressLine {
       return;
     }
     for (const { status, cluster, resources } of refusalsOf(progress.failing)) {
-      this.#log.warn({ cluster, status, resources }, `The API server refuses resources. ${advice}`);
-    }
-    for (const { cluster, resource, error, refusal } of progress.failing) {
-      if (refusal === undefined) this.#log.warn({ cluster, resource, error }, 'a resource is not synced');
+      this.#log.info({ cluster, status, resources }, `the API server refuses resources. ${advice}`);
     }
     this.#log.info(this.#facts(progress), 'the first sync is complete');
   }

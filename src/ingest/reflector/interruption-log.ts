@@ -29,16 +29,21 @@ interface Interrupted {
 
 type Level = 'info' | 'warn';
 
+interface Entry {
+  readonly level: Level;
+  readonly kind: Failure['kind'];
+  readonly reason: string;
+  readonly error: string;
+  readonly names: string[];
+}
+
 export class InterruptionLog {
   readonly #clock: Clock;
   readonly #log: Logger;
   /** By collection. */
   readonly #interrupted = new Map<string, Interrupted>();
   /** Entries to come, by level and reason: the collections, and the message of the first failure. */
-  readonly #gathered = new Map<
-    string,
-    { readonly level: Level; readonly reason: string; readonly error: string; readonly names: string[] }
-  >();
+  readonly #gathered = new Map<string, Entry>();
   readonly #continued: string[] = [];
   readonly #closing = new AbortController();
   #planned = false;
@@ -68,7 +73,7 @@ export class InterruptionLog {
     this.#log.debug({ resource: name, reason, error: message }, 'ingest of a resource is interrupted');
     if (known) return;
     const key = `${level} ${reason}`;
-    const entry = this.#gathered.get(key) ?? { level, reason, error: message, names: [] };
+    const entry = this.#gathered.get(key) ?? { level, kind, reason, error: message, names: [] };
     entry.names.push(name);
     this.#gathered.set(key, entry);
     this.#plan();
@@ -102,8 +107,9 @@ export class InterruptionLog {
   }
 
   #write(): void {
-    for (const { level, reason, error, names } of this.#gathered.values()) {
-      this.#log[level]({ reason, error, ...named(names) }, 'ingest of resources is interrupted; it is tried again');
+    for (const { level, kind, reason, error, names } of this.#gathered.values()) {
+      const what = kind === 'refused' ? 'the API server refuses resources' : 'ingest of resources is interrupted';
+      this.#log[level]({ reason, error, ...named(names) }, `${what}; it is tried again`);
     }
     this.#gathered.clear();
     const continued = this.#continued.splice(0);
