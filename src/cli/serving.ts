@@ -22,6 +22,7 @@ export type ServingConfig = Pick<
   Config,
   | 'port'
   | 'host'
+  | 'allowOrigin'
   | 'maxPageSize'
   | 'maxCost'
   | 'maxReadBytes'
@@ -112,6 +113,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     port: config.port,
+    allowOrigins: config.allowOrigin,
     source,
     readiness: () => readinessOf(ingest.progress(), reader),
     metrics,
