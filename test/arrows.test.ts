@@ -154,6 +154,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'schema/build-generation.ts',
+    'schema/semantic-non-null.ts',
   ],
   upstream: [
     'caller-clients.ts',

@@ -282,6 +282,22 @@ describe('schema and client-config', () => {
     expect(await ended).toEqual([0, null]);
   });
 
+  test('schema --semantic-non-null marks what the API server requires', async () => {
+    const { code, out } = await run(['schema', '--demo', '--kinds', 'Pod', '--semantic-non-null']);
+    expect(code).toBe(0);
+    expect(out).toContain('directive @semanticNonNull(levels: [Int] = [0]) on FIELD_DEFINITION');
+    expect(out).toMatch(/^ {2}containers: \[Container!\] @semanticNonNull$/m);
+    expect(out).toMatch(/^ {2}nodeName: String$/m);
+  });
+
+  test('an origin that is none is refused before anything starts', async () => {
+    const { code, out, err } = await run(['demo', '--allow-origin', 'http://localhost:5173/app']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^portolan: --allow-origin is \["http:\/\/localhost:5173\/app"\] but must be exact origins [^\n]+\.\n$/,
+    );
+  });
+
   test.each(['--apollo', '--urql'])('client-config %s', async (client) => {
     const { code, out, err } = await run(['client-config', client]);
     expect([code, err]).toEqual([0, '']);

@@ -301,6 +301,12 @@ export const optionTable = {
     commands: ['schema'],
     schema: flag.default(false),
   },
+  semanticNonNull: {
+    key: 'semanticNonNull',
+    help: 'Mark the fields that the schemas of the API server require with @semanticNonNull.',
+    commands: ['schema'],
+    schema: flag.default(false),
+  },
   url: {
     key: 'url',
     value: 'address',
