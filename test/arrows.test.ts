@@ -144,6 +144,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   graphql: [
     'client/client-config.ts',
+    'client/codegen-config.ts',
     'document/ask-cost.ts',
     'document/document-limits.ts',
     'engine.ts',

@@ -13,6 +13,7 @@ import {
   optionTable,
   variableOf,
 } from '../config/options.ts';
+import type { ClientConfigFlags } from './client-config.ts';
 import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
@@ -66,11 +67,15 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   );
   program
     .command('client-config')
-    .description('print the cache policies that a GraphQL client needs')
+    .description(
+      'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
+    )
     .exitOverride()
     .option('--apollo', 'for Apollo Client')
     .option('--urql', "for urql's graphcache")
-    .action(async (given: { apollo?: boolean; urql?: boolean }) => {
+    .option('--types', 'with --apollo or --urql: the TypeScript declarations of the printed module')
+    .option('--codegen', 'for graphql-code-generator')
+    .action(async (given: ClientConfigFlags) => {
       exitCode = (await import('./client-config.ts')).clientConfig(given);
     });
 
