@@ -164,7 +164,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'health/metrics.ts',
     'health/readiness.ts',
     'http-server.ts',
-    'playground-tabs.ts',
+    'written-examples.ts',
   ],
   sim: [
     'spawn-sim.ts',
@@ -351,7 +351,8 @@ describe('the arrows of the house', () => {
   });
 
   test('no file is longer than 500 lines', () => {
-    const long = files.filter((name) => readFileSync(join(source, name), 'utf8').split('\n').length > 501);
+    const written = files.filter((name) => !name.split(sep).includes('generated'));
+    const long = written.filter((name) => readFileSync(join(source, name), 'utf8').split('\n').length > 501);
     expect(long).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
+import { must } from '../src/base/must.ts';
+import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { eventually } from './kit/eventually.ts';
 import { data } from './kit/graphql-client.ts';
@@ -109,15 +111,24 @@ describe('help', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  test('an unknown command says where help is', async () => {
-    const { code, err } = await run(['sevre']);
-    expect(code).toBe(1);
-    expect(err).toMatch(/unknown command.*sevre/);
-    expect(err).toContain('portolan --help');
-  });
-
-  test('a slip of the pen is answered with what was meant', async () => {
-    expect(await run(['serve', '--prot', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('--port') });
+  test.each([
+    [['sevre'], 'Unknown command sevre; did you mean serve? See portolan --help.'],
+    [['--verbose'], 'Unknown option --verbose. See portolan --help.'],
+    [['demo', '--prot', '1'], 'Unknown option --prot; did you mean --port? See portolan demo --help.'],
+    [['serve', '--knids', 'pods'], 'Unknown option --knids; did you mean --kinds? See portolan serve --help.'],
+    [['schema', '--contxt', 'a'], 'Unknown option --contxt; did you mean --context? See portolan schema --help.'],
+    [['status', '--failling'], 'Unknown option --failling; did you mean --failing? See portolan status --help.'],
+    [
+      ['client-config', '--appolo'],
+      'Unknown option --appolo; did you mean --apollo? See portolan client-config --help.',
+    ],
+    [['serve', '--port'], 'Option --port <number> argument missing. See portolan serve --help.'],
+    [
+      ['serve', 'pods'],
+      'Too many arguments for serve. Expected 0 arguments but got 1: pods. See portolan serve --help.',
+    ],
+  ])('the line %j is answered with one line that names the help', async (args, expected) => {
+    expect(await run(args)).toEqual({ code: 1, out: '', err: `${expected}\n` });
   });
 });
 
@@ -255,12 +266,88 @@ describe('demo', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('ends in order when it is told to while it starts', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '2000']);
+  test.each(['SIGINT', 'SIGHUP'] as const)(
+    'ends in order on %s while it starts, and leaves nothing',
+    async (signal) => {
+      const child = portolan(['demo', '--port', '0', '--pods', '2000']);
+      const ended = ending(child);
+      await eventually(() => expect(readdirSync(folder)).not.toEqual([]));
+      child.kill(signal);
+      expect((await ended).code).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  test('closes its store in order on SIGTERM during the first sync', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '20000', '--data', 'kept.db']);
     const ended = ending(child);
-    await eventually(() => expect(readdirSync(folder)).not.toEqual([]));
-    child.kill('SIGINT');
+    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true));
+    child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
+    const database = new Database(join(folder, 'kept.db'), { readonly: true });
+    expect(database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0]).toBe(1);
+    database.close();
+  });
+
+  test('ends in order when the reader of its output is gone', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '50']);
+    const exited = once(child, 'exit');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    expect(await exited).toEqual([0, null]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('writes JSON lines only on standard error that is no terminal', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '50']);
+    const ended = ending(child);
+    const lines = createInterface({ input: must(child.stderr, 'a pipe') });
+    await new Promise<void>((resolve) => lines.on('line', (line) => line.includes('complete') && resolve()));
+    child.kill('SIGTERM');
+    const { code, err } = await ended;
+    expect(code).toBe(0);
+    const entries = err
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { readonly level: number; readonly msg: string });
+    expect(entries.map(({ msg }) => msg)).toContain('the first sync is complete');
+    expect(entries.filter(({ level }) => level > 30)).toEqual([]);
+  });
+
+  test('names a mistake in --kinds, and ends', async () => {
+    const { code, err } = await run([
+      'demo',
+      '--port',
+      '0',
+      '--pods',
+      '0',
+      '--kinds',
+      'pods,deploymnts',
+      '--log-level',
+      'error',
+    ]);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'portolan: --kinds names "deploymnts" (did you mean deployments?), which no cluster serves; correct the name, or write plural.group for a definition that is installed later.\n',
+    );
+  });
+
+  test('leaves nothing beside a file that is no store', async () => {
+    writeFileSync(join(folder, 'README.md'), '# A text\n');
+    const { code, err } = await run([
+      'demo',
+      '--port',
+      '0',
+      '--pods',
+      '0',
+      '--data',
+      'README.md',
+      '--log-level',
+      'error',
+    ]);
+    expect(code).toBe(1);
+    expect(err).toContain('README.md is not a store of Portolan');
+    expect(readdirSync(folder)).toEqual(['README.md']);
   });
 });
 

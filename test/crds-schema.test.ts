@@ -1,7 +1,7 @@
 /**
  * Real CustomResourceDefinitions as GraphQL: each one alone and all together give a valid schema with small introspection.
  */
-import { GraphQLSchema, introspectionFromSchema, validateSchema } from 'graphql';
+import { GraphQLSchema, introspectionFromSchema, parse, validate, validateSchema } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
@@ -9,6 +9,8 @@ import { describeResource } from '../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
+import { exampleTabs } from '../src/server/playground/example-tabs.ts';
+import { readWrittenExamples } from '../src/server/written-examples.ts';
 import { crdFolder, loadCrds } from './kit/crds.ts';
 import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
 
@@ -73,11 +75,15 @@ describe.skipIf(crdFolder === null)('real CRDs as a schema', { timeout: 300_000 
     expect(Object.keys(query).length).toBeGreaterThan(2 * every.length);
   });
 
-  test('each alone is a valid schema', () => {
+  test('each alone is a valid schema, for which every tab of the playground is valid', () => {
+    const examples = readWrittenExamples();
     for (const each of [...custom, ...huge]) {
       const generation = buildGeneration(assembleCatalog([each]));
       expect(generation.diagnostics).toEqual([]);
       expect(problemsOf(generation.schema), each.resource.kind).toEqual([]);
+      for (const tab of exampleTabs(examples, generation, new Map())) {
+        expect(validate(generation.schema, parse(tab)), tab).toEqual([]);
+      }
     }
   });
 });

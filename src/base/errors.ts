@@ -16,6 +16,7 @@ const errorCodes = {
   TOO_MANY_REQUESTS: 'The server limits the rate of requests.',
   QUERY_TOO_COSTLY: 'The query exceeds a limit.',
   CACHE_NOT_READY: 'The resource has not been synced yet.',
+  RESOURCE_REFUSED: 'The API server refuses the resource to Portolan.',
   UPSTREAM_UNAVAILABLE: 'The API server cannot be reached or does not answer properly.',
   SCHEMA_RELOAD: 'The schema changed and the operation no longer fits it.',
   TIMEOUT: 'The time limit was exceeded.',

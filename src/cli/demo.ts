@@ -16,13 +16,14 @@ export async function demo(config: Config): Promise<number> {
   const folder = temporaryFolder('portolan-demo-');
   let closeCluster = async (): Promise<void> => {};
   return runUntilSignal(
-    async () => {
-      const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still });
+    async (signal) => {
+      const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still }, signal);
       closeCluster = () => cluster.close();
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-      return startGateway(config, [{ name: 'demo', kubeconfig }], log);
+      return startGateway(config, [{ name: 'demo', kubeconfig }], log, signal);
     },
+    log,
     async () => {
       await closeCluster();
       folder.remove();

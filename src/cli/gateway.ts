@@ -14,9 +14,10 @@ import type { Config } from '../config/options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import type { RunningServer } from '../server/http-server.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
-import type { ServingConfig } from './serving.ts';
+import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
 
 export interface Gateway {
@@ -47,11 +48,15 @@ type GatewayConfig = ServingConfig &
     | 'leaseMs'
   > & { readonly logLevel: LogLevel };
 
-/** Starts a gateway over these clusters. Throws when the start is impossible; an unreachable cluster is retried instead. */
+/**
+ * Starts a gateway over these clusters. Throws when the start is impossible; an unreachable cluster is retried instead.
+ * @param signal ends the start: the parts that run are closed in order, and the call rejects with the signal's reason.
+ */
 export async function startGateway(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
   log: Logger,
+  signal?: AbortSignal,
 ): Promise<Gateway> {
   checkPathOptions(config);
   const shutdown = new Shutdown(log);
@@ -59,8 +64,8 @@ export async function startGateway(
     const file = storeFile(config, shutdown);
     const opening = openIngest(config, clusters, file, shutdown);
     const reader = openReaders(config, file, opening, { shutdown, log });
-    const [ingest, { startServing }] = await Promise.all([opening, import('./serving.ts')]);
-    const server = await startServing(config, { clusters, ingest, reader, shutdown, log });
+    const starting = startServers(config, { clusters, opening, reader, shutdown, log });
+    const { ingest, server } = await orAborted(starting, signal);
 
     let closing: Promise<void> | null = null;
     return {
@@ -78,6 +83,32 @@ export async function startGateway(
   } catch (error) {
     await shutdown.run();
     throw error;
+  }
+}
+
+async function startServers(
+  config: GatewayConfig,
+  {
+    opening,
+    ...parts
+  }: Omit<Parameters<typeof startServing>[1], 'ingest'> & { readonly opening: Promise<IngestHandle> },
+): Promise<{ readonly ingest: IngestHandle; readonly server: RunningServer }> {
+  const [ingest, serving] = await Promise.all([opening, import('./serving.ts')]);
+  return { ingest, server: await serving.startServing(config, { ...parts, ingest }) };
+}
+
+/** The value, unless the signal comes first. The work goes on in vain then, without its parts. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  work.catch(() => {});
+  signal.throwIfAborted();
+  const ended = Promise.withResolvers<never>();
+  const onAbort = (): void => ended.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, ended.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(portolan --help lists the commands)')
+    .configureOutput({ outputError: (text, write) => write(errorLine(text, 'portolan')) })
     .addHelpText(
       'after',
       `
@@ -41,7 +41,7 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     );
 
   const add = (name: CommandName, summary: string, action: (config: Config) => Promise<number>): void => {
-    const command = program.command(name).description(summary).exitOverride();
+    const command = subcommand(program, name, summary);
     command.option(
       '--config <path>',
       'configuration file (default: portolan.yaml in the working directory, if it is there)',
@@ -65,12 +65,11 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   add('status', 'print the state of ingest in a running gateway', async (config) =>
     (await import('./status.ts')).status(config),
   );
-  program
-    .command('client-config')
-    .description(
-      'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
-    )
-    .exitOverride()
+  subcommand(
+    program,
+    'client-config',
+    'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
+  )
     .option('--apollo', 'for Apollo Client')
     .option('--urql', "for urql's graphcache")
     .option('--types', 'with --apollo or --urql: the TypeScript declarations of the printed module')
@@ -88,6 +87,30 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return 1;
   }
+}
+
+function subcommand(program: Command, name: string, summary: string): Command {
+  return program
+    .command(name)
+    .description(summary)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(errorLine(text, `portolan ${name}`)) });
+}
+
+/**
+ * An error of commander as one line that names the command's help.
+ *
+ *   error: unknown option '--knids'      ->  Unknown option --knids; did you mean --kinds? See portolan serve --help.
+ *   (Did you mean --kinds?)
+ */
+function errorLine(text: string, command: string): string {
+  const [problem = '', suggestion] = text.trim().split('\n');
+  const plain = problem
+    .replace(/^error: /, '')
+    .replaceAll("'", '')
+    .replace(/\.$/, '');
+  const hint = suggestion === undefined ? '.' : `; did${suggestion.slice('(Did'.length, -1)}`;
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${hint} See ${command} --help.\n`;
 }
 
 function flagOption(option: OptionDefinition): Option {

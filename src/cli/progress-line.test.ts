@@ -1,32 +1,43 @@
 import { beforeEach, expect, test } from 'vitest';
+import { type Logger, silentLogger } from '../base/log.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { ProgressLine } from './progress-line.ts';
 
 let written: string[];
+let logged: [string, object, string][];
 let now: number;
 
 beforeEach(() => {
   written = [];
+  logged = [];
   now = 1000;
 });
 
+const log: Logger = {
+  ...silentLogger,
+  info: (fields, message) => logged.push(['info', fields, message]),
+  warn: (fields, message) => logged.push(['warn', fields, message]),
+};
+
 function line(isTTY: boolean): ProgressLine {
-  return new ProgressLine({ write: (text) => written.push(text), isTTY }, () => now);
+  return new ProgressLine({ write: (text) => written.push(text), isTTY }, log, () => now);
 }
 
-function progress(resourcesDone: number, failing: IngestProgress['failing'] = []): IngestProgress {
-  const clusters: IngestProgress['clusters'] = [];
+function progress(resourcesSynced: number, failing: IngestProgress['failing'] = []): IngestProgress {
   return {
     ready: false,
     catalogKnown: true,
-    resourcesDone,
+    resourcesDone: resourcesSynced + failing.length,
+    resourcesSynced,
     resourcesTotal: 3,
     objects: 10,
     failing,
-    clusters,
+    clusters: [],
     disk: null,
   };
 }
+
+const refused = (resource: string, cluster = 'c') => ({ cluster, resource, error: 'Forbidden', refusal: 403 });
 
 test('on a terminal one line is written over', () => {
   const shown = line(true);
@@ -36,13 +47,14 @@ test('on a terminal one line is written over', () => {
   now += 1400;
   shown.finish();
   expect(written).toEqual([
-    '\r\u001b[K1 of 3 resources, 10 objects, 0.0 s',
-    '\r\u001b[K2 of 3 resources, 10 objects, 0.1 s',
-    '\r\u001b[KSynced: 2 of 3 resources, 10 objects, 1.5 s\n',
+    '\r\u001b[K1 of 3 resources; 10 objects, 0.0 s',
+    '\r\u001b[K2 of 3 resources; 10 objects, 0.1 s',
+    '\r\u001b[KSynced: 2 of 3 resources; 10 objects, 1.5 s\n',
   ]);
+  expect(logged).toEqual([]);
 });
 
-test('elsewhere there is a line now and then', () => {
+test('elsewhere there is an entry of the log now and then, and no text', () => {
   const shown = line(false);
   for (let step = 0; step < 50; step += 1) {
     shown.show(progress(1));
@@ -50,34 +62,62 @@ test('elsewhere there is a line now and then', () => {
   }
   shown.show(progress(3));
   shown.finish();
-  expect(written).toEqual([
-    '1 of 3 resources, 10 objects, 0.0 s\n',
-    '1 of 3 resources, 10 objects, 2.0 s\n',
-    '1 of 3 resources, 10 objects, 4.0 s\n',
-    'Synced: 3 of 3 resources, 10 objects, 5.0 s\n',
+  const facts = (synced: number, seconds: number) => ({ synced, resources: 3, failing: 0, objects: 10, seconds });
+  expect(logged).toEqual([
+    ['info', facts(1, 0), 'the first sync is running'],
+    ['info', facts(1, 2), 'the first sync is running'],
+    ['info', facts(1, 4), 'the first sync is running'],
+    ['info', facts(3, 5), 'the first sync is complete'],
   ]);
+  expect(written).toEqual([]);
 });
 
-test('what did not sync is named at the end, once', () => {
-  const shown = line(false);
-  shown.show(progress(3, [{ cluster: 'c', resource: 'foos.example.com', error: 'Forbidden' }]));
+test('what did not sync is named at the end, once, and does not count as synced', () => {
+  const failing = [{ cluster: 'c', resource: 'foos.example.com', error: 'no schema' }, refused('pods')];
+  const shown = line(true);
+  shown.show(progress(1, failing));
   shown.finish();
   shown.finish();
   shown.show(progress(3));
-  expect(written.slice(1)).toEqual([
-    'Synced: 3 of 3 resources, 10 objects, 0.0 s\n',
-    '  not synced: foos.example.com of c: Forbidden\n',
+  expect(written).toEqual([
+    '\r\u001b[K1 of 3 resources, 1 failing, 1 refused; 10 objects, 0.0 s',
+    [
+      '\r\u001b[KSynced: 1 of 3 resources, 1 failing, 1 refused (403): pods; 10 objects, 0.0 s',
+      '  Grant Portolan list and watch on the refused resources, or leave them out with --exclude.',
+      '  not synced: foos.example.com of c: no schema',
+      '',
+    ].join('\n'),
   ]);
+  const piped = line(false);
+  piped.show(progress(1, failing));
+  piped.finish();
+  expect(logged.slice(1).map(([level, fields]) => [level, fields])).toEqual([
+    ['warn', { cluster: 'c', status: 403, resources: ['pods'] }],
+    ['warn', { cluster: 'c', resource: 'foos.example.com', error: 'no schema' }],
+    ['info', { synced: 1, resources: 3, failing: 2, objects: 10, seconds: 0 }],
+  ]);
+});
+
+test('many refused resources are one line, for each cluster where there are several', () => {
+  const shown = line(true);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  shown.show(progress(0, [...names.map((name) => refused(name)), refused('a', 'west')]));
+  shown.finish();
+  expect(written.at(-1)).toContain('6 refused (403) by c: a, b, c, d, e, …, 1 refused (403) by west: a; 10 objects');
 });
 
 test('when nothing was ever shown there is nothing to finish', () => {
   line(false).finish();
-  expect(written).toEqual([]);
+  expect([written, logged]).toEqual([[], []]);
 });
 
 test('no resource at all is said, and why', () => {
-  const shown = line(false);
-  shown.show({ ...progress(0), resourcesTotal: 0 });
-  shown.finish();
-  expect(written.at(-1)).toBe('Nothing is served: no resource matches --kinds and --exclude.\n');
+  for (const isTTY of [true, false]) {
+    const shown = line(isTTY);
+    shown.show({ ...progress(0), resourcesTotal: 0 });
+    shown.finish();
+  }
+  const text = 'Nothing is served: no resource matches --kinds and --exclude.';
+  expect(written.at(-1)).toBe(`\r\u001b[K${text}\n`);
+  expect(logged.at(-1)).toEqual(['warn', {}, text]);
 });

@@ -1,24 +1,33 @@
-/** Progress of the first sync: one rewritten line on a terminal, a new line every `interval` elsewhere. */
-import type { IngestProgress } from '../ingest/context/progress.ts';
+/**
+ * Progress of the first sync: one rewritten line on a terminal, a log entry every `interval` elsewhere. At the end it reports the
+ * resources that are not synced, those that the API server refuses together.
+ */
+import type { Logger } from '../base/log.ts';
+import type { FailingResource, IngestProgress } from '../ingest/context/progress.ts';
 
 interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
 }
 
-/** Milliseconds between lines when the line cannot be rewritten. */
+/** Milliseconds between entries when the line cannot be rewritten. */
 const interval = 2000;
+/** Maximum resources that one line names. */
+const mostNamed = 5;
+const clearLine = '\r\x1b[K';
 
 export class ProgressLine {
   readonly #output: Output;
+  readonly #log: Logger;
   readonly #clock: () => number;
   readonly #began: number;
   #last = Number.NEGATIVE_INFINITY;
   #finished = false;
   #progress: IngestProgress | null = null;
 
-  constructor(output: Output, clock: () => number) {
+  constructor(output: Output, log: Logger, clock: () => number) {
     this.#output = output;
+    this.#log = log;
     this.#clock = clock;
     this.#began = clock();
   }
@@ -28,31 +37,116 @@ export class ProgressLine {
     this.#progress = progress;
     const now = this.#clock();
     if (this.#output.isTTY === true) {
-      this.#output.write(`\r\x1b[K${this.#text(progress)}`);
+      this.#output.write(`${clearLine}${summary(progress)}, ${this.#seconds()} s`);
     } else if (now - this.#last >= interval) {
       this.#last = now;
-      this.#output.write(`${this.#text(progress)}\n`);
+      this.#log.info(this.#facts(progress), 'the first sync is running');
     }
   }
 
-  /** Writes the last lines: the totals, and each resource that is not synced. */
+  /** Writes the totals, and the resources that are not synced. */
   finish(): void {
-    if (this.#finished || this.#progress === null) return;
+    const progress = this.#progress;
+    if (this.#finished || progress === null) return;
     this.#finished = true;
-    const start = this.#output.isTTY === true ? '\r\x1b[K' : '';
-    const { resourcesTotal, failing } = this.#progress;
-    if (resourcesTotal === 0 && failing.length === 0) {
-      this.#output.write(`${start}Nothing is served: no resource matches --kinds and --exclude.\n`);
+    if (this.#output.isTTY === true) this.#output.write(this.#report(progress));
+    else this.#logReport(progress);
+  }
+
+  #report(progress: IngestProgress): string {
+    const { failing } = progress;
+    if (servesNothing(progress)) return `${clearLine}${nothingServed}\n`;
+    const others = failing.filter(({ refusal }) => refusal === undefined);
+    const lines = [
+      `${clearLine}Synced: ${summary(progress, refusalsIn)}, ${this.#seconds()} s`,
+      ...(others.length < failing.length ? [`  ${advice}`] : []),
+      ...others.map(({ cluster, resource, error }) => `  not synced: ${resource} of ${cluster}: ${error}`),
+    ];
+    return lines.map((line) => `${line}\n`).join('');
+  }
+
+  #logReport(progress: IngestProgress): void {
+    if (servesNothing(progress)) {
+      this.#log.warn({}, nothingServed);
       return;
     }
-    this.#output.write(`${start}Synced: ${this.#text(this.#progress)}\n`);
-    for (const { cluster, resource, error } of failing) {
-      this.#output.write(`  not synced: ${resource} of ${cluster}: ${error}\n`);
+    for (const { status, cluster, resources } of refusalsOf(progress.failing)) {
+      this.#log.warn({ cluster, status, resources }, `The API server refuses resources. ${advice}`);
     }
+    for (const { cluster, resource, error, refusal } of progress.failing) {
+      if (refusal === undefined) this.#log.warn({ cluster, resource, error }, 'a resource is not synced');
+    }
+    this.#log.info(this.#facts(progress), 'the first sync is complete');
   }
 
-  #text({ resourcesDone, resourcesTotal, objects }: IngestProgress): string {
-    const seconds = ((this.#clock() - this.#began) / 1000).toFixed(1);
-    return `${resourcesDone} of ${resourcesTotal} resources, ${objects} objects, ${seconds} s`;
+  #facts({ resourcesSynced, resourcesTotal, objects, failing }: IngestProgress): object {
+    return {
+      synced: resourcesSynced,
+      resources: resourcesTotal,
+      failing: failing.length,
+      objects,
+      seconds: Number(this.#seconds()),
+    };
   }
+
+  #seconds(): string {
+    return ((this.#clock() - this.#began) / 1000).toFixed(1);
+  }
+}
+
+const nothingServed = 'Nothing is served: no resource matches --kinds and --exclude.';
+const advice = 'Grant Portolan list and watch on the refused resources, or leave them out with --exclude.';
+
+function servesNothing({ resourcesTotal, failing }: IngestProgress): boolean {
+  return resourcesTotal === 0 && failing.length === 0;
+}
+
+/** `22 of 51 resources, 29 refused (403): secrets, nodes, …; 9342 objects` */
+function summary(
+  { resourcesSynced, resourcesTotal, objects, failing }: IngestProgress,
+  refusals: (failing: readonly FailingResource[]) => readonly string[] = countedRefusals,
+): string {
+  const others = failing.filter(({ refusal }) => refusal === undefined).length;
+  const parts = [
+    `${resourcesSynced} of ${resourcesTotal} resources`,
+    ...(others === 0 ? [] : [`${others} failing`]),
+    ...refusals(failing),
+  ];
+  return `${parts.join(', ')}; ${objects} objects`;
+}
+
+function countedRefusals(failing: readonly FailingResource[]): readonly string[] {
+  const refused = failing.filter(({ refusal }) => refusal !== undefined).length;
+  return refused === 0 ? [] : [`${refused} refused`];
+}
+
+/** `29 refused (403): secrets, nodes, …`, one text for each cluster and HTTP status. */
+function refusalsIn(failing: readonly FailingResource[]): readonly string[] {
+  const groups = refusalsOf(failing);
+  const several = new Set(groups.map(({ cluster }) => cluster)).size > 1;
+  return groups.map(({ cluster, status, resources }) => {
+    const named = [...resources.slice(0, mostNamed), ...(resources.length > mostNamed ? ['…'] : [])].join(', ');
+    return `${resources.length} refused (${status})${several ? ` by ${cluster}` : ''}: ${named}`;
+  });
+}
+
+interface Refusals {
+  readonly cluster: string;
+  /** HTTP status. */
+  readonly status: number;
+  readonly resources: readonly string[];
+}
+
+function refusalsOf(failing: readonly FailingResource[]): readonly Refusals[] {
+  const groups = Map.groupBy(
+    failing.flatMap(({ cluster, resource, refusal }) =>
+      refusal === undefined ? [] : { cluster, resource, status: refusal },
+    ),
+    ({ cluster, status }) => `${cluster} ${status}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    return { cluster: first.cluster, status: first.status, resources: group.map(({ resource }) => resource) };
+  });
 }

@@ -5,6 +5,7 @@
  *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
 import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
@@ -13,19 +14,22 @@ const deadline = 1800;
 
 /** Returns the exit code: 0 after a signal, 1 when the gateway failed. `release` is called last in every case. */
 export async function runUntilSignal(
-  start: () => Promise<Gateway>,
+  start: (signal: AbortSignal) => Promise<Gateway>,
+  log: Logger,
   release: () => Promise<void> = async () => {},
 ): Promise<number> {
+  const stop = new AbortController();
   const signalled = nextSignal().then(() => {
     setTimeout(() => process.exit(0), deadline);
+    stop.abort(new Error('the start was interrupted'));
   });
-  const line = new ProgressLine(process.stderr, () => performance.now());
-  const starting = start();
+  const line = new ProgressLine(process.stderr, log, () => performance.now());
+  const starting = start(stop.signal);
   let gateway: Gateway | null = null;
   try {
     gateway = await Promise.race([starting, signalled.then(() => null)]);
     if (gateway === null) {
-      // The gateway is starting: wait for it, so that it can be closed in order.
+      // The start ends early, and closes what runs already.
       gateway = await starting.catch(() => null);
       return 0;
     }
@@ -53,11 +57,12 @@ export async function runUntilSignal(
 }
 
 /**
- * Resolves at the first signal. Later ones have no effect: npm forwards the signal that the terminal has already sent to the whole
- * process group.
+ * Resolves at the first signal, or when the reader of the output is gone. Later signals have no effect: npm forwards the signal that the
+ * terminal has already sent to the whole process group.
  */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
   });
 }

@@ -26,13 +26,13 @@ export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
   refuseUnlessLoopback(config.host);
-  return runUntilSignal(async () => {
+  return runUntilSignal(async (signal) => {
     if (config.data !== undefined && existsSync(config.data)) {
-      return refuseUnknown(await startGateway(config, clusters, log));
+      return refuseUnknown(await startGateway(config, clusters, log, signal));
     }
     await firstContact(clusters, log);
-    return startGateway(config, clusters, log);
-  });
+    return startGateway(config, clusters, log, signal);
+  }, log);
 }
 
 /** Ends the gateway when all clusters fail and the store holds only other clusters' objects. */

@@ -11,7 +11,7 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
-import { readPlaygroundTabs } from '../server/playground-tabs.ts';
+import { readWrittenExamples } from '../server/written-examples.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
@@ -23,6 +23,7 @@ export type ServingConfig = Pick<
   | 'port'
   | 'host'
   | 'allowOrigin'
+  | 'keepAlive'
   | 'maxPageSize'
   | 'maxCost'
   | 'maxReadBytes'
@@ -31,6 +32,7 @@ export type ServingConfig = Pick<
   | 'promoteQueried'
   | 'explain'
   | 'slowQueryMs'
+  | 'waitForSync'
   | 'scanRows'
   | 'preparedAnswers'
 >;
@@ -48,7 +50,14 @@ interface Started {
 export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
   const engine = startEngine(config, started);
   await firstGeneration(engine, started);
-  return startHttp(config, engine, started);
+  const server = await startHttp(config, engine, started);
+  return {
+    ...server,
+    close() {
+      engine.stopRefreshing();
+      return server.close();
+    },
+  };
 }
 
 function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown, log }: Started): Engine {
@@ -64,6 +73,7 @@ function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },
     slowQueryMs: config.slowQueryMs,
+    waitForSyncMs: config.waitForSync,
     upstream: openedOnce(clusters, shutdown),
   });
   shutdown.add(() => engine.close());
@@ -114,10 +124,11 @@ async function startHttp(
     host: config.host,
     port: config.port,
     allowOrigins: config.allowOrigin,
+    keepAliveMs: config.keepAlive,
     source,
     readiness: () => readinessOf(ingest.progress(), reader),
     metrics,
-    tabs: readPlaygroundTabs(),
+    tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),
     log,
   });

@@ -16,7 +16,7 @@ export interface StatusRow {
   readonly objects: number | null;
   /** RFC 3339. */
   readonly lastEventAt: string | null;
-  /** RFC 3339; null while a watch is open, and before the first whole list. */
+  /** RFC 3339; null while a watch is open and not silent, and before the first whole list. */
   readonly staleSince: string | null;
   readonly restarts: readonly { readonly reason: string; readonly count: number }[];
   /** The state of each namespace, for a resource that is ingested by namespace; else empty. */

@@ -83,7 +83,13 @@ describe('a gateway of which a part fails', () => {
     const { failing } = (await response.json()) as { failing: readonly { cluster: string }[] };
     expect(failing.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))).toEqual([
       { cluster: 'down', resource: 'everything', phase: null, error: expect.stringMatching(/./) },
-      { cluster: 'up', resource: 'secrets', phase: 'PARKED', error: expect.stringContaining('secrets is forbidden') },
+      {
+        cluster: 'up',
+        resource: 'secrets',
+        phase: 'PARKED',
+        refusal: 403,
+        error: expect.stringContaining('secrets is forbidden'),
+      },
     ]);
   });
 

@@ -39,7 +39,7 @@ describe('where a value comes from', () => {
       context: [],
       eventsMaxAge: 6 * 3_600_000,
       inCluster: false,
-      logLevel: 'warn',
+      logLevel: 'info',
     });
     expect(load().data).toBeUndefined();
   });

@@ -282,6 +282,22 @@ export const optionTable = {
     commands: running,
     schema: whole(1, 3_600_000).default(500),
   },
+  keepAlive: {
+    key: 'keepAlive',
+    value: 'duration',
+    help: 'How long an idle HTTP connection is kept. Longer than a proxy in front keeps its own.',
+    shown: '75s',
+    commands: running,
+    schema: duration.prefault('75s'),
+  },
+  waitForSync: {
+    key: 'waitForSync',
+    value: 'duration',
+    help: 'The longest that a query waits for a kind in its first sync, before CACHE_NOT_READY; 0s: not at all.',
+    shown: '2s',
+    commands: running,
+    schema: duration.prefault('2s'),
+  },
   pods: {
     key: 'pods',
     value: 'number',
@@ -329,11 +345,11 @@ export const optionTable = {
   logLevel: {
     key: 'logLevel',
     value: 'level',
-    help: 'debug, info, warn, error or silent; JSON lines on standard error.',
+    help: 'debug, info, warn, error or silent; on standard error: text on a terminal, else JSON lines.',
     commands: all,
     schema: z
       .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
-      .default('warn'),
+      .default('info'),
   },
 } as const satisfies Record<string, OptionDefinition>;
 

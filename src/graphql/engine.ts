@@ -32,6 +32,8 @@ export interface Engine {
   refreshCatalog(): Promise<void>;
   /** Signals a commit of these changes. Without an argument, any kind may have changed. */
   wake(committed?: CommittedChanges): void;
+  /** No generation is built after it. Call it before the store closes; operations in flight may go on. */
+  stopRefreshing(): void;
   close(): void;
 }
 
@@ -54,6 +56,8 @@ export interface EngineOptions {
   readonly diagnosis?: Partial<Diagnosis>;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
+  /** Milliseconds that a query waits for a kind in its first sync; default 0. */
+  readonly waitForSyncMs?: number;
   /** The access scope of each caller; without it every caller sees everything. */
   readonly scopesOf?: (caller: Caller) => Scopes;
   /** The API servers, for requests as the caller; without it there are none. */
@@ -73,6 +77,7 @@ export function createEngine({
   promote,
   diagnosis = {},
   slowQueryMs = 500,
+  waitForSyncMs = 0,
   scopesOf = () => unrestricted,
   upstream = () => Promise.reject(new PortolanError('NOT_FOUND', 'This gateway sends no requests to API servers.')),
 }: EngineOptions): Engine {
@@ -85,12 +90,12 @@ export function createEngine({
     log,
     scopesOf,
     upstream,
-    limits: { maxPageSize, maxCost, maxReadBytes, scanRows },
+    limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
-    slowQueries: new SlowQueries(log, slowQueryMs),
+    slowQueries: new SlowQueries(log, slowQueryMs, () => clock.monotonic()),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation() {
@@ -106,6 +111,7 @@ export function createEngine({
     source,
     refreshCatalog: () => schema.refresh(),
     wake: (committed) => feed.wake(committed),
+    stopRefreshing: () => schema.close(),
     close() {
       schema.close();
       feed.close();

@@ -3,7 +3,8 @@
  *
  *   credentials                       -> callerOf       authenticates the caller
  *   caller                            -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
- *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query
+ *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes again if a kind
+ *                                                       was in its first sync (sync-wait.ts)
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
  *
@@ -14,6 +15,7 @@ import { beginOperation, type Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { PlanShape } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
+import { SyncWait } from './sync-wait.ts';
 
 /** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
@@ -32,6 +34,8 @@ export interface OutcomeCodes<T> {
   /** The code of a result's first error; OK without errors. */
   ofResult(result: T): string;
   ofThrown(error: unknown): string;
+  /** The resourceKeys of the kinds that were not synced, if the result failed because of them; else empty. */
+  awaited(result: T): readonly string[];
 }
 
 /** An operation that has ended. */
@@ -42,6 +46,8 @@ export interface Finished {
   readonly began: number;
   /** The operation's name in its document. */
   readonly name: string | null;
+  /** The document without values, for the log. */
+  readonly document: () => string;
   /** Rows read from the store. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
@@ -72,39 +78,51 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     return beginOperation(this.source, caller, signal, { explain });
   }
 
-  /** Runs an operation, ends it and counts it. An aborted operation counts as CANCELLED. */
+  /**
+   * Runs an operation, ends it and counts it. An aborted operation counts as CANCELLED.
+   * @param execute is called again with a new operation if a kind was in its first sync.
+   */
   async run<T>(
     operation: Operation<G>,
-    type: OperationType,
-    name: string | null,
+    { type, name, document }: Pick<Finished, 'type' | 'name' | 'document'>,
     codes: OutcomeCodes<T>,
-    execute: () => T | Promise<T>,
+    execute: (operation: Operation<G>) => T | Promise<T>,
   ): Promise<T> {
     const began = this.monotonic();
-    const { trace, signal } = operation;
+    const { signal } = operation;
+    let current = operation;
     let code = 'CANCELLED';
     const settle = (outcome: string): void => {
       if (signal?.aborted !== true) code = outcome;
     };
     try {
-      const result = await execute();
+      let result = await execute(current);
+      let wait: SyncWait | null = null;
+      for (let keys = codes.awaited(result); keys.length > 0; keys = codes.awaited(result)) {
+        current.end();
+        wait ??= new SyncWait(this.source, signal);
+        if (!(await wait.until(keys))) break;
+        current = current.again();
+        result = await execute(current);
+      }
       settle(codes.ofResult(result));
       return result;
     } catch (error) {
       settle(codes.ofThrown(error));
       throw error;
     } finally {
-      operation.end();
-      this.finish({ type, code, began, name, rows: trace.rows, plans: () => trace.plans() });
+      current.end();
+      const { trace } = current;
+      this.finish({ type, code, began, name, document, rows: trace.rows, plans: () => trace.plans() });
     }
   }
 
   /** Counts an operation that has ended, and logs it if it was slow. */
-  finish({ type, code, began, name, rows, plans }: Finished): void {
+  finish({ type, code, began, name, document, rows, plans }: Finished): void {
     const milliseconds = this.monotonic() - began;
     this.#counters?.count(type, code);
     this.#counters?.took(type, milliseconds / 1000);
-    this.source.slowQueries.note({ milliseconds, rows, operation: name, plans });
+    this.source.slowQueries.note({ milliseconds, rows, operation: name, document, plans });
   }
 
   /** Counts an operation that does not run, or a subscription that fails to start. */

@@ -50,4 +50,6 @@ export interface OperationLimits extends CostLimits {
   readonly maxPageSize: number;
   /** The most objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */
   readonly scanRows: number;
+  /** Milliseconds that a query waits for a kind in its first sync, before CACHE_NOT_READY. */
+  readonly waitForSyncMs: number;
 }

@@ -40,7 +40,8 @@ const mostPlans = 100;
 export class OperationTrace {
   readonly #indexAdvisor: IndexAdvisor;
   readonly #now: () => number;
-  readonly #explains: boolean;
+  /** The answer has an explanation. */
+  readonly explains: boolean;
   readonly #planned: Planned[] = [];
   readonly #statements: (ExplainedStatement & { readonly field: string })[] = [];
   /** Rows read from the store. */
@@ -49,7 +50,7 @@ export class OperationTrace {
   constructor(indexAdvisor: IndexAdvisor, now: () => number, explains: boolean) {
     this.#indexAdvisor = indexAdvisor;
     this.#now = now;
-    this.#explains = explains;
+    this.explains = explains;
   }
 
   /**
@@ -58,7 +59,7 @@ export class OperationTrace {
    */
   async follow<T>(lease: Lease, path: ResponsePath, work: (lease: Lease) => Promise<T>): Promise<T> {
     const plans: PlanNote[] = [];
-    const traced = this.#explains ? { ...lease, ...this.#explaining(lease, path) } : { ...lease };
+    const traced = this.explains ? { ...lease, ...this.#explaining(lease, path) } : { ...lease };
     observePlans(traced, (note) => {
       plans.push(note);
       if (this.#planned.length < mostPlans) this.#planned.push({ path, note });
@@ -85,7 +86,7 @@ export class OperationTrace {
 
   /** The explanation for the answer; null if the caller requested none. */
   explanation(): Readonly<Record<string, unknown>> | null {
-    return this.#explains ? { plans: this.plans(), statements: this.#statements } : null;
+    return this.explains ? { plans: this.plans(), statements: this.#statements } : null;
   }
 
   #explaining(lease: Lease, path: ResponsePath): Pick<Lease, 'all' | 'fill'> {

@@ -153,6 +153,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return new Operation(source, generation, caller, signal, { detached: true, liveStart: null, objects });
   }
 
+  /** The same operation in a new snapshot. */
+  again(): Operation<G> {
+    const { source, generation, caller, signal } = this;
+    const explain = this.trace.explains;
+    return new Operation(source, generation, caller, signal, { detached: false, liveStart: null, explain });
+  }
+
   /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */
   movedOn(liveStart: LiveStart): Operation<G> {
     const { source, caller, signal } = this;

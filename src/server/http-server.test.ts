@@ -290,3 +290,12 @@ describe('closing', () => {
     await server.close();
   });
 });
+
+test('an idle connection is kept for the configured time, and the answer says so', async () => {
+  const timeoutOf = async ({ url }: RunningServer): Promise<string | null> =>
+    (await fetch(url.replace('/graphql', '/healthz'))).headers.get('keep-alive');
+  expect(await timeoutOf(server)).toBe('timeout=75');
+  const other = await startServer(options({ keepAliveMs: 42_000 }));
+  expect(await timeoutOf(other)).toBe('timeout=42');
+  await other.close();
+});

@@ -22,7 +22,7 @@ import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { encodeBody } from './negotiation/compression.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
-import type { PlaygroundTab } from './playground-tabs.ts';
+import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
@@ -39,11 +39,14 @@ export interface ServerOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** The metrics of /metrics; without them the path answers 404. */
   readonly metrics?: Metrics;
-  readonly tabs: readonly PlaygroundTab[];
+  /** The written examples of the playground. */
+  readonly tabs: readonly PlaygroundExample[];
   /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
   /** Answers introspection of the whole schema. Default: a separate thread. */
   readonly introspection?: IntrospectionAnswers;
+  /** Milliseconds that an idle connection is kept; default 75 s. Proxies must close theirs earlier, else they meet a closed one. */
+  readonly keepAliveMs?: number;
   readonly log: Logger;
 }
 
@@ -81,6 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       response.destroy();
     });
   });
+  server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -12,8 +12,11 @@
  *   - Nothing is read after the client has disconnected.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'graphql';
 import type { Caller } from '../access/caller.ts';
+import { must } from '../base/must.ts';
 import { type DocumentLimits, defaultLimits } from '../graphql/document/document-limits.ts';
+import { documentShape } from '../graphql/document/document-shape.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import { type PreparedAnswer, PreparedAnswers, type PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
 import { PreparedQueries, type QueryParameters } from '../graphql/prepared/prepared-queries.ts';
@@ -44,17 +47,18 @@ export function preparedFront(
   const queries = new PreparedQueries(source, limits);
   const answers = new PreparedAnswers(source, pages);
 
-  const finish = (code: string, began: number, answer: PreparedAnswer | null): void => {
+  const finish = ({ body }: PlannedRequest, code: string, began: number, answer: PreparedAnswer | null): void => {
     const { rows, plans } = answer ?? { rows: 0, plans: () => [] };
-    admission.finish({ type: 'query', code, began, name: null, rows, plans });
+    admission.finish({ type: 'query', code, began, name: null, document: () => shapeOf(body), rows, plans });
   };
   const send = (
-    { type, acceptEncoding }: PlannedRequest,
+    planned: PlannedRequest,
     response: ServerResponse,
     answer: PreparedAnswer,
     began: number,
   ): Promise<void> | null => {
-    finish('OK', began, answer);
+    const { type, acceptEncoding } = planned;
+    finish(planned, 'OK', began, answer);
     const write = ({ headers, body }: CodedBody): void => {
       response.writeHead(200, { 'content-type': type, ...headers }).end(body);
     };
@@ -80,9 +84,9 @@ export function preparedFront(
       answer = await answers.answer(planned.question, gone.signal);
     } catch (error) {
       if (!gone.signal.aborted) throw error;
-      return finish('CANCELLED', began, null);
+      return finish(planned, 'CANCELLED', began, null);
     }
-    if (gone.signal.aborted) return finish('CANCELLED', began, null);
+    if (gone.signal.aborted) return finish(planned, 'CANCELLED', began, null);
     if (answer === null) return throughYoga(yoga, request, response, planned, gone.signal);
     await send(planned, response, answer, began);
   };
@@ -178,6 +182,12 @@ function parametersOf(text: string): QueryParameters | null {
     return null;
   if (variables !== undefined && variables !== null && !isRecord(variables)) return null;
   return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+}
+
+/** The document of a request without its values, for the log. */
+function shapeOf(body: Buffer): string {
+  const { query, operationName } = must(parametersOf(body.toString('utf8')), 'a planned request has a document');
+  return documentShape({ document: parse(query, { noLocation: true }), operationName });
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../test/kit/eventually.ts';
-import { handMadeSource } from '../../test/kit/hand-made-source.ts';
-import { readPlaygroundTabs } from './playground-tabs.ts';
+import { type HandMade, handMadeSource } from '../../test/kit/hand-made-source.ts';
 import { createYogaServer } from './yoga-server.ts';
 
 function endpoint() {
@@ -77,17 +76,19 @@ describe('requests', () => {
 });
 
 describe('the playground', () => {
-  const page = async (tabs: Parameters<typeof createYogaServer>[0]['tabs']) => {
-    const { source, log } = handMadeSource();
+  const page = async (queries: readonly string[], { source, log, ...rest }: HandMade = handMadeSource()) => {
+    const tabs = queries.map((query, index) => ({ name: `example-${index}`, query }));
     const response = await createYogaServer({ source, log, tabs }).fetch('http://127.0.0.1/graphql', {
       headers: { accept: 'text/html' },
     });
     expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(rest.logged).toEqual([]);
     return await response.text();
   };
 
-  /** The options that the page passes to GraphiQL. */
-  const optionsOf = (html: string) => JSON.parse(/^\s*(\{"title":"Portolan".*\}),$/m.exec(html)?.[1] ?? 'null');
+  /** The options that the page passes to its script. */
+  const optionsOf = (html: string) =>
+    JSON.parse(/PortolanPlayground\.start\(document\.querySelector\('#root'\),\n(.*)\n\);/.exec(html)?.[1] ?? 'null');
 
   test('loads nothing from anywhere else', async () => {
     const html = await page([]);
@@ -118,28 +119,24 @@ describe('the playground', () => {
     expect(await rules('application/json')).toBeNull();
   });
 
-  test('opens with the example operations, exactly as they are, and subscribes over WebSocket', async () => {
-    const tabs = readPlaygroundTabs();
-    const html = await page(tabs);
-    const options = optionsOf(html);
-    expect(options.defaultTabs).toEqual(tabs.map(({ query }) => ({ query })));
-    expect(options.subscriptionsProtocol).toBe('WS');
+  test('opens with the examples that the current schema can answer, exactly as they are', async () => {
+    const made = handMadeSource();
+    const queries = ['# How are you?\n{ greeting }\n', '{ renamed }', 'subscription { ticks }'];
+    expect(optionsOf(await page(queries, made)).tabs).toEqual([queries[0], queries[2]]);
+    made.swap('renamed');
+    expect(optionsOf(await page(queries, made)).tabs).toEqual([queries[1], queries[2]]);
+  });
+
+  test('opens without examples before there is a schema', async () => {
+    const made = handMadeSource();
+    made.forget();
+    expect(optionsOf(await page(['{ greeting }'], made))).toEqual({ tabs: [], keptFor: '', explain: false });
   });
 
   test('an example cannot end the script it stands in, nor be taken for a pattern', async () => {
     const query = "# </script><b> $& $' $$\n{ greeting }";
-    const html = await page([{ name: 'odd', query }]);
+    const html = await page([query]);
     expect(html).not.toContain('</script><b>');
-    const options = optionsOf(html);
-    expect(options.defaultTabs).toEqual([{ query }]);
-  });
-});
-
-describe('the example operations', () => {
-  test('are there, in the order of their numbers, and have names without them', () => {
-    const names = readPlaygroundTabs().map(({ name }) => name);
-    expect(names.length).toBeGreaterThan(0);
-    expect(names[0]).toBe('pods-that-wait');
-    expect(names.every((name) => /^[a-z-]+$/.test(name))).toBe(true);
+    expect(optionsOf(html).tabs).toEqual([query]);
   });
 });

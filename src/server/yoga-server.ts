@@ -9,8 +9,8 @@ import type { Generation, GraphQLSource, OperationContext } from '../graphql/gen
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Admission } from '../operation/admission.ts';
 import type { Metrics } from './health/metrics.ts';
-import { playground } from './playground.ts';
-import type { PlaygroundTab } from './playground-tabs.ts';
+import type { PlaygroundExample } from './playground/example-tabs.ts';
+import { playground } from './playground/playground.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { useCompression } from './plugins/compression-plugin.ts';
@@ -34,8 +34,8 @@ export interface YogaOptions {
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly log: Logger;
-  /** The playground's first tabs. Without tabs it shows GraphiQL's own welcome text. */
-  readonly tabs: readonly PlaygroundTab[];
+  /** The written examples of the playground. Without examples it shows GraphiQL's own welcome text. */
+  readonly tabs: readonly PlaygroundExample[];
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
   /** Answers introspection of the whole schema. If null, the executor does. */
@@ -59,7 +59,12 @@ export function createAdmission({
 /** The endpoint with an existing admission. */
 export function yogaOver(
   admission: Admission<Generation>,
-  { log, tabs, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'tabs' | 'introspection'>,
+  {
+    source,
+    log,
+    tabs,
+    introspection = new IntrospectionAnswers(),
+  }: Pick<YogaOptions, 'source' | 'log' | 'tabs' | 'introspection'>,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
@@ -75,7 +80,7 @@ export function yogaOver(
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
-    ...playground(tabs),
+    renderGraphiQL: playground(source, tabs),
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
     multipart: false,

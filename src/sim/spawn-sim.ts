@@ -20,11 +20,17 @@ export interface SpawnedSimCluster {
 
 type Message = { type: 'listening'; url: string; kubeconfig: string } | { type: 'failed'; message: string };
 
-/** Resolves when the cluster listens; rejects with UPSTREAM_UNAVAILABLE when it cannot start. */
-export async function spawnSimCluster(options: SpawnedSimOptions): Promise<SpawnedSimCluster> {
+/**
+ * Resolves when the cluster listens; rejects with UPSTREAM_UNAVAILABLE when it cannot start.
+ * @param signal ends the start: the thread ends, and the call rejects with an AbortError.
+ */
+export async function spawnSimCluster(options: SpawnedSimOptions, signal?: AbortSignal): Promise<SpawnedSimCluster> {
   const worker = new Worker(new URL('./sim.worker.ts', import.meta.url), { workerData: options });
   const exited = once(worker, 'exit');
-  const [message] = (await once(worker, 'message')) as [Message];
+  const [message] = (await once(worker, 'message', { signal }).catch(async (error: unknown) => {
+    await worker.terminate();
+    throw error;
+  })) as [Message];
   if (message.type === 'failed') {
     await exited;
     throw new PortolanError('UPSTREAM_UNAVAILABLE', `Free the port or choose another: ${message.message}`);

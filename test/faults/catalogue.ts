@@ -152,7 +152,7 @@ export const catalogue: readonly Fault[] = [
     holds:
       'A deadline ends it. After two attempts the resource is listed in pages, and the gateway remembers this for an hour.',
     tests: [
-      streams('F17: a stream whose end mark does not come is given up twice, then listed, and remembered'),
+      streams('F17: a stream whose end mark does not come is given up, then listed at once, and remembered'),
       streamCollection('F17: new objects without an end count as no end either, at the limit of it all'),
     ],
   },

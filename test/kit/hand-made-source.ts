@@ -63,11 +63,11 @@ export function handMadeSource(): HandMade {
     scopesOf: () => unrestricted,
     upstream: () => Promise.reject(new Error('There are no API servers.')),
     searchPaths: [],
-    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000 },
+    limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },
-    slowQueries: new SlowQueries(silentLogger, 500),
+    slowQueries: new SlowQueries(silentLogger, 500, () => 0),
     monotonic: () => systemClock.monotonic(),
     now: () => 0,
     generation() {
@@ -93,7 +93,13 @@ export function handMadeSource(): HandMade {
 }
 
 function generationOf(id: string, built: GraphQLSchema): Generation {
-  const unused = { catalog: { kinds: [] }, diagnostics: [], kind: () => undefined, kinds: () => [] };
+  const unused = {
+    catalog: { kinds: [] },
+    clusters: new Set(),
+    diagnostics: [],
+    kind: () => undefined,
+    kinds: () => [],
+  };
   return { ...unused, id, schema: built } as unknown as Generation;
 }
 

@@ -64,11 +64,13 @@ export interface TestPod<Version extends number | string = number> {
   readonly name: string;
   readonly rv: Version;
   readonly uid?: string;
+  /** RFC 3339. */
+  readonly created?: string;
   readonly more?: object;
 }
 
-export function podText({ name, rv, uid = `uid-${name}`, more = {} }: TestPod<number | string>): string {
-  const metadata = { name, namespace: 'default', uid, resourceVersion: String(rv) };
+export function podText({ name, rv, uid = `uid-${name}`, created, more = {} }: TestPod<number | string>): string {
+  const metadata = { name, namespace: 'default', uid, resourceVersion: String(rv), creationTimestamp: created };
   return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, ...more });
 }
 
@@ -162,7 +164,8 @@ export function reflectorBench(
   const described = describedPods(options.verbs);
   const settings = { ...defaultReflectorSettings, streamingLists: false, ...options.settings };
   const budget = new RequestBudget(clock, settings.requests);
-  const streaming = new StreamingLists(clock, settings.streamingLists);
+  const streaming = new StreamingLists(clock, settings);
+  const interruptions = { failed: () => {}, continues: () => {} };
   const handle = writer.declare(described);
   const read = (sql: string): string[] => {
     const database = new Database(file, { readonly: true });
@@ -198,6 +201,7 @@ export function reflectorBench(
         openings: new Semaphore(16),
         budget,
         streaming,
+        interruptions,
         resume: true,
         ...more,
       });

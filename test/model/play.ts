@@ -92,7 +92,6 @@ class Run {
       watchGraceMs: 5000,
       idleMs: 15_000,
       streamSilenceMs: 5000,
-      streamTotalMs: 30_000,
       backoff: { firstMs: 100, capMs: 2000, resetMs: 60_000 },
       parked: { firstMs: 200, capMs: 4000, resetMs: 60_000 },
       maxLineBytes: 4096,

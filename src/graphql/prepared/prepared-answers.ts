@@ -130,7 +130,9 @@ export class PreparedAnswers {
     } catch (error) {
       signal.throwIfAborted();
       // The executor may take as long again to fail. Until `retryAfterMs` has passed, only the executor tries.
-      if (codeOf(error) !== 'CACHE_NOT_READY') this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
+      const code = codeOf(error);
+      if (code !== 'CACHE_NOT_READY' && code !== 'RESOURCE_REFUSED')
+        this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
       return null;
     }
   }

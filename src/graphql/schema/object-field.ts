@@ -13,7 +13,7 @@ import type { Operation } from '../../operation/operation.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
-import { readiness } from '../../query/read/readiness.ts';
+import { notReady, readiness } from '../../query/read/readiness.ts';
 import { ObjectSource } from '../connection/object-source.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf } from '../selection/walk.ts';
@@ -67,7 +67,7 @@ export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedT
 
 /**
  * Objects by identity, in request order. An entry is null where no object exists, or where its kind or cluster is no longer
- * served. An entry is an error CACHE_NOT_READY where its kind is not synced yet, so that the other entries still succeed.
+ * served. An entry is an error CACHE_NOT_READY or RESOURCE_REFUSED where its kind is not synced, so that the others still succeed.
  */
 export async function readObjects(
   operation: Operation,
@@ -86,16 +86,15 @@ export async function readObjects(
     return identities.map(({ key, cluster }, index) => {
       const kind = served[index] ?? null;
       if (kind === null) return null;
-      if (!states.some((state) => state.synced && state.key === key && state.cluster === cluster)) {
-        return notReady(key, cluster);
-      }
+      const state = states.filter((state) => state.key === key && state.cluster === cluster);
+      if (!state.some(({ synced }) => synced)) return notReady(state, [key], [cluster]);
       const row = rows[index] ?? null;
       return row === null ? null : new ObjectSource(operation, kind, row);
     });
   });
 }
 
-/** Like readObjects, for one object. @throws PortolanError CACHE_NOT_READY */
+/** Like readObjects, for one object. @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED */
 export async function readObject(
   operation: Operation,
   identity: Identity,
@@ -104,10 +103,4 @@ export async function readObject(
   const [found = null] = await readObjects(operation, [identity], projection);
   if (found instanceof PortolanError) throw found;
   return found;
-}
-
-function notReady(key: string, cluster: string): PortolanError {
-  return new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet in ${cluster}; try again in a moment.`, {
-    details: { resources: [key] },
-  });
 }

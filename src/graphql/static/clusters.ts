@@ -26,7 +26,7 @@ export function addClusters(builder: Builder): void {
       staleSince: t.field({
         type: 'DateTime',
         description:
-          'Since when some objects here may lack what the server has; null while all watches are open. Resources that are polled do not count.',
+          'Since when some objects here may lack what the server has; null while all watches are open and not silent. Resources that are polled do not count.',
         resolve: ({ resources, error }) => {
           // While the cluster cannot be read, a stored status may still say that a watch is open.
           const times = watchedIn(resources).flatMap(

@@ -184,7 +184,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       staleSince: t.field({
         type: 'DateTime',
         description:
-          'Since when the objects here may lack what the server has; null while a watch is open, and before the first whole list.',
+          'Since when the objects here may lack what the server has; null while a watch is open and not silent, and before the first whole list.',
         resolve: ({ state }) => dateTime(state.status.staleSince),
       }),
       collections: t.field({

@@ -11,12 +11,14 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
+import type { UnmatchedName } from '../context/progress.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
-import { type Selection, selects } from '../context/selection.ts';
+import { type Selection, selects, unmatchedNames } from '../context/selection.ts';
 import type { ReflectorSet } from '../reflector/reflector-set.ts';
 import { crdKey } from './crd-source.ts';
 import { Definitions } from './definitions.ts';
@@ -50,6 +52,7 @@ export class Rediscovery {
   readonly #unfinished: UnfinishedKinds;
   #problems: readonly Problem[] = [];
   #declaring = false;
+  #unmatched: readonly UnmatchedName[] | null = null;
   /** No round on this connection has succeeded. Stored descriptions may be outdated, so every kind is described again. */
   #firstRound = true;
   #lastRoundAt = Number.NEGATIVE_INFINITY;
@@ -63,6 +66,11 @@ export class Rediscovery {
   /** Kinds that are left out or incomplete. */
   get problems(): readonly Problem[] {
     return this.#problems;
+  }
+
+  /** The names of --kinds that match no resource; null before the first discovery on this connection. */
+  get unmatched(): readonly UnmatchedName[] | null {
+    return this.#unmatched;
   }
 
   /** True while a round changes the catalog. */
@@ -79,6 +87,7 @@ export class Rediscovery {
   begin(): void {
     this.#definitions.clear();
     this.#unfinished.clear();
+    this.#unmatched = null;
     this.#firstRound = true;
   }
 
@@ -92,6 +101,7 @@ export class Rediscovery {
     const { client, set, cluster } = connected;
     const { clock, log, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
+    this.#unmatched = unmatchedIn(inventory, selection);
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
@@ -196,6 +206,13 @@ export class Rediscovery {
     }
     this.#problems = [...problems.values()].filter(({ resource }) => set.described(resource) === undefined);
   }
+}
+
+function unmatchedIn({ chosen, unknownGroups }: Inventory, selection: Selection): readonly UnmatchedName[] {
+  // The name may be that of a resource in a group that could not be read.
+  if (unknownGroups.size > 0) return [];
+  const names = chosen.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
+  return unmatchedNames(chosen, selection).map((name) => ({ name, similar: didYouMean(name, names) }));
 }
 
 /** False if discovery knows that the kind is not served. */

@@ -103,7 +103,7 @@ export class ClusterSupervisor {
   }
 
   progress(): ClusterProgress {
-    const set = this.#reflectors?.progress() ?? { done: 0, total: 0, objects: 0, failing: [] };
+    const set = this.#reflectors?.progress() ?? { done: 0, synced: 0, total: 0, objects: 0, failing: [] };
     const failing = [
       ...(this.#error === null ? [] : [{ resource: 'everything', error: this.#error }]),
       ...set.failing,
@@ -115,9 +115,11 @@ export class ClusterSupervisor {
       remembered: this.#remembered,
       tried: this.#tried,
       resourcesDone: set.done,
+      resourcesSynced: set.synced,
       resourcesTotal: set.total,
       objects: set.objects,
       failing: failing.map((each) => ({ cluster: this.#name, ...each })),
+      unmatched: this.#rediscovery.unmatched,
     };
   }
 
@@ -299,7 +301,9 @@ export class ClusterSupervisor {
   #report(error: unknown, connection: Connection | null): void {
     const message = messageOf(connection === null ? error : explainConnectionFailure(error, connection));
     if (message !== this.#error) {
-      this.#context.log.warn({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
+      // One warning is enough for an outage that the reflectors have reported together.
+      const level = this.#reflectors?.outageReported === true ? 'info' : 'warn';
+      this.#context.log[level]({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
     }
     this.#error = message;
     if (this.#claimed) this.#record({ version: null, error: message });

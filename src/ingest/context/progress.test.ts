@@ -7,9 +7,11 @@ const east: ClusterProgress = {
   remembered: false,
   tried: true,
   resourcesDone: 3,
+  resourcesSynced: 3,
   resourcesTotal: 3,
   objects: 7,
   failing: [],
+  unmatched: null,
 };
 const failing = [{ cluster: 'west', resource: 'everything', error: 'it is down' }];
 const down: ClusterProgress = {
@@ -17,6 +19,7 @@ const down: ClusterProgress = {
   cluster: 'west',
   known: false,
   resourcesDone: 0,
+  resourcesSynced: 0,
   resourcesTotal: 0,
   objects: 0,
   failing,
@@ -27,6 +30,7 @@ test('ready: everything that was started is done, and a cluster that is down har
     ready: true,
     catalogKnown: true,
     resourcesDone: 3,
+    resourcesSynced: 3,
     objects: 7,
     failing,
   });

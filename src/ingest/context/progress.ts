@@ -12,6 +12,8 @@ export interface FailingResource {
   /** resourceKey; `everything` when the cluster itself cannot be reached or read. */
   readonly resource: string;
   readonly error: string;
+  /** The HTTP status by which the API server refuses the resource: 403, 404 or 405. Absent for other failures. */
+  readonly refusal?: number;
   /** The failing namespaces, if the resource is ingested by namespaces. */
   readonly namespaces?: readonly string[];
 }
@@ -26,9 +28,19 @@ export interface ClusterProgress {
   readonly tried: boolean;
   /** Started resources that have synced, or are failing. */
   readonly resourcesDone: number;
+  /** Started resources that have synced and are not failing. */
+  readonly resourcesSynced: number;
   readonly resourcesTotal: number;
   readonly objects: number;
   readonly failing: readonly FailingResource[];
+  /** The names of --kinds that the cluster does not serve; null before its first discovery. */
+  readonly unmatched: readonly UnmatchedName[] | null;
+}
+
+/** A name of --kinds, with the most similar name that the cluster serves. */
+export interface UnmatchedName {
+  readonly name: string;
+  readonly similar: string | null;
 }
 
 /** Plain data. A type alias, because an interface is not assignable to a record. */
@@ -37,6 +49,7 @@ export type IngestProgress = {
   /** The catalog can be read: every cluster is remembered or known, or has been tried. */
   readonly catalogKnown: boolean;
   readonly resourcesDone: number;
+  readonly resourcesSynced: number;
   readonly resourcesTotal: number;
   readonly objects: number;
   readonly failing: readonly FailingResource[];
@@ -57,6 +70,7 @@ export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse 
     ready: reached && clusters.some(({ known }) => known) && resourcesDone === resourcesTotal,
     catalogKnown,
     resourcesDone,
+    resourcesSynced: sum((cluster) => cluster.resourcesSynced),
     resourcesTotal,
     objects: sum((cluster) => cluster.objects),
     failing: clusters.flatMap(({ failing }) => failing),

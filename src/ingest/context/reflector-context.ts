@@ -7,6 +7,7 @@ import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { type BackoffBounds, defaultBackoff } from '../flow/backoff.ts';
+import type { Failure } from '../flow/failure.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
@@ -26,14 +27,14 @@ export interface ReflectorSettings {
   readonly rolloverMs: number;
   /** Milliseconds of silence after which a watch that has had bookmarks counts as dead. */
   readonly idleMs: number;
+  /** Milliseconds of silence after which the rows of such a watch count as possibly outdated. Servers send a bookmark each minute, rarely after two. */
+  readonly quietMs: number;
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
   /** True: collections are requested as the beginning of a watch, if the server supports it. */
   readonly streamingLists: boolean;
-  /** Maximum milliseconds of a streaming list without another object. After that the list counts as endless. */
+  /** Maximum milliseconds of a streaming list without another object or its end mark. */
   readonly streamSilenceMs: number;
-  /** Maximum milliseconds of a whole streaming list. After that the list counts as endless. */
-  readonly streamTotalMs: number;
   readonly backoff: BackoffBounds;
   /** Budget of lists and watches that begin in a cluster, over all its resources. */
   readonly requests: RequestRate;
@@ -56,11 +57,11 @@ export const defaultReflectorSettings: ReflectorSettings = {
   watchSeconds: { least: 300, most: 600 },
   watchGraceMs: 30_000,
   rolloverMs: 5000,
-  idleMs: 180_000,
+  idleMs: 210_000,
+  quietMs: 150_000,
   listSilenceMs: 60_000,
   streamingLists: true,
   streamSilenceMs: 30_000,
-  streamTotalMs: 300_000,
   backoff: defaultBackoff,
   requests: { burst: 100, perSecond: 100 },
   parked: { firstMs: 5000, capMs: 300_000, resetMs: 600_000 },
@@ -71,6 +72,12 @@ export const defaultReflectorSettings: ReflectorSettings = {
   maxLineBytes: 16 * 1024 * 1024,
   maxItemBytes: 64 * 1024 * 1024,
 };
+
+/** Collects the failures of the collections of a cluster for the log. */
+export interface Interruptions {
+  failed(name: string, failure: Failure): void;
+  continues(name: string): void;
+}
 
 /** An object that was stored; `deleted` if its event was a deletion. */
 export interface SeenObject {
@@ -97,6 +104,8 @@ export interface ReflectorContext {
   readonly streaming: StreamingLists;
   /** Parses the pages of large lists in another thread; if absent, this thread parses them. */
   readonly parser?: ParseThread | undefined;
+  /** Where failures of this cluster's collections are logged. */
+  readonly interruptions: Interruptions;
   /** False: list first, even if the store has a version. */
   readonly resume: boolean;
   /** Called for every stored object, in order; for listed ones when their page is staged. Must not throw. */

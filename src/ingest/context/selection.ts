@@ -23,6 +23,11 @@ export function selects(resource: Named, { include = [], exclude = [] }: Selecti
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
 }
 
+/** The names of `include` that select none of these resources. */
+export function unmatchedNames(resources: readonly Named[], { include = [] }: Selection): readonly string[] {
+  return include.filter((pattern) => !resources.some((resource) => matches(resource, pattern)));
+}
+
 function matches(resource: Named, pattern: string): boolean {
   const expression = namePattern(pattern, 'i');
   const names = [resource.plural, resourceKey(resource), `${resource.plural}.${resource.group}`, resource.kind];

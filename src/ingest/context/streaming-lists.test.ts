@@ -13,7 +13,7 @@ const hour = 3_600_000;
 
 function setUp(enabled = true): { clock: ManualClock; lists: StreamingLists; turn: (key: string) => StreamTurn } {
   const clock = new ManualClock();
-  const lists = new StreamingLists(clock, enabled);
+  const lists = new StreamingLists(clock, { streamingLists: enabled, streamSilenceMs: 30_000 });
   return { clock, lists, turn: (key) => must(lists.begin(key), 'a turn') };
 }
 

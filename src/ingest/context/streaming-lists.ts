@@ -8,20 +8,29 @@
  *   supported: a collection that is refused, or fails twice, lists for an hour
  *                three refusals in a row  -> every collection lists for an hour
  *
- * So a server that refuses the parameter costs one request, and one that ignores it costs two deadlines, for any number of
+ * A collection whose stream stops without an end mark, or breaks off after half a minute, lists at once and for an hour: another
+ * stream would probably cost the same time again.
+ *
+ * So a server that refuses the parameter costs one request, and one that ignores it costs two short deadlines, for any number of
  * resources.
  */
 import type { Clock } from '../../base/clock.ts';
-import { type Failure, failureOf } from '../flow/failure.ts';
+import { type Failure, failureOf, noEndMark } from '../flow/failure.ts';
 
 const rememberedMs = 3_600_000;
 /** Statuses by which a server refuses the parameter. */
 const refusals = new Set([400, 405, 406, 422]);
 const failuresAllowed = 2;
+/** Milliseconds after which a stream that fails is too expensive to try again. */
+const longMs = 30_000;
+/** Maximum milliseconds without an object while nothing is known of the server. Short, because a list costs little. */
+const trialSilenceMs = 5000;
 const refusalsAllowed = 3;
 
 /** One attempt; ends with one of the last three methods. */
 export interface StreamTurn {
+  /** Maximum milliseconds without another object or the end mark. */
+  readonly silenceMs: number;
   /** The server has accepted the request: a later failure may come from the stream itself. */
   opened(): void;
   worked(): void;
@@ -31,9 +40,17 @@ export interface StreamTurn {
   left(): void;
 }
 
+interface StreamingSettings {
+  /** False: no collection is streamed. */
+  readonly streamingLists: boolean;
+  /** Maximum milliseconds without an object, from a server that is known to support streams. */
+  readonly streamSilenceMs: number;
+}
+
 export class StreamingLists {
   readonly #clock: Clock;
   readonly #enabled: boolean;
+  readonly #silenceMs: number;
   readonly #resources = new Map<string, { failures: number; until: number }>();
   #supported = false;
   #trialRunning = false;
@@ -42,9 +59,10 @@ export class StreamingLists {
   #failures = 0;
   #refusals = 0;
 
-  constructor(clock: Clock, enabled: boolean) {
+  constructor(clock: Clock, { streamingLists, streamSilenceMs }: StreamingSettings) {
     this.#clock = clock;
-    this.#enabled = enabled;
+    this.#enabled = streamingLists;
+    this.#silenceMs = streamSilenceMs;
   }
 
   /** `key` identifies the collection. Null: list it. */
@@ -57,11 +75,12 @@ export class StreamingLists {
     const left = (): void => {
       if (isTrial) this.#trialRunning = false;
     };
-    let opened = false;
+    let openedAt: number | null = null;
     return {
+      silenceMs: isTrial ? Math.min(trialSilenceMs, this.#silenceMs) : this.#silenceMs,
       left,
       opened: () => {
-        opened = true;
+        openedAt = this.#clock.monotonic();
       },
       worked: () => {
         left();
@@ -72,12 +91,12 @@ export class StreamingLists {
       },
       failed: (error) => {
         left();
-        return this.#failed(key, failureOf(error), opened);
+        return this.#failed(key, failureOf(error), openedAt);
       },
     };
   }
 
-  #failed(key: string, { kind, status }: Failure, opened: boolean): boolean {
+  #failed(key: string, { kind, reason, status }: Failure, openedAt: number | null): boolean {
     // A caller may have the right to list one resource but not to watch it. This refusal is no evidence about the server.
     if (status === 403) return this.#avoid(key);
     if (refusals.has(status)) {
@@ -86,7 +105,8 @@ export class StreamingLists {
       return this.#avoid(key);
     }
     // In an outage a list would have failed too.
-    const ofStream = opened ? kind === 'server' || kind === 'network' || kind === 'protocol' : status === 500;
+    const ofStream =
+      openedAt !== null ? kind === 'server' || kind === 'network' || kind === 'protocol' : status === 500;
     if (!ofStream) return false;
     const failures = (this.#resources.get(key)?.failures ?? 0) + 1;
     this.#resources.set(key, { failures, until: 0 });
@@ -94,7 +114,9 @@ export class StreamingLists {
       this.#failures += 1;
       if (this.#failures >= failuresAllowed) this.#avoidAll();
     }
-    return this.#clock.monotonic() < this.#until || failures >= failuresAllowed ? this.#avoid(key) : false;
+    const now = this.#clock.monotonic();
+    const expensive = reason === noEndMark || (openedAt !== null && now - openedAt >= longMs);
+    return expensive || now < this.#until || failures >= failuresAllowed ? this.#avoid(key) : false;
   }
 
   #avoid(key: string): true {

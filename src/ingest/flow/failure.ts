@@ -33,6 +33,9 @@ export interface Failure {
   readonly retryAfterSeconds: number | undefined;
 }
 
+/** The reason of the error of a streaming list that stopped without its end mark. */
+export const noEndMark = 'no end mark';
+
 /** The store refused a write. A separate class keeps it apart from network errors. */
 export class StoreFailure extends Error {
   constructor(cause: unknown) {
@@ -90,5 +93,5 @@ export function failureOf(error: unknown): Failure {
   if (status === 401) return failure('unauthorized', 'status 401');
   if (status === 403 || status === 404 || status === 405) return failure('refused', `status ${status}`);
   if (status >= 400) return failure('server', `status ${status}`);
-  return failure('network', reason === 'idle' ? 'idle' : 'network');
+  return failure('network', reason === 'idle' || reason === noEndMark ? reason : 'network');
 }

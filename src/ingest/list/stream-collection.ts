@@ -9,8 +9,10 @@
  * It never takes a resourceVersion from an initial event, since those come in any order. It never publishes a set without
  * an end mark.
  *
- * A server that does not know the parameter never sends an end mark, but may send bookmarks and changes for ever. So the silence of
- * a stream is measured from its last object, not from its last byte. streaming-lists.ts decides which servers get this request.
+ * A stream may take as long as its objects keep coming: a slow server or a busy machine is no reason to begin again. A server that
+ * does not know the parameter never sends an end mark, but may send bookmarks and changes for ever. So the silence of a stream is
+ * measured from its last object that is older than the request, not from its last byte.
+ * streaming-lists.ts decides which servers get this request.
  */
 
 import type { Query } from '../../kube/client/rest-client.ts';
@@ -21,7 +23,7 @@ import { ProtocolError } from '../bytes/protocol-error.ts';
 import { readWatchLine } from '../bytes/watch-events.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { BatchYield } from '../flow/batch-yield.ts';
-import { failureOf, inStore, storeError } from '../flow/failure.ts';
+import { failureOf, inStore, noEndMark, storeError } from '../flow/failure.ts';
 import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch/opened-watch.ts';
 
 /** Maximum objects and characters per call to the store. */
@@ -34,6 +36,8 @@ interface StreamRequest {
   readonly signal: AbortSignal;
   /** Called when the server has accepted the request. */
   readonly opened: () => void;
+  /** Maximum milliseconds without another object or the end mark. After that the server counts as one without streaming lists. */
+  readonly silenceMs: number;
 }
 
 interface StreamResult {
@@ -65,13 +69,13 @@ async function stream(context: ReflectorContext, from: string, request: StreamRe
   try {
     const replace = inStore(() => context.writer.replace(context.handle, from === '' ? 'compare' : 'trust'));
     try {
-      const { resourceVersion, lines, chunks } = await new InitialEvents(context, watch, stop).read(replace);
+      const { resourceVersion, lines, chunks } = await new InitialEvents(context, watch, request).read(replace);
       stop.throwIfAborted();
       const summary = await replace.commit(resourceVersion).catch((error: unknown) => {
         throw storeError(error);
       });
       done = true;
-      return { resourceVersion, summary, watch: { ...watch, lines, chunks } };
+      return { resourceVersion, summary, watch: { ...watch, lines, chunks, bookmarked: true } };
     } finally {
       if (!done) replace.abort();
     }
@@ -91,16 +95,21 @@ class InitialEvents {
   readonly #context: ReflectorContext;
   readonly #watch: OpenedWatch;
   readonly #stop: AbortSignal;
+  readonly #silenceMs: number;
+  /** Wall clock, in milliseconds since the epoch. */
+  readonly #requestedAt: number;
   readonly #yield: BatchYield;
   readonly #over = new AbortController();
   #batch: IncomingObject[] = [];
   #characters = 0;
   #lastObjectAt: number;
 
-  constructor(context: ReflectorContext, watch: OpenedWatch, stop: AbortSignal) {
+  constructor(context: ReflectorContext, watch: OpenedWatch, { signal, silenceMs }: StreamRequest) {
     this.#context = context;
     this.#watch = watch;
-    this.#stop = stop;
+    this.#stop = signal;
+    this.#silenceMs = silenceMs;
+    this.#requestedAt = context.clock.now();
     this.#yield = new BatchYield(context.clock);
     this.#lastObjectAt = watch.openedAt;
   }
@@ -138,7 +147,7 @@ class InitialEvents {
         this.#put(replace);
         return message.resourceVersion;
       }
-      if (message.event.type === 'ADDED') this.#lastObjectAt = clock.monotonic();
+      if (this.#isInitial(message.event)) this.#lastObjectAt = clock.monotonic();
       this.#stage(message.event, replace);
       if (this.#batch.length < putObjects && this.#characters < putCharacters) continue;
       this.#put(replace);
@@ -147,6 +156,14 @@ class InitialEvents {
       this.#watch.cut.signal.throwIfAborted();
     }
     return null;
+  }
+
+  /** False for objects that are created while the stream is open: a server without streaming lists sends them for ever. */
+  #isInitial({ type, object }: IncomingEvent): boolean {
+    if (type !== 'ADDED') return false;
+    const { metadata } = object.value as { metadata: { creationTimestamp?: unknown } };
+    const created = Date.parse(String(metadata.creationTimestamp));
+    return !(created > this.#requestedAt);
   }
 
   #stage({ type, object }: IncomingEvent, replace: Replace): void {
@@ -170,19 +187,18 @@ class InitialEvents {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
-  /** Cuts a stream without a timely end mark. Uses monotonic time only: wall clocks jump. */
+  /** Cuts a stream without objects and without an end mark. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
-    const { clock, settings } = this.#context;
-    const { cut, openedAt, what } = this.#watch;
+    const { clock } = this.#context;
+    const { cut, what } = this.#watch;
     const { signal } = this.#over;
-    const last = openedAt + settings.streamTotalMs;
     let suspectedAt = -1;
     while (!signal.aborted) {
       const now = clock.monotonic();
-      const silentAt = this.#lastObjectAt + settings.streamSilenceMs;
-      let wait = Math.min(last, silentAt) - now;
-      if (now >= last || (now >= silentAt && suspectedAt === this.#lastObjectAt)) return cut.abort(unmarked(what));
+      const silentAt = this.#lastObjectAt + this.#silenceMs;
+      let wait = silentAt - now;
       if (now >= silentAt) {
+        if (suspectedAt === this.#lastObjectAt) return cut.abort(unmarked(what, this.#silenceMs));
         suspectedAt = this.#lastObjectAt;
         wait = secondLookMs;
       }
@@ -201,11 +217,12 @@ function identityOf(value: unknown): { namespace: string; name: string } {
   return { namespace: typeof metadata.namespace === 'string' ? metadata.namespace : '', name: String(metadata.name) };
 }
 
-function unmarked(what: string): ApiError {
+function unmarked(what: string, silenceMs: number): ApiError {
+  const seconds = Math.round(silenceMs / 1000);
   return new ApiError({
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
-    reason: 'no end mark',
-    message: `${what} did not send an end mark in time: the server seems not to support streaming lists.`,
+    reason: noEndMark,
+    message: `${what} sent neither objects nor the end of the list for ${seconds} s: the collection is listed in pages instead.`,
   });
 }

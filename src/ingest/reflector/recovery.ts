@@ -113,7 +113,7 @@ export class Recovery {
         return again;
       case 'refused':
         if (failure.status === 404) missing?.();
-        this.#status.refused();
+        this.#status.refused(failure.status);
         await this.#park(this.#probes.next(failure.retryAfterSeconds), this.#withHint(failure), stop);
         return again;
       case 'protocol':

@@ -24,6 +24,7 @@ import { RequestBudget } from '../flow/request-budget.ts';
 import { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
+import { InterruptionLog } from './interruption-log.ts';
 import { Reflector } from './reflector.ts';
 import { retainShared } from './shared-bound.ts';
 
@@ -49,6 +50,7 @@ interface ReflectorSetContext {
 
 interface SetProgress {
   readonly done: number;
+  readonly synced: number;
   readonly total: number;
   readonly objects: number;
   readonly failing: readonly Omit<FailingResource, 'cluster'>[];
@@ -73,13 +75,15 @@ export class ReflectorSet {
   readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
   readonly #auditor: Auditor | null;
+  readonly #interruptions: InterruptionLog;
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
     this.#budget = new RequestBudget(context.clock, context.settings.requests);
-    this.#streaming = new StreamingLists(context.clock, context.settings.streamingLists);
-    const { clock, random, settings } = context;
+    this.#streaming = new StreamingLists(context.clock, context.settings);
+    const { clock, log, random, settings } = context;
+    this.#interruptions = new InterruptionLog(clock, log);
     const audits = () => this.#audits();
     this.#auditor =
       settings.auditMs === 0 ? null : new Auditor({ clock, random, intervalMs: settings.auditMs, audits });
@@ -92,6 +96,11 @@ export class ReflectorSet {
   /** True if a reflector waits for access rights, or for a collection to exist again. */
   get parked(): boolean {
     return this.#collections().some(({ reflector }) => reflector.phase === 'PARKED');
+  }
+
+  /** True if at least half of the resources are interrupted and were reported so. */
+  get outageReported(): boolean {
+    return this.size > 0 && this.#interruptions.warned >= this.size / 2;
   }
 
   keys(): readonly string[] {
@@ -142,6 +151,7 @@ export class ReflectorSet {
       openings: this.#openings,
       budget: this.#budget,
       streaming: this.#streaming,
+      interruptions: this.#interruptions,
       resume: how === 'resume',
       changed,
       missing,
@@ -209,15 +219,16 @@ export class ReflectorSet {
   }
 
   progress(): SetProgress {
-    let [done, objects] = [0, 0];
+    let [done, synced, objects] = [0, 0, 0];
     const failing: Omit<FailingResource, 'cluster'>[] = [];
     for (const [resource, { collections }] of this.#running) {
       if (collections.every(({ reflector }) => reflector.synced || reflector.failing)) done += 1;
       const failed = collections.filter(({ reflector }) => reflector.failing);
       if (failed.length > 0) failing.push(failureOf(resource, failed));
+      else if (collections.every(({ reflector }) => reflector.synced)) synced += 1;
       for (const { handle } of collections) objects += this.#objects(handle);
     }
-    return { done, total: this.#running.size, objects, failing };
+    return { done, synced, total: this.#running.size, objects, failing };
   }
 
   /** Events are excluded: their bound removes rows, so their table never equals the server's set. */
@@ -248,6 +259,7 @@ export class ReflectorSet {
     this.#stopped = true;
     await this.#auditor?.stop();
     await Promise.all([...this.#running].map(([key, running]) => this.#end(key, running)));
+    this.#interruptions.close();
   }
 
   async #end(key: string, running: Running): Promise<void> {
@@ -260,7 +272,14 @@ export class ReflectorSet {
 function failureOf(resource: string, failed: readonly Collection[]): Omit<FailingResource, 'cluster'> {
   const namespaces = failed.map(({ handle }) => handle.namespace).filter((namespace) => namespace !== '');
   const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
-  return { resource, error: errors.join('; '), ...(namespaces.length === 0 ? {} : { namespaces }) };
+  const [first] = failed.map(({ reflector }) => reflector.refusal);
+  const refused = first != null && failed.every(({ reflector }) => reflector.refusal !== null);
+  return {
+    resource,
+    error: errors.join('; '),
+    ...(refused ? { refusal: first } : {}),
+    ...(namespaces.length === 0 ? {} : { namespaces }),
+  };
 }
 
 /** The parts of a declaration that bodies and their requests depend on. */

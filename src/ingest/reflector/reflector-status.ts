@@ -3,6 +3,7 @@
  *
  *   listed         stale since the list
  *   watch open     not stale
+ *   watch silent   bookmarks are overdue: stale since the last event, bookmark or opened watch
  *   watch closed   stale since the last event, bookmark, complete list or opened watch
  *
  * The status is stored, so that the serve thread and a restarted gateway can read it. A failed status write is ignored.
@@ -23,8 +24,9 @@ export class ReflectorStatus {
   #lastSignAt: number | null;
   #staleSince: number | null;
   #refused: boolean;
-  /** The first phase is always written: the store may hold another one from an earlier run. */
-  #unwritten = true;
+  #refusal: number | null = null;
+  /** Something changed that the next `say` must save. True at first, because the store may hold the phase of an earlier run. */
+  #unsaved = true;
 
   constructor(context: StatusContext) {
     this.#context = context;
@@ -43,11 +45,18 @@ export class ReflectorStatus {
     return this.#error;
   }
 
+  /** The HTTP status of the last refusal; null if the last request was not refused. */
+  get refusal(): number | null {
+    return this.#refusal;
+  }
+
   /** A complete list was committed. */
   listed(): void {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = this.#lastSignAt;
     this.#refused = false;
+    this.#refusal = null;
+    this.#unsaved = true;
   }
 
   /** A watch is open. */
@@ -55,14 +64,21 @@ export class ReflectorStatus {
     this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
     this.#refused = false;
-    // If the phase is the same, only this value changes.
-    if (!this.#unwritten && this.#phase === 'WATCHING') this.#save();
+    this.#refusal = null;
+    this.#unsaved = true;
   }
 
   /** A watch committed this many events; 0 for a bookmark. */
   took(events: number): void {
     this.#lastSignAt = this.#context.clock.now();
     if (events > 0) this.#lastEventAt = this.#lastSignAt;
+    this.#staleSince = null;
+    this.#save();
+  }
+
+  /** The watch is open, but its bookmarks are overdue. */
+  silent(): void {
+    this.#staleSince ??= this.#lastSignAt;
     this.#save();
   }
 
@@ -71,9 +87,10 @@ export class ReflectorStatus {
     this.#staleSince ??= this.#lastSignAt;
   }
 
-  /** The server refuses the collection; callers must not wait for it. */
-  refused(): void {
+  /** The server refuses the collection with this HTTP status; callers must not wait for it. */
+  refused(httpStatus: number): void {
     this.#refused = true;
+    this.#refusal = httpStatus;
   }
 
   /** Counts a restart. */
@@ -82,15 +99,16 @@ export class ReflectorStatus {
   }
 
   say(phase: IngestStatus['phase'], error: string | null): void {
-    if (phase === this.#phase && error === this.#error && !this.#unwritten) return;
-    this.#unwritten = false;
+    const same = phase === this.#phase && error === this.#error;
+    if (same && !this.#unsaved) return;
     this.#phase = phase;
     this.#error = error;
     this.#save();
-    this.#context.changed?.();
+    if (!same) this.#context.changed?.();
   }
 
   #save(): void {
+    this.#unsaved = false;
     const { writer, handle, log } = this.#context;
     try {
       inStore(() =>

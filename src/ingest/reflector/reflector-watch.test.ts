@@ -56,30 +56,47 @@ test('F3: watches that end at once are not opened again and again', async () => 
   expect(asked.every(({ query }) => query['watch'] === true)).toBe(true);
 });
 
-test('F4: a half-open connection is noticed once bookmarks were seen, and not before', async () => {
+test('F4: a half-open connection is noticed once bookmarks were seen on it, and not before', async () => {
   const bench = reflectorBench();
   const reflector = await watching(bench);
-  await bench.clock.advance(240_000);
+  const status = () => bench.writer.state(bench.handle).status;
+  await bench.clock.advance(20_000);
   expect(bench.client.asked).toHaveLength(2);
   bench.client.body.write(bookmarkLine(11));
   await settle();
-  await bench.clock.advance(179_000);
+  const lastSignAt = bench.clock.now();
+  await bench.clock.advance(149_000);
+  expect(status()).toMatchObject({ phase: 'WATCHING', staleSince: null });
+  await bench.clock.advance(1000);
+  expect(status()).toMatchObject({ phase: 'WATCHING', error: null, staleSince: lastSignAt });
   bench.client.body.write(bookmarkLine(12));
   await settle();
-  bench.client.answer(open());
-  // This watch is handed over at 445 s; from here on only silence can end the next one.
-  await bench.clock.advance(61_000);
-  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('12')]);
-  await bench.clock.advance(140_000);
-  bench.client.body.write(bookmarkLine(13));
-  await settle();
-  await bench.clock.advance(179_000);
-  expect(bench.client.asked).toHaveLength(3);
+  expect(status()).toMatchObject({ phase: 'WATCHING', staleSince: null });
   bench.client.answer(whole(listText(13, [a])), open());
-  await bench.clock.advance(7000);
-  expect(bench.client.asked.slice(3)).toMatchObject([asDoubt('13'), asWatch('13')]);
+  await bench.clock.advance(214_000);
+  expect(bench.client.asked).toHaveLength(2);
+  await bench.clock.advance(2000);
+  expect(bench.client.asked.slice(2)).toMatchObject([asDoubt('12'), asWatch('12')]);
   expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
-  expect(bench.writer.state(bench.handle).status.restarts).toEqual({ idle: 1 });
+  expect(status()).toMatchObject({ restarts: { idle: 1 }, staleSince: null });
+});
+
+test('F4: a watch without any line is replaced early if an earlier one had bookmarks, and this is no failure', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench);
+  bench.client.body.write(bookmarkLine(11));
+  await settle();
+  bench.client.answer(open());
+  bench.client.body.end();
+  await settle();
+  expect(bench.client.asked.slice(2)).toMatchObject([asWatch('11')]);
+  bench.client.answer(whole(listText(11, [a])), open());
+  await bench.clock.advance(209_000);
+  expect(bench.client.asked).toHaveLength(3);
+  await bench.clock.advance(91_000);
+  expect(bench.client.asked.slice(3)).toMatchObject([asDoubt('11'), asWatch('11')]);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
+  expect(bench.writer.state(bench.handle).status.restarts).toEqual({});
 });
 
 test('F35: an old event that comes again behind a newer one does not take the version back', async () => {
@@ -96,7 +113,7 @@ test('F44: silence is believed at a second look: what waited in the socket while
   await watching(bench);
   bench.client.body.write(bookmarkLine(11));
   await settle();
-  await bench.clock.advance(182_000);
+  await bench.clock.advance(212_000);
   bench.client.body.write(bookmarkLine(12));
   await settle();
   await bench.clock.advance(100_000);

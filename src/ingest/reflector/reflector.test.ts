@@ -135,12 +135,14 @@ test('what cannot be watched is listed again and again, as a difference', async 
   reflector.start();
   await settle();
   expect(reflector.phase).toBe('POLLING');
+  expect(bench.writer.state(bench.handle).status.staleSince).toBe(bench.clock.now());
   await bench.clock.advance(59_000);
   expect(bench.client.asked).toHaveLength(1);
   await bench.clock.advance(1000);
   expect(bench.client.asked).toHaveLength(2);
   expect(bench.changes()).toEqual(['RESET', 'DELETED a', 'ADDED c']);
   expect(reflector.phase).toBe('POLLING');
+  expect(bench.writer.state(bench.handle).status.staleSince).toBe(bench.clock.now());
 });
 
 test('a watchable collection without a resourceVersion is polled: nothing is ever watched from nowhere', async () => {

@@ -12,7 +12,7 @@
  *                   └────────────────────┴──▶ the next step (recovery.ts)
  *
  *   LIST, one of two ways:  STREAM_INIT ── end mark: commit, WATCH continues with the same stream (stream-collection.ts)
- *                               │ refused (400, 403, 405, 406, 422), or failed twice (broken off, no end mark):
+ *                               │ refused (400, 403, 405, 406, 422), without an end mark, or failed twice:
  *                               │ list pages at once, and do not stream for an hour (streaming-lists.ts)
  *                               ▼
  *                           pages ── last page: commit, WATCH (list-collection.ts)
@@ -90,6 +90,11 @@ export class Reflector {
   /** True if it is parked or has failed several times in a row. Callers should not wait for its sync. */
   get failing(): boolean {
     return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
+  }
+
+  /** The HTTP status by which the server refuses the collection, or null. */
+  get refusal(): number | null {
+    return this.#status.refusal;
   }
 
   get resourceVersion(): string {
@@ -229,6 +234,7 @@ export class Reflector {
         notOlderThan,
         signal: stop,
         opened: turn.opened,
+        silenceMs: turn.silenceMs,
       });
       turn.worked();
       this.#begun = { watch, applied: new Set() };
@@ -270,6 +276,7 @@ export class Reflector {
         }
         this.#status.took(events);
       },
+      silent: () => this.#status.silent(),
     };
     const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
     this.#begun = end.next;
@@ -312,7 +319,7 @@ export class Reflector {
     this.#release();
     this.#status.lost();
     this.#status.count(failure.reason);
-    this.#logFailure(failure);
+    this.#context.interruptions.failed(this.#name, failure);
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
     const watchedMs = opened === null ? null : this.#context.clock.monotonic() - opened;
@@ -323,17 +330,15 @@ export class Reflector {
     return next === 'begin' ? this.#begin() : next;
   }
 
-  /** Logs only the first failure in a row: an outage of a thousand reflectors must not log a thousand lines a second. */
-  #logFailure(failure: Failure): void {
-    const { log } = this.#context;
-    const fields = { reason: failure.reason, error: failure.message, resourceVersion: this.#position.resourceVersion };
-    if (this.error === null && failure.kind !== 'expired') log.warn(fields, 'ingest of a resource is interrupted');
-    else log.debug(fields, 'ingest of a resource is interrupted');
-  }
-
   /** Reports a phase without an error. Resets the number of consecutive failures. */
   #say(phase: IngestStatus['phase']): void {
     this.#recovery.wentWell();
     this.#status.say(phase, null);
+    if (phase === 'WATCHING' || phase === 'POLLING') this.#context.interruptions.continues(this.#name);
+  }
+
+  get #name(): string {
+    const { key, namespace } = this.#context.handle;
+    return namespace === '' ? key : `${key} in ${namespace}`;
   }
 }

@@ -17,6 +17,7 @@ import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
+import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
 import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -53,7 +54,7 @@ export class IngestHost {
   #progressPlanned = false;
   #sentProgress = '';
   #catalogKnownSent = false;
-  #wasReady = false;
+  #kindsChecked = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
 
@@ -199,13 +200,21 @@ export class IngestHost {
     const text = JSON.stringify(progress);
     if (text === this.#sentProgress) return;
     this.#sentProgress = text;
-    const { log } = this.#context;
-    if (progress.ready && !this.#wasReady) {
-      const { resourcesTotal, objects } = progress;
-      log.info({ resources: resourcesTotal, objects, failing: progress.failing.length }, 'ingest is in step');
-    }
-    this.#wasReady = progress.ready;
     this.#context.post({ type: 'progress', progress });
+    this.#checkKinds(progress);
+  }
+
+  /** Once all clusters are discovered: ends ingest for a mistake in --kinds, and warns of names that may be served later. */
+  #checkKinds({ clusters }: IngestProgress): void {
+    if (this.#kindsChecked) return;
+    const unmatched = unmatchedEverywhere(clusters);
+    if (unmatched === null) return;
+    this.#kindsChecked = true;
+    const mistakes = unmatched.filter(isMistake);
+    const { log, post } = this.#context;
+    if (mistakes.length > 0) post({ type: 'failed', code: 'CONFIGURATION', error: mistakeMessage(mistakes) });
+    else if (unmatched.length > 0)
+      log.warn({ kinds: unmatched.map(({ name }) => name) }, 'no cluster serves these kinds yet');
   }
 
   async #runHousekeeping(stop: AbortSignal): Promise<void> {

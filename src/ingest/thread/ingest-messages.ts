@@ -2,7 +2,7 @@
  * The messages between the ingest thread and its parent.
  *
  *   thread: opened -> wake, progress, catalog, ... -> (the thread ends after `close`)
- *           failed: the store cannot be opened, at the start or after damage -> (the thread ends)
+ *           failed: the store cannot be opened, at the start or after damage, or --kinds has a mistake -> (the thread ends, or is closed)
  *   parent: close, damaged, promote
  *
  * `wake` contains the new range of the change log and the kinds in it. One message covers all commits of one turn of the event loop.

@@ -25,7 +25,7 @@ import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 /** Progress of a reflector's watches; it outlives each watch. */
 export interface WatchPosition {
   resourceVersion: string;
-  /** True once a bookmark has come: from then on silence is a sign of failure. */
+  /** A bookmark has come on some watch. A watch without any line is then replaced early: its connection may be dead. */
   sawBookmark: boolean;
 }
 
@@ -34,6 +34,8 @@ export interface WatchHooks {
   opened(): void;
   /** Called with the number of committed events; 0 for a bookmark. */
   took(events: number): void;
+  /** Bookmarks are overdue: the connection may be dead, and the rows may be outdated. Called again after each further silence. */
+  silent(): void;
 }
 
 /** A watch that ended without an error: the lines received, and its duration in milliseconds since the headers. */
@@ -73,6 +75,8 @@ class Watch {
   readonly #replayed: ReplayedEvents;
   readonly #rollover = new WatchRollover();
   #lastBytesAt: number;
+  /** A bookmark has come on this watch: from then on silence is a failure. On a quiet kind, the first may take minutes. */
+  #sawBookmark: boolean;
   #lines = 0;
 
   constructor(
@@ -89,6 +93,7 @@ class Watch {
     this.#opened = watch;
     this.#replayed = new ReplayedEvents(applied);
     this.#lastBytesAt = context.clock.monotonic();
+    this.#sawBookmark = watch.bookmarked;
   }
 
   async run(): Promise<WatchEnd> {
@@ -141,7 +146,7 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
-        if (message.type === 'bookmark') this.#position.sawBookmark = true;
+        if (message.type === 'bookmark') this.#position.sawBookmark = this.#sawBookmark = true;
         if (this.#replayed.has(message)) continue;
         // A replayed older event does not undo a newer one.
         reached = laterResourceVersion(reached, message.resourceVersion);
@@ -191,18 +196,25 @@ class Watch {
     if (await this.#rollover.begin(open, this.#stop)) cut.abort(rolledOver);
   }
 
-  /** Ends the watch when its time is up or it is silent. Uses monotonic time only: wall clocks jump. */
+  /** Ends the watch when its time is up or it is silent. Reports silence before that. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
     const { clock, settings } = this.#context;
-    const { cut, deadline, what } = this.#opened;
+    const { cut, deadline, openedAt, what } = this.#opened;
     const { signal } = cut;
-    let suspectedAt = -1;
+    const quietMs = Math.min(settings.quietMs, settings.idleMs);
+    let [suspectedAt, silentAt] = [-1, -1];
     while (!signal.aborted) {
       const now = clock.monotonic();
-      if (now >= deadline) return cut.abort(timeIsUp);
-      const silentAt = this.#position.sawBookmark ? this.#lastBytesAt + settings.idleMs : Number.POSITIVE_INFINITY;
-      let wait = Math.min(deadline, silentAt, now + settings.idleMs) - now;
-      if (now >= silentAt) {
+      const unused = this.#position.sawBookmark && this.#lines === 0 && now - openedAt >= settings.idleMs;
+      if (now >= deadline || unused) return cut.abort(timeIsUp);
+      const silentMs = this.#sawBookmark ? now - this.#lastBytesAt : 0;
+      if (silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
+        silentAt = this.#lastBytesAt;
+        this.#hooks.silent();
+      }
+      const limit = silentMs >= quietMs ? settings.idleMs : quietMs;
+      let wait = Math.min(deadline - now, limit - silentMs);
+      if (silentMs >= settings.idleMs) {
         if (suspectedAt === this.#lastBytesAt) return cut.abort(silence(what, settings.idleMs));
         suspectedAt = this.#lastBytesAt;
         wait = secondLookMs;
@@ -217,6 +229,6 @@ function silence(what: string, idleMs: number): ApiError {
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
     reason: 'idle',
-    message: `${what} was silent for ${Math.round(idleMs / 1000)} s although bookmarks were promised: the connection is taken for dead.`,
+    message: `${what} was silent for ${Math.round(idleMs / 1000)} s although it had sent bookmarks: the connection is treated as dead.`,
   });
 }

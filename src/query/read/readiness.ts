@@ -1,4 +1,7 @@
-/** Readiness of kinds: a read of a resource that is not synced fails with CACHE_NOT_READY. It never returns an empty list. */
+/**
+ * Readiness of kinds. A read of a resource that is not synced fails; it never returns an empty list. The code is CACHE_NOT_READY if the
+ * resource will be synced, and RESOURCE_REFUSED if the API server refuses it.
+ */
 import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
@@ -12,6 +15,8 @@ export interface Readiness {
   readonly synced: boolean;
   /** False when any namespace of the resource is missing. */
   readonly whole: boolean;
+  /** The refusal of the API server, if it refused every collection that is not synced; else null. */
+  readonly refusal: string | null;
 }
 
 /** The store's resources of these kinds, sorted by key and cluster. @param clusters only in these; in all clusters by default. */
@@ -27,25 +32,27 @@ export async function readiness(
 export function readinessStatement(keys: readonly string[], clusters?: readonly string[]): Statement {
   const where = [isIn(raw('k.key'), [...new Set(keys)])];
   if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
-  return sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced)
+  return sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced),
+      CASE WHEN min(NOT r.synced AND coalesce(r.status ->> '$.refused', 0)) THEN max(r.status ->> '$.error') END
     FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
     GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
 }
 
 /** Parses the rows of readinessStatement. */
 export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
-  return rows.map(([key, cluster, synced, whole]) => ({
+  return rows.map(([key, cluster, synced, whole, refusal]) => ({
     key: String(key),
     cluster: String(cluster),
     synced: synced === 1,
     whole: whole === 1,
+    refusal: typeof refusal === 'string' ? refusal : null,
   }));
 }
 
 /**
  * Asserts that each of these kinds is synced in at least one of the clusters.
  * @returns the resources that are not whole: some or all of their objects are missing from an answer.
- * @throws PortolanError CACHE_NOT_READY naming the kinds that no cluster has synced.
+ * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED naming the kinds that no cluster has synced.
  */
 export async function requireReady(
   lease: Lease,
@@ -55,20 +62,37 @@ export async function requireReady(
   return missingOf(await readiness(lease, keys, clusters), keys, clusters);
 }
 
-/** Like requireReady, for a result of `readiness`. @throws PortolanError CACHE_NOT_READY */
+/** Like requireReady, for a result of `readiness`. @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED */
 export function missingOf(
   found: readonly Readiness[],
   keys: readonly string[],
   clusters?: readonly string[],
 ): readonly Pick<Readiness, 'key' | 'cluster'>[] {
   const missing = [...new Set(keys)].filter((key) => !found.some((state) => state.key === key && state.synced));
-  if (missing.length > 0) {
-    const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
-    throw new PortolanError(
-      'CACHE_NOT_READY',
-      `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
-      { details: { resources: missing } },
+  if (missing.length > 0) throw notReady(found, missing, clusters);
+  return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
+}
+
+/** The error for kinds that are not synced. RESOURCE_REFUSED if waiting does not help: every cluster refuses one of them. */
+export function notReady(
+  found: readonly Readiness[],
+  keys: readonly string[],
+  clusters?: readonly string[],
+): PortolanError {
+  const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
+  for (const key of keys) {
+    const states = found.filter((state) => state.key === key);
+    const [first] = states;
+    if (first === undefined || states.some(({ refusal }) => refusal === null)) continue;
+    return new PortolanError(
+      'RESOURCE_REFUSED',
+      `The API server refuses ${key} to Portolan${where}: ${first.refusal}. Grant Portolan list and watch on ${key}.`,
+      { details: { resources: [key] } },
     );
   }
-  return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
+  return new PortolanError(
+    'CACHE_NOT_READY',
+    `${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
+    { details: { resources: keys } },
+  );
 }

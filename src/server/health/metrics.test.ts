@@ -86,6 +86,7 @@ describe('resources', () => {
     expect(sampleOf(text, 'portolan_resource_synced', one)).toBe(1);
     expect(sampleOf(text, 'portolan_resource_phase', { ...one, phase: 'WATCHING' })).toBe(1);
     expect(sampleOf(text, 'portolan_resource_last_event_age_seconds', one)).toBe(2.5);
+    expect(sampleOf(text, 'portolan_resource_last_sign_age_seconds', one)).toBe(1.5);
     expect(sampleOf(text, 'portolan_resource_stale_seconds', one)).toBe(0);
     expect(sampleOf(text, 'portolan_resource_stale_seconds', other)).toBe(10);
     expect(sampleOf(text, 'portolan_resource_restarts_total', { ...one, reason: 'expired' })).toBe(2);

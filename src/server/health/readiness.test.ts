@@ -19,6 +19,7 @@ test('each failing resource has its phase and its error; what the store does not
   fixture.writer().setStatus(fixture.handle(widgets), { ...idleStatus, phase: 'PARKED', error: 'as ingest says' });
   expect(await readinessOf({ ready: true, objects: 3, failing }, fixture.reader)).toEqual({
     ready: true,
+    status: 'degraded',
     objects: 3,
     failing: [
       { cluster: 'east', resource: widgets, phase: 'PARKED', error: 'widgets is forbidden' },
@@ -31,7 +32,8 @@ test('each failing resource has its phase and its error; what the store does not
 test('without a store there are no phases, but an answer', async () => {
   const reader = openReader(storeFile(), { readers: 1 });
   onTestFinished(() => reader.close());
-  const { failing: found } = await readinessOf({ ready: false, failing }, reader);
+  const { failing: found, status } = await readinessOf({ ready: false, failing }, reader);
+  expect(status).toBe('starting');
   expect(found).toEqual(failing.map((each) => ({ ...each, phase: null })));
 });
 
@@ -46,6 +48,10 @@ test('while all is well no reader is asked', async () => {
       return reader.lease(work, options);
     },
   };
-  expect(await readinessOf({ ready: true, failing: [] }, counting)).toEqual({ ready: true, failing: [] });
+  expect(await readinessOf({ ready: true, failing: [] }, counting)).toEqual({
+    ready: true,
+    status: 'ready',
+    failing: [],
+  });
   expect(asked).toBe(0);
 });

@@ -5,7 +5,7 @@
  * the phases are null then.
  *
  *   progress  { ready: false, failing: [{ cluster: "east", resource: "pods", error: "forbidden" }] }
- *   answer    { ready: false, failing: [{ cluster: "east", resource: "pods", phase: "PARKED", error: "forbidden" }] }
+ *   answer    { ready: false, status: "starting", failing: [{ cluster: "east", resource: "pods", phase: "PARKED", error: "forbidden" }] }
  */
 
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
@@ -16,6 +16,8 @@ import type { DiskUse } from '../../store/types/writer.ts';
 /** The body of /readyz. */
 export interface Readiness {
   readonly ready: boolean;
+  /** `starting`: not ready yet. `degraded`: ready, but something is failing. */
+  readonly status?: 'starting' | 'ready' | 'degraded';
   readonly [detail: string]: unknown;
 }
 
@@ -33,6 +35,8 @@ export interface Failing {
   /** resourceKey; `everything` when the cluster itself cannot be read. */
   readonly resource: string;
   readonly error: string;
+  /** The HTTP status by which the API server refuses the resource; absent for other failures. */
+  readonly refusal?: number;
   /** The failing namespaces, for a resource that is ingested by namespace. */
   readonly namespaces?: readonly string[];
 }
@@ -42,16 +46,15 @@ const patience = 300;
 
 /** The progress with a phase for each failing resource; null where the store has none. Never rejects. */
 export async function readinessOf(progress: Progress, reader: Reader): Promise<Readiness> {
-  if (progress.failing.length === 0) return progress;
+  const status = !progress.ready ? 'starting' : progress.failing.length > 0 ? 'degraded' : 'ready';
+  if (progress.failing.length === 0) return { ...progress, status };
   const phases = await phasesIn(reader).catch(() => new Map<string, IngestStatus['phase']>());
-  const failing = progress.failing.map(({ cluster, resource, error, namespaces }) => ({
-    cluster,
-    resource,
-    ...(namespaces === undefined ? {} : { namespaces }),
-    phase: phases.get(`${cluster} ${resource}`) ?? null,
+  const failing = progress.failing.map(({ error, ...failure }) => ({
+    ...failure,
+    phase: phases.get(`${failure.cluster} ${failure.resource}`) ?? null,
     error,
   }));
-  return { ...progress, failing };
+  return { ...progress, status, failing };
 }
 
 async function phasesIn(reader: Reader): Promise<ReadonlyMap<string, IngestStatus['phase']>> {

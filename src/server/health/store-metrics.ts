@@ -37,6 +37,7 @@ export class StoreMetrics {
   readonly #objects: Gauge<'cluster' | 'resource'>;
   readonly #synced: Gauge<'cluster' | 'resource'>;
   readonly #age: Gauge<'cluster' | 'resource'>;
+  readonly #sign: Gauge<'cluster' | 'resource'>;
   readonly #stale: Gauge<'cluster' | 'resource'>;
   readonly #restarts: Counter<'cluster' | 'resource' | 'reason'>;
   readonly #ready: Gauge;
@@ -75,9 +76,14 @@ export class StoreMetrics {
       'Time since the last event of a watch was applied; no series before the first.',
       ofResource,
     );
+    this.#sign = gauge(
+      'resource_last_sign_age_seconds',
+      'Time since the last event, bookmark, complete list or opening of a watch; no series before the first.',
+      ofResource,
+    );
     this.#stale = gauge(
       'resource_stale_seconds',
-      'Time for which the stored objects may be outdated; 0 while a watch is open, no series before the first complete list.',
+      'Time for which the stored objects may be outdated; 0 while a watch is open and not silent, no series before the first complete list.',
       ofResource,
     );
     this.#restarts = counter('resource_restarts_total', 'Lists and watches that had to begin again, by reason.', [
@@ -138,7 +144,8 @@ export class StoreMetrics {
 
   /** `now` in milliseconds since the epoch; null when the store could not be read. */
   setFacts(facts: StoreFacts | null, now: number): void {
-    for (const each of [this.#phase, this.#objects, this.#synced, this.#age, this.#stale, this.#restarts]) each.reset();
+    const ofResources = [this.#phase, this.#objects, this.#synced, this.#age, this.#sign, this.#stale, this.#restarts];
+    for (const each of ofResources) each.reset();
     this.#up.set(facts === null ? 0 : 1);
     if (facts === null) {
       this.#revision.remove();
@@ -153,6 +160,7 @@ export class StoreMetrics {
       this.#objects.set(labels, objects);
       this.#synced.set(labels, synced ? 1 : 0);
       if (status.lastEventAt !== null) this.#age.set(labels, Math.max(0, now - status.lastEventAt) / 1000);
+      if (status.lastSignAt !== null) this.#sign.set(labels, Math.max(0, now - status.lastSignAt) / 1000);
       if (status.staleSince !== null) this.#stale.set(labels, Math.max(0, now - status.staleSince) / 1000);
       else if (status.lastSignAt !== null) this.#stale.set(labels, 0);
       for (const [reason, count] of Object.entries(status.restarts)) this.#restarts.inc({ ...labels, reason }, count);

@@ -19,9 +19,11 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
+import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
+import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
@@ -47,6 +49,14 @@ const codes: OutcomeCodes<unknown> = {
     return error === undefined ? 'OK' : codeOfThrown(error);
   },
   ofThrown: codeOfThrown,
+  awaited(result) {
+    const errors = (result as Result | null)?.errors ?? [];
+    return errors.flatMap((error) => {
+      const cause = error instanceof GraphQLError ? error.originalError : null;
+      if (!(cause instanceof PortolanError) || cause.code !== 'CACHE_NOT_READY') return [];
+      return (cause.details['resources'] ?? []) as readonly string[];
+    });
+  },
 };
 
 /** Must be the first plugin, so that it counts the documents that later plugins reject. */
@@ -103,13 +113,17 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const refused = refusal(args, log);
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
-        admission.run(portolan, type, given.operationName ?? null, codes, () => refused ?? executeFn(given)),
+        admission.run(
+          portolan,
+          { type, name: given.operationName ?? null, document: () => documentShape(given) },
+          codes,
+          async (operation) => {
+            const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
+            const result = refused ?? (await executeFn({ ...given, contextValue }));
+            return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
+          },
+        ),
       );
-      return {
-        onExecuteDone({ result, setResult }) {
-          if (!isAsyncIterable(result)) setResult(withExtensions(result as Result, portolan) as never);
-        },
-      };
     },
 
     onSubscribe({ args, subscribeFn, setSubscribeFn }) {

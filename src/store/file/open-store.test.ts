@@ -1,6 +1,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { storeFile } from '../../../test/kit/store-file.ts';
@@ -33,6 +43,29 @@ test('a new file is made, and resumed with its epoch', () => {
   second.close();
   expect(said).toEqual([]);
   expect(existsSync(`${file}-staging`)).toBe(false);
+});
+
+test('files are readable by their owner only, and new folders can be entered by their owner only', () => {
+  const file = join(dirname(storeFile()), 'a', 'b', 'portolan.db');
+  const modes = (): Record<string, string> =>
+    Object.fromEntries(
+      readdirSync(dirname(file)).map((name) => [name, (statSync(join(dirname(file), name)).mode & 0o777).toString(8)]),
+    );
+  const store = openStore(file, { log: silentLogger });
+  expect(new Set(Object.values(modes()))).toEqual(new Set(['600']));
+  expect(Object.keys(modes())).toEqual(expect.arrayContaining(['portolan.db', 'portolan.db-wal', 'portolan.db-lock']));
+  for (const folder of [dirname(file), dirname(dirname(file))]) expect(statSync(folder).mode & 0o777).toBe(0o700);
+  store.close();
+  for (const name of readdirSync(dirname(file))) chmodSync(join(dirname(file), name), 0o644);
+  openStore(file, { log: silentLogger }).close();
+  expect(new Set(Object.values(modes()))).toEqual(new Set(['600']));
+});
+
+test('a file of another program is refused without a trace', () => {
+  const file = storeFile();
+  writeFileSync(file, '# A text\n');
+  expect(() => openStore(file, { log: silentLogger })).toThrow('is not a store of Portolan');
+  expect(readdirSync(dirname(file))).toEqual([basename(file)]);
 });
 
 test('an unclean end is checked and said', () => {

@@ -14,7 +14,6 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -28,6 +27,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
+import { makePrivate, makePrivateFile, makePrivateFolder } from './private-file.ts';
 import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
 
 /** See sqlite.org/fileformat2.html: the application id is at offset 68. */
@@ -59,6 +59,7 @@ export interface OpenedStore {
 /** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
 export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
   makeRoomFor(file);
+  refuseForeign(file);
   const lock = takeLock(file, options.lockWaitMs ?? 2000);
   let database: Database | null = null;
   try {
@@ -72,6 +73,8 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     }
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
+    makePrivateFile(file);
+    makePrivate(`${file}-wal`, `${file}-shm`);
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
@@ -104,7 +107,7 @@ function makeRoomFor(file: string): void {
       cause,
     });
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makePrivateFolder(dirname(file));
   } catch (error) {
     throw wrong(messageOf(error), error);
   }
@@ -113,6 +116,7 @@ function makeRoomFor(file: string): void {
 
 /** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
 function takeLock(file: string, waitMs: number): Database {
+  makePrivateFile(`${file}-lock`);
   const lock = new Database(`${file}-lock`, { busyMs: waitMs, slowMs: Number.POSITIVE_INFINITY });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -142,6 +146,17 @@ interface Fault {
  * file. Throws if the header is that of another program's file.
  */
 function lostInFill(file: string): Fault {
+  if (isForeign(file)) throw foreignFile(file);
+  return { reason: 'the machine went down while it was filled for the first time' };
+}
+
+/** Throws for the file of another program, before anything is written beside it. */
+function refuseForeign(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 && isForeign(file)) throw foreignFile(file);
+}
+
+/** True if the header is that of another program's file. The header and the application id are zero until they are written. */
+function isForeign(file: string): boolean {
   const header = Buffer.alloc(headerBytes);
   const descriptor = openSync(file, 'r');
   try {
@@ -149,12 +164,10 @@ function lostInFill(file: string): Fault {
   } finally {
     closeSync(descriptor);
   }
-  // The header and the application id are zero until they are written.
   const isSqlite =
     header.subarray(0, 16).equals(Buffer.from('SQLite format 3\0')) || header.every((byte) => byte === 0);
   const id = header.readInt32BE(68);
-  if (!isSqlite || (id !== applicationId && id !== 0)) throw foreignFile(file);
-  return { reason: 'the machine went down while it was filled for the first time' };
+  return !isSqlite || (id !== applicationId && id !== 0);
 }
 
 function noteOf(file: string): string {
@@ -256,6 +269,7 @@ function create(database: Database, newEpoch: () => string): void {
 function attachStaging(database: Database, file: string): void {
   const staging = `${file}-staging`;
   removeStaging(file);
+  makePrivateFile(staging);
   database.statement('ATTACH ? AS staging').run(staging);
   database.pragma('staging.journal_mode = MEMORY');
   database.pragma('staging.synchronous = OFF');
@@ -278,7 +292,7 @@ function close(database: Database, file: string, lock: Database): void {
 
 function abandon(database: Database, file: string, lock: Database, reason: string, log: Logger): void {
   const steps = [
-    () => writeFileSync(noteOf(file), reason),
+    () => writeFileSync(noteOf(file), reason, { mode: 0o600 }),
     () => database.close(),
     () => removeStaging(file),
     () => lock.close(),

@@ -43,7 +43,7 @@ export function beginUnsyncedFill(file: string, boot: string | null): boolean {
   rmSync(note, { force: true });
   if (boot === null) return false;
   try {
-    writeFileSync(note, boot, { flush: true });
+    writeFileSync(note, boot, { flush: true, mode: 0o600 });
     sync(dirname(file));
     return true;
   } catch {

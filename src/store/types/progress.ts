@@ -27,8 +27,8 @@ export interface IngestStatus {
   /** Time of the last event, bookmark, whole list or opened watch: the server had nothing newer then. */
   readonly lastSignAt: number | null;
   /**
-   * Since when the tables may lag behind the server: milliseconds since the epoch. Null while a watch is open, and before the first
-   * whole list.
+   * Since when the tables may lag behind the server: milliseconds since the epoch. Null before the first whole list, and while a watch
+   * is open whose bookmarks are not overdue. A polled collection may lag since its last list.
    */
   readonly staleSince: number | null;
   readonly error: string | null;

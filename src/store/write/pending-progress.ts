@@ -41,13 +41,13 @@ export class PendingProgress {
     this.saveWhenDue();
   }
 
-  /** A changed phase or error, and the beginning or end of staleness, are written at once. Other changes wait for the next transaction. */
+  /** A changed phase or error, and a changed start or end of staleness, are written at once. Other changes wait for a transaction. */
   setStatus(resource: StoredResource, status: IngestStatus): void {
     const before = resource.status;
     resource.status = status;
     this.#pending.add(resource.handle.id);
-    const freshness = (before.staleSince === null) !== (status.staleSince === null);
-    if (before.phase !== status.phase || before.error !== status.error || freshness) this.#session.run(() => {});
+    const important = ['phase', 'error', 'staleSince'] as const;
+    if (important.some((member) => before[member] !== status[member])) this.#session.run(() => {});
   }
 
   /** Drops the pending progress of a collection that is removed or no longer synced. */

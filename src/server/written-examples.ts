@@ -1,16 +1,12 @@
-/** The playground's example tabs: the operations of schema/operations, in the order of their names. */
+/** The operations of schema/operations, in the order of their names: the examples of the playground that people wrote. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-
-export interface PlaygroundTab {
-  readonly name: string;
-  readonly query: string;
-}
+import type { PlaygroundExample } from './playground/example-tabs.ts';
 
 const folder = fileURLToPath(new URL('../../schema/operations/', import.meta.url));
 
-/** Reads the tabs; none when the folder is missing. */
-export function readPlaygroundTabs(): readonly PlaygroundTab[] {
+/** Reads the examples; none when the folder is missing. */
+export function readWrittenExamples(): readonly PlaygroundExample[] {
   let names: readonly string[];
   try {
     names = readdirSync(folder);

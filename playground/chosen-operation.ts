@@ -1,0 +1,38 @@
+/**
+ * The operation of a request of GraphiQL. It is read from the document, because right after a change of tabs GraphiQL still passes the
+ * name and the syntax tree of the previous tab's operation.
+ */
+import { tokensOf } from './tokens.ts';
+
+export interface ChosenOperation {
+  readonly type: string;
+  /** Null for an operation without a name. */
+  readonly name: string | null;
+}
+
+/** The operation with the name; otherwise the only one. Null if the document has several others, or none. */
+export function chosenOperation(document: string, name: string | null): ChosenOperation | null {
+  const all = operationsOf(document);
+  const [only, ...others] = all;
+  return all.find((each) => each.name === name) ?? (others.length === 0 ? (only ?? null) : null);
+}
+
+function operationsOf(document: string): readonly ChosenOperation[] {
+  const found: ChosenOperation[] = [];
+  let depth = 0;
+  /** The keyword of a definition whose selection set has not begun. */
+  let keyword: string | null = null;
+  let name: string | null = null;
+  for (const { text } of tokensOf(document)) {
+    if (depth === 0 && text === '{') {
+      if (keyword !== 'fragment') found.push({ type: keyword ?? 'query', name });
+      keyword = null;
+      name = null;
+    } else if (depth === 0 && keyword === null && /^(?:query|mutation|subscription|fragment)$/.test(text)) {
+      keyword = text;
+    } else if (depth === 0 && keyword !== null && name === null && /^[_A-Za-z]/.test(text)) name = text;
+    if (/^[{([]$/.test(text)) depth += 1;
+    else if (/^[})\]]$/.test(text)) depth -= 1;
+  }
+  return found;
+}

@@ -1,0 +1,145 @@
+import { parse } from 'graphql';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { describedCrd, type EngineFixture, engineFixture } from '../../../test/kit/engine-fixture.ts';
+import { gadget, widget } from '../../../test/kit/graphql-world.ts';
+import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
+import { must } from '../../base/must.ts';
+import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { resourceKey } from '../../catalog/resources/resource.ts';
+import { readWrittenExamples } from '../written-examples.ts';
+import { exampleTabs } from './example-tabs.ts';
+
+const written = readWrittenExamples();
+
+/** Every kind of the demo world: built-in kinds and the CRDs of the samples. */
+let demo: readonly DescribedResource[];
+
+beforeAll(async () => {
+  demo = await describeSimulatedKinds({ objects: 'demo', pods: 10 });
+});
+
+const keyOf = ({ resource }: DescribedResource): string => resourceKey(resource);
+const custom = (): readonly DescribedResource[] => demo.filter(({ resource }) => !isOwnGroup(resource.group));
+const only = (...keys: readonly string[]): readonly DescribedResource[] =>
+  demo.filter((each) => keys.includes(keyOf(each)));
+
+async function served(kinds: readonly DescribedResource[]): Promise<EngineFixture> {
+  const fixture = engineFixture();
+  await fixture.declare(...kinds);
+  for (const each of kinds) await fixture.sync(keyOf(each), [], each.cluster);
+  return fixture;
+}
+
+function tabsOf({ engine }: EngineFixture, objects: Readonly<Record<string, number>> = {}): readonly string[] {
+  return exampleTabs(written, engine.source.generation(), new Map(Object.entries(objects)));
+}
+
+function titles(tabs: readonly string[]): readonly string[] {
+  return tabs.map((tab) => must(/^(?:query|subscription) (\w+)/m.exec(tab)?.[1], 'a tab names its operation'));
+}
+
+/** Executes every tab; each one must be valid, and answered without errors. */
+async function answerAll(fixture: EngineFixture, tabs: readonly string[]): Promise<void> {
+  for (const tab of tabs) {
+    if (parse(tab).definitions.some((each) => 'operation' in each && each.operation === 'subscription')) {
+      const first = await (await fixture.subscribe(tab)).next();
+      expect(first.value?.errors, tab).toBeUndefined();
+    } else {
+      expect((await fixture.query(tab)).errors, tab).toEqual([]);
+    }
+  }
+}
+
+describe('the tabs', () => {
+  test('are the written examples where all of their kinds are served', async () => {
+    const fixture = await served(demo);
+    const tabs = tabsOf(fixture);
+    expect(tabs).toEqual(written.map(({ query }) => query));
+    await answerAll(fixture, tabs);
+  });
+
+  test('show another custom resource where there is no Foo', async () => {
+    const fixture = await served([
+      ...only('pods', 'deployments.apps', 'statefulsets.apps', 'daemonsets.apps'),
+      widget(),
+    ]);
+    const tabs = tabsOf(fixture);
+    expect(titles(tabs)).toEqual([
+      'WaitingPods',
+      'WidgetTree',
+      'WatchPods',
+      'Workloads',
+      'Resources',
+      'NodeLoad',
+      'FilterMenu',
+    ]);
+    expect(tabs[1]).toContain('condition(type: "Ready")');
+    await answerAll(fixture, tabs);
+  });
+
+  test('show no custom resource where there is none', async () => {
+    const fixture = await served(only('pods', 'nodes', 'configmaps'));
+    const tabs = tabsOf(fixture, { pods: 5, nodes: 2, configmaps: 9 });
+    expect(titles(tabs)).toEqual(['WaitingPods', 'WatchPods', 'SeveralKinds', 'Resources', 'NodeLoad', 'FilterMenu']);
+    expect(tabs[2]).toContain('kinds: ["configmaps", "pods", "nodes"]');
+    await answerAll(fixture, tabs);
+  });
+
+  test('show ConfigMaps on a cluster with nothing else', async () => {
+    const fixture = await served(only('configmaps'));
+    const tabs = tabsOf(fixture);
+    expect(titles(tabs)).toEqual(['ConfigMapList', 'WatchConfigMap', 'Resources', 'ConfigMapGroups', 'FilterMenu']);
+    await answerAll(fixture, tabs);
+  });
+
+  test('show the kind with the most objects where there are no Pods', async () => {
+    const fixture = await served(only('configmaps', 'secrets', 'nodes'));
+    expect(titles(tabsOf(fixture, { configmaps: 1, nodes: 30, secrets: 4 }))[0]).toBe('NodeList');
+    expect(titles(tabsOf(fixture, { configmaps: 1, nodes: 3, secrets: 4 }))[0]).toBe('SecretList');
+    await answerAll(fixture, tabsOf(fixture, { nodes: 30 }));
+  });
+
+  test('prefer a custom resource with objects, then one with conditions', async () => {
+    const fixture = await served([widget(), gadget()]);
+    const shown = (objects: Readonly<Record<string, number>>) => titles(tabsOf(fixture, objects))[1];
+    expect(shown({})).toBe('WidgetTree');
+    expect(shown({ 'widgets.example.com': 1, 'gadgets.example.com': 9 })).toBe('WidgetTree');
+    expect(shown({ 'gadgets.example.com': 9 })).toBe('GadgetTree');
+  });
+
+  test('ask for the condition that the printer columns show', async () => {
+    const properties = { type: { type: 'string' }, status: { type: 'string' } };
+    const conditions = { type: 'array', items: { type: 'object', properties } };
+    const claim = describedCrd({
+      kind: 'Claim',
+      plural: 'claims',
+      properties: { status: { type: 'object', properties: { conditions } } },
+      columns: [{ name: 'Synced', type: 'string', jsonPath: '.status.conditions[?(@.type=="Synced")].status' }],
+    });
+    const fixture = await served([claim]);
+    expect(tabsOf(fixture)[1]).toContain('condition(type: "Synced")');
+    await answerAll(fixture, tabsOf(fixture));
+  });
+
+  test('are valid for every custom resource alone, and for all together', async () => {
+    expect(custom().length).toBeGreaterThan(3);
+    for (const kinds of [...custom().map((each) => [each]), custom()]) {
+      const fixture = await served(kinds);
+      const tabs = tabsOf(fixture);
+      expect(tabs.length).toBeGreaterThan(4);
+      await answerAll(fixture, tabs);
+    }
+  });
+
+  test('are only those about the gateway where no kind is served', async () => {
+    const fixture = await served([]);
+    expect(titles(tabsOf(fixture))).toEqual(['Resources']);
+  });
+});
+
+test('the written examples are there, in the order of their numbers, and have names without them', () => {
+  const names = written.map(({ name }) => name);
+  expect(names[0]).toBe('pods-that-wait');
+  expect(names.every((name) => /^[a-z-]+$/.test(name))).toBe(true);
+});

@@ -1,0 +1,111 @@
+/**
+ * The playground's tabs for one generation. A written example stands as it is if the generation can answer it: its document is valid,
+ * and every kind that it names is served. Otherwise a document of the same sort, made from a kind of the catalog, takes its place.
+ *
+ *   list, changes, groups, filter menu   the kind with the most objects
+ *   what objects own                     a custom resource: with objects and conditions if there is one, then with the most objects
+ *   several kinds in one list            the three kinds with the most objects; no tab with one kind
+ */
+import { type DocumentNode, parse, validate, visit } from 'graphql';
+import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
+import { resolvePath } from '../../catalog/paths/resolve-path.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import type { Generation } from '../../graphql/generation/generation.ts';
+import {
+  groupsExample,
+  listExample,
+  menuExample,
+  objectsExample,
+  ownedExample,
+  watchExample,
+} from './kind-examples.ts';
+
+/** An example that a person wrote. */
+export interface PlaygroundExample {
+  /** The sort of the example, which its replacement has too: `pods-that-wait`. */
+  readonly name: string;
+  readonly query: string;
+}
+
+/** The kinds that can be shown, those with the most objects first. */
+type Ranked = readonly CatalogKind[];
+
+/** What takes the place of a written example, by its name; null when no kind is suitable. */
+type Replacement = (kinds: Ranked, objects: ObjectsOfKinds) => string | null;
+
+/** The number of objects of each kind, by resourceKey. Kinds that are missing have none. */
+export type ObjectsOfKinds = ReadonlyMap<string, number>;
+
+const replacements: Readonly<Record<string, Replacement>> = {
+  'pods-that-wait': ofFirst(listExample),
+  'foo-and-what-it-owns': (kinds, objects) => ofFirst(ownedExample)(customKinds(kinds, objects), objects),
+  'watch-pods': ofFirst(watchExample),
+  'several-kinds-in-one-list': (kinds) => (kinds.length < 2 ? null : objectsExample(kinds.slice(0, 3))),
+  'what-nodes-carry': ofFirst(groupsExample),
+  'filter-menu': ofFirst(menuExample),
+};
+
+/** The documents of the tabs, in the order of the written examples. */
+export function exampleTabs(
+  written: readonly PlaygroundExample[],
+  generation: Generation,
+  objects: ObjectsOfKinds,
+): readonly string[] {
+  const kinds = generation.catalog.kinds
+    .filter(({ key }) => generation.kind(key) !== undefined)
+    .toSorted((a, b) => (objects.get(b.key) ?? 0) - (objects.get(a.key) ?? 0));
+  return written.flatMap(({ name, query }) => {
+    if (canAnswer(generation, query)) return [query];
+    const made = replacements[name]?.(kinds, objects) ?? null;
+    return made === null ? [] : [made];
+  });
+}
+
+function ofFirst(example: (kind: CatalogKind) => string): Replacement {
+  return ([first]) => (first === undefined ? null : example(first));
+}
+
+/** The best custom resource first. The order of kinds that are equally suitable is kept. */
+function customKinds(kinds: Ranked, objects: ObjectsOfKinds): Ranked {
+  const suitability = (kind: CatalogKind): number =>
+    ((objects.get(kind.key) ?? 0) > 0 ? 2 : 0) + (hasConditions(kind) ? 1 : 0);
+  return kinds
+    .filter(({ resource }) => !isOwnGroup(resource.group))
+    .toSorted((a, b) => suitability(b) - suitability(a));
+}
+
+const conditionTypes = parsePath('status.conditions[].type');
+
+function hasConditions({ tree }: CatalogKind): boolean {
+  try {
+    return resolvePath(tree, conditionTypes).type.kind === 'leaf';
+  } catch {
+    return false;
+  }
+}
+
+function canAnswer(generation: Generation, query: string): boolean {
+  const document = parse(query);
+  return validate(generation.schema, document).length === 0 && kindsIn(document).every(isServed);
+
+  function isServed(word: string): boolean {
+    try {
+      return generation.kinds([word]).length > 0;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The words of all arguments `kinds`. */
+function kindsIn(document: DocumentNode): readonly string[] {
+  const words: string[] = [];
+  visit(document, {
+    Argument({ name, value }) {
+      if (name.value !== 'kinds' || value.kind !== 'ListValue') return;
+      for (const each of value.values) if (each.kind === 'StringValue') words.push(each.value);
+    },
+  });
+  return words;
+}

@@ -1,0 +1,255 @@
+/**
+ * The playground in a browser that reaches only the gateway: it loads, knows the schema, answers its tabs, keeps a subscription open,
+ * shows syntax errors and costs, and completes paths. PORTOLAN_SCREENSHOT=1 writes docs/playground.png.
+ */
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { must } from '../../src/base/must.ts';
+import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { hasChromium, launchChromium, openPage, type WatchedPage } from '../kit/browser.ts';
+import { eventually } from '../kit/eventually.ts';
+import { type RunningGateway, runGateway } from '../kit/gateway.ts';
+import { data } from '../kit/graphql-client.ts';
+import { type KubeconfigFolder, kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+
+/** The visible JSON of the result pane. White space is removed, because the pane wraps long lines. */
+async function shown(page: Page): Promise<string> {
+  return (await page.locator('.result-window .view-lines').innerText()).replaceAll(/\s/g, '');
+}
+
+/**
+ * Runs the operation of a tab until the pane shows the expected result. It may take several runs. A tab may move under the first click
+ * of a page. Right after a change of tabs, GraphiQL may still send the previous tab's operation name.
+ */
+async function runTab(page: Page, name: string, expected: RegExp): Promise<void> {
+  const tab = page.getByRole('tab').filter({ hasText: name });
+  const execute = page.getByRole('button', { name: /^Execute query/ });
+  await eventually(async () => {
+    await tab.getByRole('button', { name }).click();
+    expect(await tab.getAttribute('aria-selected')).toBe('true');
+    if (await execute.isVisible()) await execute.click();
+    await eventually(async () => expect(await shown(page)).toMatch(expected), 2000);
+  });
+}
+
+const editorLines = '.graphiql-query-editor .view-lines';
+
+/** Types a document in place of the one that the editor has. The editor closes brackets and quotes itself. */
+async function write(page: Page, document: string): Promise<void> {
+  await page.locator(editorLines).click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.type(document);
+}
+
+/** The document in the editor, without white space. */
+async function written(page: Page): Promise<string> {
+  return (await page.locator(editorLines).innerText()).replaceAll(/\s/g, '');
+}
+
+/** The suggestions that are visible, from the first. */
+async function suggested(page: Page): Promise<readonly string[]> {
+  return await page.locator('.suggest-widget.visible .monaco-list-row .label-name').allInnerTexts();
+}
+
+describe.skipIf(!hasChromium())('the playground', () => {
+  let cluster: SimCluster;
+  let folder: KubeconfigFolder;
+  let gateway: RunningGateway;
+  let browser: Browser;
+  let opened: WatchedPage;
+
+  beforeAll(async () => {
+    [cluster, browser] = await Promise.all([startSimCluster({ objects: 'demo', pods: 300 }), launchChromium()]);
+    folder = kubeconfigFolder();
+    gateway = await runGateway(
+      { name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) },
+      { explain: true },
+    );
+    opened = await openPage(browser, new URL(gateway.url).origin, { viewport: { width: 1400, height: 860 } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+    await cluster?.close();
+    folder?.remove();
+  });
+
+  test('loads from the gateway alone, with the examples in tabs and the schema in the documentation', async () => {
+    const { page } = opened;
+    await page.goto(new URL('/', gateway.url).href);
+    const tabs = page.getByRole('tab');
+    await eventually(async () =>
+      expect(await tabs.allInnerTexts()).toEqual([
+        'WaitingPods',
+        'FooTree',
+        'WatchPods',
+        'Workloads',
+        'Resources',
+        'NodeLoad',
+        'FilterMenu',
+      ]),
+    );
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    const explorer = page.locator('.graphiql-doc-explorer');
+    await explorer.getByText('Query', { exact: true }).click();
+    await explorer.getByText('samplecontrollerK8sIoFoos', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+  });
+
+  test('answers the first tab', async () => {
+    const { page } = opened;
+    await runTab(page, 'WaitingPods', /"totalCount":[1-9]\d*,"nodes":\[\{"id":"/);
+    expect(await shown(page)).toMatch(/"phase":"(Pending|Failed|Succeeded)"/);
+    expect(await shown(page)).not.toContain('"errors"');
+    if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
+  });
+
+  test('answers every other query of its tabs', async () => {
+    const { page } = opened;
+    for (const [tab, expected] of [
+      ['FooTree', /"samplecontrollerK8sIoFoo":\{.*"kind":"Deployment".*"kind":"ReplicaSet"/],
+      ['Workloads', /"objects":\{"totalCount":[1-9].*"kind":"(Deployment|StatefulSet|DaemonSet)"/],
+      ['Resources', /"resources":\[\{"key":"/],
+    ] as const) {
+      await runTab(page, tab, expected);
+      expect(await shown(page)).not.toContain('"errors"');
+    }
+  });
+
+  test('keeps a subscription going', async () => {
+    const { page } = opened;
+    await runTab(page, 'WatchPods', /"podChanges":\{"phase":"SYNCED"/);
+    const failed =
+      '{ pods(filter: { health: { status: { ne: Current } } }) { nodes { metadata { namespace name } } } }';
+    const { pods } = await data<{ pods: { nodes: { metadata: { namespace: string; name: string } }[] } }>(
+      gateway.url,
+      failed,
+    );
+    const { namespace, name } = must(pods.nodes[0], 'a Pod is not healthy').metadata;
+    cluster.patch(`/api/v1/namespaces/${namespace}/pods/${name}`, { metadata: { labels: { seen: 'live' } } });
+    await eventually(async () => {
+      const message = await shown(page);
+      expect(message).toMatch(/"phase":"LIVE".*"type":"MODIFIED".*metadata\.labels/);
+      expect(message).toContain(`"name":"${name}"`);
+    });
+    await page.getByRole('button', { name: /^Stop query/ }).click();
+    await page.getByRole('button', { name: /^Execute query/ }).waitFor();
+  });
+
+  test('shows a syntax error as the gateway reports it, without a stack', async () => {
+    const { page } = opened;
+    await write(page, '{ pods( { ');
+    await page.getByRole('button', { name: /^Execute query/ }).click();
+    await eventually(async () => expect(await shown(page)).toContain('"code":"GRAPHQL_PARSE_FAILED"'));
+    const error = await shown(page);
+    expect(error).toMatch(/"message":"SyntaxError:ExpectedName,found.*"locations":\[\{"line":1,"column":9\}\]/);
+    expect(error).not.toContain('stack');
+  });
+
+  test('completes the paths of a kind', async () => {
+    const { page } = opened;
+    await write(page, '{ pods(orderBy: [{ path: "status.pha');
+    await eventually(async () => expect((await suggested(page))[0]).toBe('status.phase'));
+    await page.keyboard.press('Enter');
+    await eventually(async () => expect(await written(page)).toBe('{pods(orderBy:[{path:"status.phase"}])}'));
+  });
+
+  test('completes paths through lists and maps', async () => {
+    const { page } = opened;
+    await write(page, '{ pods { aggregate { groups(by: ["spec.containers[0].resources.req');
+    await eventually(async () =>
+      expect((await suggested(page)).slice(0, 2)).toEqual([
+        'spec.containers[0].resources.requests',
+        "spec.containers[0].resources.requests['…']",
+      ]),
+    );
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('cpu');
+    await eventually(async () =>
+      expect(await written(page)).toContain(`groups(by:["spec.containers[0].resources.requests['cpu']"])`),
+    );
+  });
+
+  test('completes the paths of a custom resource, and those that several kinds have', async () => {
+    const { page } = opened;
+    await write(page, '{ samplecontrollerK8sIoFoos { facets(paths: ["spec.dep');
+    await eventually(async () => expect(await suggested(page)).toContain('spec.deploymentName'));
+    await write(page, '{ objects(kinds: ["deployments.apps", "statefulsets.apps"], orderBy: { path: "spec.repl');
+    await eventually(async () => expect(await suggested(page)).toContain('spec.replicas'));
+    await page.keyboard.press('Escape');
+  });
+
+  test('shows what an answer cost, its warnings, and how it was found', async () => {
+    const { page } = opened;
+    await write(page, '{ pods(filter: { namespaces: ["not-there"] }) { totalCount } }');
+    const run = page.getByRole('button', { name: /^Execute query/ });
+    await run.click();
+    await page.getByRole('button', { name: 'Show Cost and warnings' }).click();
+    const panel = page.getByRole('region', { name: 'Cost and warnings' });
+    await eventually(async () => expect(await panel.innerText()).toMatch(/Values of the answer\s+\d+/));
+    expect(await panel.innerText()).toMatch(/Warnings[\s\S]*not-there/);
+    expect(await panel.innerText()).not.toContain('EXPLAIN');
+    expect(await panel.innerText()).not.toContain('Statements');
+    await panel.getByRole('checkbox').check();
+    await run.click();
+    await eventually(async () => expect(await panel.innerText()).toMatch(/Statements[\s\S]*SELECT/));
+    await panel.getByRole('checkbox').uncheck();
+    await page.getByRole('button', { name: 'Hide Cost and warnings' }).click();
+  });
+
+  test('asked nobody else and had nothing to complain about', () => {
+    expect(opened.foreign).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium())('the playground of another cluster', () => {
+  test('has its own tabs, also where the browser kept those of an earlier one on the same port', async () => {
+    const [cluster, browser] = await Promise.all([startSimCluster({ objects: 'demo', pods: 20 }), launchChromium()]);
+    const folder = kubeconfigFolder();
+    const kubeconfig = folder.file('config', cluster.kubeconfig());
+    let gateway = await runGateway({ name: 'first', kubeconfig });
+    try {
+      const { origin, port } = new URL(gateway.url);
+      const { page, complaints } = await openPage(browser, origin);
+      const titles = () => page.getByRole('tab').allInnerTexts();
+      await page.goto(gateway.url);
+      await eventually(async () => expect((await titles())[1]).toBe('FooTree'));
+      await gateway.close();
+      gateway = await runGateway({ name: 'second', kubeconfig }, { port, kinds: ['configmaps'] });
+      await page.goto(gateway.url);
+      const expected = ['ConfigMapList', 'WatchConfigMap', 'Resources', 'ConfigMapGroups', 'FilterMenu'];
+      await eventually(async () => expect(await titles()).toEqual(expected));
+      await runTab(page, 'ConfigMapList', /"totalCount":[1-9]/);
+      await runTab(page, 'ConfigMapGroups', /"groups":\[\{"keys":\["/);
+      await gateway.close();
+      await page.getByRole('button', { name: /^Execute query/ }).click();
+      await eventually(async () => expect(await shown(page)).toContain('Thegatewaycannotbereached'));
+      expect(await shown(page)).not.toContain('stack');
+      expect(complaints.filter((each) => !each.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
+    } finally {
+      await browser.close();
+      await gateway.close();
+      await cluster.close();
+      folder.remove();
+    }
+  });
+});
+
+async function takeScreenshot(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Hide editor tools' }).click();
+  await page.mouse.move(700, 850);
+  await page.evaluate(() =>
+    (globalThis as unknown as { document: { activeElement: { blur(): void } } }).document.activeElement.blur(),
+  );
+  await page.screenshot({
+    path: fileURLToPath(new URL('../../docs/playground.png', import.meta.url)),
+    animations: 'disabled',
+    caret: 'hide',
+    style: '.monaco-scrollable-element > .scrollbar { visibility: hidden }',
+  });
+  await page.getByRole('button', { name: 'Show editor tools' }).click();
+}
