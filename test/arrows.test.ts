@@ -147,6 +147,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/codegen-config.ts',
     'document/ask-cost.ts',
     'document/document-limits.ts',
+    'document/document-shape.ts',
     'engine.ts',
     'generation/generation.ts',
     'generation/subscribe.ts',

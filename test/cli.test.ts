@@ -246,7 +246,7 @@ describe('demo', () => {
     const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
     expect(pods.totalCount).toBeGreaterThan(10);
 
-    const told = await run(['status', '--url', url]);
+    const told = await run(['status', '--all', '--url', url]);
     expect([told.code, told.err]).toEqual([0, '']);
     expect(told.out).toMatch(/^pods +demo +WATCHING +\d+ /m);
     expect(told.out).toMatch(/ 0 failing; ready\.\n$/);

@@ -67,10 +67,10 @@ afterAll(async () => {
 });
 
 /** Runs the command: its output and its exit code. */
-async function runStatus(options: { url?: string; failing?: boolean; json?: boolean } = {}) {
+async function runStatus(options: { url?: string; all?: boolean; failing?: boolean; json?: boolean } = {}) {
   let out = '';
   const code = await status(
-    { url: gateway.url, failing: false, json: false, ...options },
+    { url: gateway.url, all: false, failing: false, json: false, ...options },
     { write: (text) => (out += text) },
   );
   return { code, out, lines: out.split('\n') };
@@ -101,10 +101,17 @@ describe('a gateway of which a part fails', () => {
     expect(lines[2]).toMatch(
       /^secrets +up +PARKED +0 +- +- +\d+ \(.*status 403 \d+\) +\S.*secrets is forbidden: \[31mask an administrator/,
     );
+    expect(lines[3]).toMatch(/^\d+ healthy in up: \S+ \d+, .*, … \(--all lists them\)$/);
+    expect(lines[4]).toMatch(/^\d+ of \d+ resources synced, \d+ objects, 2 failing; degraded\.$/);
+    expect(lines).toHaveLength(6);
+  });
+
+  test('lists the healthy resources too where they are asked for', async () => {
+    const { lines } = await runStatus({ all: true });
+    expect(lines[2]).toMatch(/^secrets +up/);
     expect(lines.find((line) => line.startsWith('namespaces '))).toMatch(
       /^namespaces +up +WATCHING +\d+ +\S+ +- +- +-$/,
     );
-    expect(lines.at(-2)).toMatch(/^\d+ of \d+ resources synced, \d+ objects, 2 failing; ready\.$/);
   });
 
   test('can be asked for nothing else', async () => {
@@ -228,8 +235,10 @@ test.each([
     error: null,
     failing: false,
   };
-  const [, line = ''] = statusTable({ url: '', ready: true, resources: [row] }, [row], 1_000_000_000_000 + age).split(
-    '\n',
-  );
+  const [, line = ''] = statusTable(
+    { url: '', ready: true, resources: [row] },
+    { shown: [row], fold: false },
+    1_000_000_000_000 + age,
+  ).split('\n');
   expect(line.split(/ {2,}/)).toEqual(['pods', 'c', 'WATCHING', '1', shown, shown, '3 (expired 2, status 500 1)', '-']);
 });

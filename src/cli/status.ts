@@ -8,20 +8,29 @@ const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE'
  * Prints to `output`. Exit code 0 when the gateway is ready without failures, else 1. Throws when the gateway cannot be reached.
  */
 export async function status(
-  { url, failing, json }: Pick<Config, 'url' | 'failing' | 'json'>,
+  { url, all, failing, json }: Pick<Config, 'url' | 'all' | 'failing' | 'json'>,
   output: { write(text: string): unknown } = process.stdout,
 ): Promise<number> {
   const report = await askStatus(url);
   const shown = failing ? report.resources.filter((row) => row.failing) : report.resources;
-  output.write(
-    json ? `${JSON.stringify({ ...report, resources: shown }, null, 2)}\n` : statusTable(report, shown, Date.now()),
-  );
+  if (json) output.write(`${JSON.stringify({ ...report, resources: shown }, null, 2)}\n`);
+  else output.write(statusTable(report, { shown, fold: !all }, Date.now()));
   return report.ready && !report.resources.some((row) => row.failing) ? 0 : 1;
 }
 
-/** The rows of `shown`, failing ones first, and a summary line of all rows. `now` in milliseconds since the epoch. */
-export function statusTable(report: StatusReport, shown: readonly StatusRow[], now: number): string {
-  const ordered = [...shown.filter(({ failing }) => failing), ...shown.filter(({ failing }) => !failing)];
+/**
+ * The rows of `shown`, those that need attention first, and a summary line of all rows. `now` in milliseconds since the epoch.
+ * @param rows with `fold`, healthy rows are one line for each cluster.
+ */
+export function statusTable(
+  report: StatusReport,
+  { shown, fold }: { readonly shown: readonly StatusRow[]; readonly fold: boolean },
+  now: number,
+): string {
+  const healthy = shown.filter((row) => isHealthy(row, now));
+  const others = shown.filter((row) => !isHealthy(row, now));
+  const troubled = [...others.filter(({ failing }) => failing), ...others.filter(({ failing }) => !failing)];
+  const ordered = fold ? troubled : [...troubled, ...healthy];
   const table = ordered.length === 0 ? [] : [[...titles], ...ordered.map((row) => cellsOf(row, now))];
   const widths = titles.map((_, column) => Math.max(0, ...table.map((cells) => cells[column]?.length ?? 0)));
   const lines = table.map((cells) =>
@@ -30,7 +39,29 @@ export function statusTable(report: StatusReport, shown: readonly StatusRow[], n
       .join('  ')
       .trimEnd(),
   );
-  return [...lines, summary(report)].map((line) => `${line}\n`).join('');
+  return [...lines, ...(fold ? healthyLines(healthy) : []), summary(report)].map((line) => `${line}\n`).join('');
+}
+
+/** Milliseconds of staleness that are normal between two watches. */
+const shortlyMs = 10_000;
+
+/** False for a resource that an operator should look at. */
+function isHealthy({ failing, synced, error, phase, staleSince }: StatusRow, now: number): boolean {
+  const stale = staleSince !== null && now - Date.parse(staleSince) > shortlyMs;
+  const current = phase === 'POLLING' || (phase === 'WATCHING' && !stale);
+  return !failing && synced === true && error === null && current;
+}
+
+/** Maximum healthy resources that a line names, those with the most objects. */
+const mostNamed = 4;
+
+function healthyLines(rows: readonly StatusRow[]): readonly string[] {
+  return [...Map.groupBy(rows, ({ cluster }) => cluster)].map(([cluster, of]) => {
+    const largest = of.toSorted((a, b) => (b.objects ?? 0) - (a.objects ?? 0));
+    const named = largest.slice(0, mostNamed).map(({ resource, objects }) => `${resource} ${objects ?? 0}`);
+    const list = [...named, ...(of.length > mostNamed ? ['…'] : [])].join(', ');
+    return oneLine(`${of.length} healthy in ${cluster}: ${list} (--all lists them)`);
+  });
 }
 
 function cellsOf(row: StatusRow, now: number): string[] {
@@ -58,7 +89,7 @@ function summary({ ready, resources }: StatusReport): string {
   const objects = known.reduce((sum, row) => sum + (row.objects ?? 0), 0);
   const failing = resources.filter((row) => row.failing).length;
   const synced = known.filter((row) => row.synced === true).length;
-  const state = ready ? 'ready' : 'not ready yet';
+  const state = !ready ? 'not ready yet' : failing > 0 ? 'degraded' : 'ready';
   return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${state}.`;
 }
 

@@ -336,6 +336,12 @@ export const optionTable = {
     commands: ['status'],
     schema: flag.default(false),
   },
+  all: {
+    key: 'all',
+    help: 'Show the healthy resources too, one in a line.',
+    commands: ['status'],
+    schema: flag.default(false),
+  },
   json: {
     key: 'json',
     help: 'Print JSON instead of a table.',

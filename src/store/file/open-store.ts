@@ -74,7 +74,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
     makePrivateFile(file);
-    makePrivate(`${file}-wal`, `${file}-shm`);
+    makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`);
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
