@@ -1,5 +1,6 @@
 /** Typed documents from the example operations, for the tests: `npm run codegen`. */
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import { scalarTypes } from './src/graphql/client/scalar-types.ts';
 
 const config: CodegenConfig = {
   schema: 'schema/demo.graphql',
@@ -15,16 +16,7 @@ const config: CodegenConfig = {
         useTypeImports: true,
         importExtension: '.ts',
         emitLegacyCommonJSImports: false,
-        scalars: {
-          DateTime: 'string',
-          Duration: 'string',
-          Quantity: 'string | number',
-          IntOrString: 'string | number',
-          Int64: 'string | number',
-          Path: 'string',
-          JSON: 'unknown',
-          StringMap: 'Record<string, string>',
-        },
+        scalars: scalarTypes,
       },
     },
   },

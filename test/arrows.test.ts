@@ -144,6 +144,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   graphql: [
     'client/client-config.ts',
+    'client/codegen-config.ts',
     'document/ask-cost.ts',
     'document/document-limits.ts',
     'document/document-shape.ts',
@@ -155,6 +156,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'schema/build-generation.ts',
+    'schema/semantic-non-null.ts',
   ],
   upstream: [
     'caller-clients.ts',

@@ -145,6 +145,8 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     ['a gateway that is none', ['status', '--url', 'localhost:4000'], 'http://127.0.0.1:4000/graphql'],
     ['a path that is none', ['demo', '--search-paths', 'spec.host,a[b'], '--search-paths: The path "a[b"'],
     ['a client that is not named', ['client-config'], '--apollo'],
+    ['two clients', ['client-config', '--apollo', '--codegen'], '--codegen'],
+    ['types of what has none', ['client-config', '--codegen', '--types'], '--types'],
   ])('%s', async (_what, args, part) => {
     const { code, out, err } = await run(args);
     expect([code, out]).toEqual([1, '']);
@@ -369,9 +371,31 @@ describe('schema and client-config', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test.each(['--apollo', '--urql'])('client-config %s', async (client) => {
-    const { code, out, err } = await run(['client-config', client]);
+  test('schema --semantic-non-null marks what the API server requires', async () => {
+    const { code, out } = await run(['schema', '--demo', '--kinds', 'Pod', '--semantic-non-null']);
+    expect(code).toBe(0);
+    expect(out).toContain('directive @semanticNonNull(levels: [Int] = [0]) on FIELD_DEFINITION');
+    expect(out).toMatch(/^ {2}containers: \[Container!\] @semanticNonNull$/m);
+    expect(out).toMatch(/^ {2}nodeName: String$/m);
+  });
+
+  test('an origin that is none is refused before anything starts', async () => {
+    const { code, out, err } = await run(['demo', '--allow-origin', 'http://localhost:5173/app']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^portolan: --allow-origin is \["http:\/\/localhost:5173\/app"\] but must be exact origins [^\n]+\.\n$/,
+    );
+  });
+
+  test.each([
+    [['--apollo'], 'export const cacheConfig'],
+    [['--urql'], 'export const cacheConfig'],
+    [['--apollo', '--types'], 'export declare const cacheConfig: InMemoryCacheConfig;'],
+    [['--urql', '--types'], 'export declare const cacheConfig: Partial<CacheExchangeOpts>;'],
+    [['--codegen'], "preset: 'client'"],
+  ])('client-config %j', async (flags, part) => {
+    const { code, out, err } = await run(['client-config', ...flags]);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toContain('export const cacheConfig');
+    expect(out).toContain(part);
   });
 });

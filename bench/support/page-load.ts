@@ -11,6 +11,8 @@ export interface Load {
   readonly p99Ms: number;
   /** Processor time of the server for one answer. */
   readonly cpuMs: number;
+  /** Of the body of an answer, as it was sent. */
+  readonly bytes: number;
 }
 
 export interface Served {
@@ -35,18 +37,27 @@ export async function startServed(program: URL, given: readonly string[]): Promi
   return { url, child, stop };
 }
 
-/** Asks for that many seconds over so many connections, each as soon as its last answer is there; each connection asks at least once. */
-export async function load({ url, child }: Served, text: string, seconds: number, connections: number): Promise<Load> {
+/**
+ * Asks for that many seconds over so many connections, each as soon as its last answer is there; each connection asks at least once.
+ * `accept-encoding` is sent as given, and answers are not decoded.
+ */
+export async function load(
+  { url, child }: Served,
+  text: string,
+  seconds: number,
+  connections: number,
+  acceptEncoding = '',
+): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
-  await ask(url, text, agent);
+  const { length } = await answerTo(url, text, agent, acceptEncoding);
   const cpu = cpuSeconds(child);
   const began = performance.now();
   const until = began + seconds * 1000;
   const loop = async (): Promise<void> => {
     do {
       const before = performance.now();
-      await ask(url, text, agent);
+      await answerTo(url, text, agent, acceptEncoding);
       times.push(performance.now() - before);
     } while (performance.now() < until);
   };
@@ -56,20 +67,28 @@ export async function load({ url, child }: Served, text: string, seconds: number
   agent.destroy();
   times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { perSecond: times.length / took, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs };
+  return { perSecond: times.length / took, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs, bytes: length };
 }
 
 /** The answer's text; fails for one that is no answer. */
-export function ask(url: string, text: string, agent?: Agent): Promise<string> {
+export async function ask(url: string, text: string, agent?: Agent): Promise<string> {
+  return (await answerTo(url, text, agent, '')).toString();
+}
+
+function answerTo(url: string, text: string, agent: Agent | undefined, acceptEncoding: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      'accept-encoding': acceptEncoding,
+    };
     const sent = request(url, { method: 'POST', agent: agent ?? false, headers }, (response) => {
       const pieces: Buffer[] = [];
       response.on('data', (piece: Buffer) => pieces.push(piece));
       response.on('end', () => {
-        const answer = Buffer.concat(pieces).toString();
+        const answer = Buffer.concat(pieces);
         if (response.statusCode === 200 && !answer.includes('"errors"')) resolve(answer);
-        else reject(new Error(`no answer but ${response.statusCode}: ${answer.slice(0, 1000)}`));
+        else reject(new Error(`no answer but ${response.statusCode}: ${answer.toString().slice(0, 1000)}`));
       });
     });
     sent.on('error', reject);
@@ -80,7 +99,7 @@ export function ask(url: string, text: string, agent?: Agent): Promise<string> {
 /** Of each figure the middle one of several loads. */
 export function medianLoad(loads: readonly Load[]): Load {
   const of = (figure: keyof Load): number => median(loads.map((each) => each[figure]));
-  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuMs: of('cpuMs') };
+  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuMs: of('cpuMs'), bytes: of('bytes') };
 }
 
 export function median(values: readonly number[]): number {

@@ -21,6 +21,7 @@ import type { Catalog, CatalogKind, DescribedResource, Diagnostic } from './reso
 import { resourceKey } from './resources/resource.ts';
 import type { FieldTree } from './tree/field-tree.ts';
 import { mergeTrees } from './tree/merge-trees.ts';
+import { requireTheSame } from './tree/required-fields.ts';
 import { shareDefinitions } from './tree/share-definitions.ts';
 import { hashText } from './tree/structure-hash.ts';
 import { compareText } from './values/values.ts';
@@ -163,7 +164,7 @@ function gather(key: string, from: readonly DescribedResource[]): Gathered {
       continue;
     }
     all.push(each);
-    if (each.shapeHash === first.shapeHash) continue;
+    if (each.shapeHash === first.shapeHash && requireTheSame(first.tree, each.tree)) continue;
     tree = mergeTrees(tree, each.tree, (path) =>
       report(`${path} has another type than in the clusters before; it is free JSON`),
     );

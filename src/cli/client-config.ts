@@ -1,15 +1,32 @@
-/** `portolan client-config`: cache policies for GraphQL clients. */
+/** `portolan client-config`: what an application needs to use this gateway. */
 import { PortolanError } from '../base/errors.ts';
-import { apolloConfig, urqlConfig } from '../graphql/client/client-config.ts';
+import { apolloConfig, apolloTypes, urqlConfig, urqlTypes } from '../graphql/client/client-config.ts';
+import { codegenConfig } from '../graphql/client/codegen-config.ts';
+
+export interface ClientConfigFlags {
+  readonly apollo?: boolean;
+  readonly urql?: boolean;
+  readonly codegen?: boolean;
+  readonly types?: boolean;
+}
 
 /**
- * Prints the module of one client to standard output.
- * @throws PortolanError CONFIGURATION unless exactly one client is named.
+ * Prints one file to standard output.
+ * @throws PortolanError CONFIGURATION unless exactly one file is named.
  */
-export function clientConfig({ apollo, urql }: { readonly apollo?: boolean; readonly urql?: boolean }): number {
-  if ((apollo === true) === (urql === true)) {
-    throw new PortolanError('CONFIGURATION', 'Say which client: portolan client-config --apollo, or --urql.');
+export function clientConfig({ apollo, urql, codegen, types }: ClientConfigFlags): number {
+  const named = [apollo, urql, codegen].filter((each) => each === true).length;
+  if (named !== 1) {
+    throw new PortolanError('CONFIGURATION', 'Say for what: portolan client-config --apollo, --urql or --codegen.');
   }
-  process.stdout.write(apollo === true ? apolloConfig() : urqlConfig());
+  if (types === true && codegen === true) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      'Give --types with --apollo or --urql; the codegen config has its types in itself.',
+    );
+  }
+  const [module, declarations] = apollo === true ? [apolloConfig, apolloTypes] : [urqlConfig, urqlTypes];
+  const print = codegen === true ? codegenConfig : types === true ? declarations : module;
+  process.stdout.write(print());
   return 0;
 }

@@ -13,6 +13,7 @@ import {
   optionTable,
   variableOf,
 } from '../config/options.ts';
+import type { ClientConfigFlags } from './client-config.ts';
 import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
@@ -64,10 +65,16 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   add('status', 'print the state of ingest in a running gateway', async (config) =>
     (await import('./status.ts')).status(config),
   );
-  subcommand(program, 'client-config', 'print the cache policies that a GraphQL client needs')
+  subcommand(
+    program,
+    'client-config',
+    'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
+  )
     .option('--apollo', 'for Apollo Client')
     .option('--urql', "for urql's graphcache")
-    .action(async (given: { apollo?: boolean; urql?: boolean }) => {
+    .option('--types', 'with --apollo or --urql: the TypeScript declarations of the printed module')
+    .option('--codegen', 'for graphql-code-generator')
+    .action(async (given: ClientConfigFlags) => {
       exitCode = (await import('./client-config.ts')).clientConfig(given);
     });
 

@@ -8,6 +8,7 @@ import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
 import type { Config } from '../config/options.ts';
 import { buildGeneration } from '../graphql/schema/build-generation.ts';
+import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
 import { describeCluster } from '../ingest/cluster/describe-cluster.ts';
 import { selects } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
@@ -37,7 +38,7 @@ export async function printSchema(config: Config): Promise<number> {
   for (const { cluster, resource, message } of [...catalog.diagnostics, ...diagnostics]) {
     process.stderr.write(`portolan: ${resource} of ${cluster}: ${message}\n`);
   }
-  process.stdout.write(`${printSdl(schema)}\n`);
+  process.stdout.write(`${config.semanticNonNull ? printSemanticNonNull(schema) : printSdl(schema)}\n`);
   return 0;
 }
 

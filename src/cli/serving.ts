@@ -22,6 +22,7 @@ export type ServingConfig = Pick<
   Config,
   | 'port'
   | 'host'
+  | 'allowOrigin'
   | 'keepAlive'
   | 'maxPageSize'
   | 'maxCost'
@@ -122,6 +123,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     port: config.port,
+    allowOrigins: config.allowOrigin,
     keepAliveMs: config.keepAlive,
     source,
     readiness: () => readinessOf(ingest.progress(), reader),

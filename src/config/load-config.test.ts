@@ -103,6 +103,20 @@ describe('values', () => {
   });
 
   test.each([
+    ['https://console.example.com', 'https://console.example.com'],
+    ['http://localhost:5173', 'http://localhost:5173'],
+    ['HTTPS://Console.Example.com:443', 'https://console.example.com'],
+    ['http://[::1]:5173', 'http://[::1]:5173'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['electron://altair', 'electron://altair'],
+    ['vscode-webview://1a2b', 'vscode-webview://1a2b'],
+  ])('the origin %s is written as browsers write it', (given, written) => {
+    expect(load({}, { PORTOLAN_ALLOW_ORIGIN: `${given},http://other.example` })).toMatchObject({
+      allowOrigin: [written, 'http://other.example'],
+    });
+  });
+
+  test.each([
     [true, true],
     ['true', true],
     ['false', false],
@@ -126,6 +140,23 @@ describe('refusals name what, where and why', () => {
     ]),
     [{ logLevel: 'loud' }, '--log-level is "loud" but must be debug, info, warn, error or silent.'],
     [{ host: '' }, '--host is "" but must not be empty.'],
+    ...[
+      '*',
+      'localhost:5173',
+      'http://localhost:5173/',
+      'https://*.example.com',
+      'https://a.example/console',
+      'https://a.example?x',
+      'https://u@a.example',
+      'ws://localhost:5173',
+      'http://',
+      'http://a b',
+      'http://a.example:99999',
+      'null',
+    ].map((allowOrigin): [Record<string, string>, string] => [
+      { allowOrigin },
+      `--allow-origin is ["${allowOrigin}"] but must be exact origins without a path, such as https://console.example.com or http://localhost:5173.`,
+    ]),
   ])('the flag %j', (flags, message) => expect(refusal(flags)).toBe(message));
 
   test('a variable', () => {

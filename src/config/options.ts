@@ -60,6 +60,19 @@ const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+\s*=\s*
 const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
 const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 
+const wantedOrigin =
+  'must be exact origins without a path, such as https://console.example.com or http://localhost:5173';
+/** Written as browsers write it: in lower case, without the scheme's default port. */
+const origin = z
+  .string({ error: wantedOrigin })
+  .regex(/^(?!wss?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i, wantedOrigin)
+  .refine((given) => URL.canParse(given), wantedOrigin)
+  .transform((given) => {
+    const { origin: written, protocol, host } = new URL(given);
+    // The URL standard defines no origin for the schemes of desktop clients, such as electron://altair.
+    return written === 'null' ? `${protocol}//${host}` : written;
+  });
+
 const all = ['demo', 'serve', 'schema'] as const;
 const running = ['demo', 'serve'] as const;
 const clusters = ['serve', 'schema'] as const;
@@ -79,6 +92,14 @@ export const optionTable = {
     help: 'Loopback address to listen on. Anything else is refused: there is no access control yet.',
     commands: running,
     schema: text.default('127.0.0.1'),
+  },
+  allowOrigin: {
+    key: 'allowOrigin',
+    value: 'origins',
+    list: true,
+    help: 'Origins whose pages may use the gateway over HTTP and WebSocket, such as http://localhost:5173.',
+    commands: running,
+    schema: z.array(origin).default([]),
   },
   kubeconfig: {
     key: 'kubeconfig',
@@ -293,6 +314,12 @@ export const optionTable = {
   demo: {
     key: 'demo',
     help: 'Print the schema of the demo world instead of a cluster.',
+    commands: ['schema'],
+    schema: flag.default(false),
+  },
+  semanticNonNull: {
+    key: 'semanticNonNull',
+    help: 'Mark the fields that the schemas of the API server require with @semanticNonNull.',
     commands: ['schema'],
     schema: flag.default(false),
   },

@@ -20,6 +20,8 @@ import type { IntrospectionAnswers } from '../graphql/introspection/introspectio
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
+import { encodeBody } from './negotiation/compression.ts';
+import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
@@ -30,6 +32,8 @@ export interface ServerOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
+  /** Origins whose pages may use the gateway besides its own, as browsers write them. Default: none. */
+  readonly allowOrigins?: readonly string[];
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   readonly readiness: () => Readiness | Promise<Readiness>;
@@ -61,8 +65,9 @@ const grace = 700;
  * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port, log } = options;
+  const { host, port, log, allowOrigins = [] } = options;
   refuseUnlessLoopback(host);
+  const crossOrigin = new CrossOrigin(allowOrigins, log);
   const admission = createAdmission(options);
   const yoga = yogaOver(admission, options);
   const { pages } = options;
@@ -71,7 +76,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
-      answerItself(request, response, options) ?? prepared?.(request, response) ?? yoga.handle(request, response, {});
+      answerItself(request, response, crossOrigin, options) ??
+      prepared?.(request, response) ??
+      yoga.handle(request, response, {});
     Promise.resolve(answering).catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();
@@ -81,11 +88,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (pathOf(request) !== endpoint || !isLoopbackHost(request.headers.host) || !sameOrigin(request)) {
-      socket.on('error', () => socket.destroy());
-      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n', () => socket.destroy());
-      return;
-    }
+    if (pathOf(request) !== endpoint || !isLoopbackHost(request.headers.host)) return refuseUpgrade(socket, '', '');
+    const refusal = crossOrigin.refusalOf(request.headers);
+    if (refusal !== null) return refuseUpgrade(socket, refusal.type, refusal.body);
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
   await listen(server, host, port);
@@ -137,26 +142,28 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] || '/';
 }
 
-/**
- * Checks the Origin, because browsers let a page of any site open a WebSocket to loopback. Clients other than browsers send no
- * Origin.
- */
-function sameOrigin({ headers }: IncomingMessage): boolean {
-  const { origin, host } = headers;
-  if (origin === undefined) return true;
-  return URL.canParse(origin) && new URL(origin).host === host;
+/** Answers 403 and ends the connection. */
+function refuseUpgrade(socket: Duplex, type: string, body: string): void {
+  const content = type === '' ? '' : `Content-Type: ${type}\r\n`;
+  socket.on('error', () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 403 Forbidden\r\nConnection: close\r\n${content}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
 }
 
 /** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
+  crossOrigin: CrossOrigin,
   { metrics, readiness }: ServerOptions,
 ): Promise<void> | null {
-  const send = (status: number, type: string, body: string): void => {
-    response.writeHead(status, { 'content-type': type }).end(body);
+  const send = async (status: number, type: string, text: string): Promise<void> => {
+    const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
+    response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
   };
-  const json = async (status: number, body: object): Promise<void> =>
+  const json = (status: number, body: object): Promise<void> =>
     send(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
   const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
   if (!isLoopbackHost(request.headers.host)) {
@@ -165,6 +172,7 @@ function answerItself(
         'Portolan answers only to loopback names until it has access control; use http://127.0.0.1 or http://localhost.',
     });
   }
+  if (!crossOrigin.admit(request, response)) return Promise.resolve();
   switch (pathOf(request)) {
     case endpoint:
       return null;

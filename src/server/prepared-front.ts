@@ -24,6 +24,7 @@ import type { Admission } from '../operation/admission.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { credentialsOf } from './credentials.ts';
 import { acceptedJsonType } from './negotiation/accepted-type.ts';
+import { type CodedBody, encodeBody } from './negotiation/compression.ts';
 import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
@@ -50,20 +51,21 @@ export function preparedFront(
     const { rows, plans } = answer ?? { rows: 0, plans: () => [] };
     admission.finish({ type: 'query', code, began, name: null, document: () => shapeOf(body), rows, plans });
   };
-  const send = (response: ServerResponse, planned: PlannedRequest, answer: PreparedAnswer, began: number): void => {
-    const { type } = planned;
+  const send = (
+    planned: PlannedRequest,
+    response: ServerResponse,
+    answer: PreparedAnswer,
+    began: number,
+  ): Promise<void> | null => {
+    const { type, acceptEncoding } = planned;
     finish(planned, 'OK', began, answer);
-    const { text } = answer;
-    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
-  };
-
-  /** Answers at once; false when the page needs a reader thread. */
-  const answerNow = (planned: PlannedRequest, response: ServerResponse): boolean => {
-    const began = admission.monotonic();
-    const answer = answers.answerNow(planned.question);
-    if (answer === null) return false;
-    send(response, planned, answer, began);
-    return true;
+    const write = ({ headers, body }: CodedBody): void => {
+      response.writeHead(200, { 'content-type': type, ...headers }).end(body);
+    };
+    const coded = encodeBody(answer.text, Buffer.byteLength(answer.text), acceptEncoding);
+    if (coded instanceof Promise) return coded.then(write);
+    write(coded);
+    return null;
   };
 
   const answerLater = async (
@@ -86,7 +88,7 @@ export function preparedFront(
     }
     if (gone.signal.aborted) return finish(planned, 'CANCELLED', began, null);
     if (answer === null) return throughYoga(yoga, request, response, planned, gone.signal);
-    send(response, planned, answer, began);
+    await send(planned, response, answer, began);
   };
 
   /** The request's plan and scopes; null when Yoga must answer, for instance because the body is not complete yet. */
@@ -119,9 +121,13 @@ export function preparedFront(
           if (body !== null) request.unshift(body);
           Promise.resolve(yoga.handle(request, response, { caller })).then(over, reject);
         } else {
-          const planned = { question, caller, body, type };
-          if (answerNow(planned, response)) resolve();
-          else answerLater(planned, request, response).then(over, reject);
+          const planned = { question, caller, body, type, acceptEncoding: request.headers['accept-encoding'] };
+          const began = admission.monotonic();
+          const answer = answers.answerNow(question);
+          const sent =
+            answer === null ? answerLater(planned, request, response) : send(planned, response, answer, began);
+          if (sent === null) resolve();
+          else sent.then(over, reject);
         }
       };
       const whenReadable = (caller: Caller): void => {
@@ -142,6 +148,8 @@ interface PlannedRequest {
   readonly body: Buffer;
   /** Content type of the answer. */
   readonly type: string;
+  /** The header of that name. */
+  readonly acceptEncoding: string | undefined;
 }
 
 /** The content type of the answer; null when the request's method, path or headers rule out a plan. */

@@ -13,6 +13,7 @@ import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { playground } from './playground/playground.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
+import { useCompression } from './plugins/compression-plugin.ts';
 import { useIntrospection } from './plugins/introspection-plugin.ts';
 import { useLimits } from './plugins/limits-plugin.ts';
 
@@ -74,6 +75,7 @@ export function yogaOver(
       useSameSite(),
       usePageRules(),
       useExecutionCancellation(),
+      useCompression(),
     ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.

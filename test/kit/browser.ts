@@ -1,4 +1,4 @@
-/** Chromium for tests: the system's, or the one that CHROMIUM names. A page can reach one origin only. */
+/** Chromium for tests: the system's, or the one that CHROMIUM names. A page can reach named origins only. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
@@ -25,18 +25,20 @@ export function launchChromium(): Promise<Browser> {
 
 export interface WatchedPage {
   readonly page: Page;
-  /** URLs outside the origin that the page requested; each request was aborted. */
+  /** URLs outside the origins that the page requested; each request was aborted. */
   readonly foreign: readonly string[];
   /** Warnings and errors of the console, and uncaught errors. */
   readonly complaints: readonly string[];
 }
 
-/** A page that can reach only `origin`. */
+/** A page that can reach only these origins. */
 export async function openPage(
   browser: Browser,
-  origin: string,
+  origins: string | readonly string[],
   options: Parameters<Browser['newPage']>[0] = {},
 ): Promise<WatchedPage> {
+  const reachable = new Set(typeof origins === 'string' ? [origins] : origins);
+  const hosts = new Set([...reachable].map((origin) => new URL(origin).host));
   const page = await browser.newPage(options);
   const foreign: string[] = [];
   const complaints: string[] = [];
@@ -45,14 +47,14 @@ export async function openPage(
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.route(
-    (url) => url.origin !== origin && url.protocol !== 'data:' && url.protocol !== 'blob:',
+    (url) => !reachable.has(url.origin) && url.protocol !== 'data:' && url.protocol !== 'blob:',
     (route) => {
       foreign.push(route.request().url());
       return route.abort();
     },
   );
   await page.routeWebSocket(
-    (url) => url.host !== new URL(origin).host,
+    (url) => !hosts.has(url.host),
     (socket) => {
       foreign.push(socket.url());
       socket.close();

@@ -35,6 +35,8 @@ export interface Field {
   readonly name: string;
   readonly type: FieldType;
   readonly description?: string;
+  /** The schema requires a value that is not null, in every cluster and every place of the shape. No part of the structure. */
+  readonly required?: true;
 }
 
 export interface Shape {

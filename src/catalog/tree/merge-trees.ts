@@ -7,6 +7,7 @@
 import { must } from '../../base/must.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { type Draft, normalizeTree } from './normalize-tree.ts';
+import { requiredInAll, withRequired } from './required-fields.ts';
 
 /** The union of two trees; the first tree if both are equal. `conflict` receives the path of each field that became JSON. */
 export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) => void): FieldTree {
@@ -32,7 +33,11 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
       ...(definition === undefined ? {} : { definition }),
       ...(first.description === undefined ? {} : { description: first.description }),
       ...(one?.open === true || other?.open === true ? { open: true as const } : {}),
-      fields: mergeFields(first.path, one?.fields ?? [], other?.fields ?? []),
+      // A shape of one tree alone is as it is there.
+      fields: withRequired(
+        mergeFields(first.path, one?.fields ?? [], other?.fields ?? []),
+        requiredInAll([one, other].flatMap((shape) => (shape === null ? [] : [shape.fields]))),
+      ),
     });
     return id;
   }

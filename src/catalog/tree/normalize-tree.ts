@@ -10,6 +10,7 @@
 import { must } from '../../base/must.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { fieldPath } from './path.ts';
+import { requiredInAll, withRequired } from './required-fields.ts';
 
 /** A shape that is not in a tree yet. Object types in its fields name drafts by their ids. */
 export interface Draft {
@@ -45,15 +46,17 @@ export function normalizeTree(root: string, drafts: Drafts): FieldTree {
     }
   }
   const keyOf = (id: string): string => must(keys.get(classOf(id)), `draft ${id} is reached`);
+  const members = Map.groupBy(classes.keys(), classOf);
   const shapes = queue.map(({ id, path }): [string, Shape] => {
     const { definition, description, open, fields } = draftOf(drafts, id);
     const key = keyOf(id);
+    const required = requiredInAll((members.get(classOf(id)) ?? []).map((each) => draftOf(drafts, each).fields));
     const shape: Shape = {
       key,
       ...(definition === undefined ? {} : { definition }),
       path,
       ...(description === undefined ? {} : { description }),
-      fields: sorted(fields).map((field) => ({ ...field, type: renamed(field.type, keyOf) })),
+      fields: withRequired(sorted(fields), required).map((field) => ({ ...field, type: renamed(field.type, keyOf) })),
       ...(open === undefined ? {} : { open }),
     };
     return [key, shape];

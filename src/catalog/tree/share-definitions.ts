@@ -3,12 +3,13 @@
  *
  * For kube-apiserver's own kinds, the structure of a definition is the union of its structures in all kinds and clusters. Aggregated
  * API servers bring their own copies. A kind of another group uses the unions if its copies do not contradict them. Otherwise all
- * shapes of that kind are named by their paths.
+ * shapes of that kind are named by their paths. A field is required if all copies that share the definition require it.
  */
 import { must } from '../../base/must.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
 import { type Draft, normalizeTree, objectIn } from './normalize-tree.ts';
+import { requiredInAll, withRequired } from './required-fields.ts';
 import { sharedShapes } from './shared-shapes.ts';
 
 interface KindTree {
@@ -38,17 +39,22 @@ export function* shareDefinitions(
       );
     }
   }
-  const trees: FieldTree[] = [];
+  const contrary = new Set<string>();
   for (const { key, own, tree } of kinds) {
+    if (own) continue;
     yield;
     const definitions = definitionsOf(tree);
-    if (own || definitions.every((shape) => fits(shape, shared.get(shape.key)))) {
-      for (const shape of definitions) if (!shared.has(shape.key)) shared.set(shape.key, shape);
-      trees.push(rebuilt(tree, shared));
+    if (definitions.every((shape) => fits(shape, shared.get(shape.key)))) {
+      for (const shape of definitions) shared.set(shape.key, narrowed(shared.get(shape.key), shape));
     } else {
       report(key, 'its definitions differ from those of kube-apiserver; its types are named by their paths');
-      trees.push(stripped(tree));
+      contrary.add(key);
     }
+  }
+  const trees: FieldTree[] = [];
+  for (const { key, tree } of kinds) {
+    yield;
+    trees.push(contrary.has(key) ? stripped(tree) : rebuilt(tree, shared));
   }
   return trees;
 }
@@ -70,6 +76,12 @@ export function definitionsOf(tree: FieldTree): readonly Shape[] {
   return found;
 }
 
+/** The known definition, in which only those fields are required that the other copy requires too. */
+function narrowed(known: Shape | undefined, shape: Shape): Shape {
+  if (known === undefined || structure(known) === structure(shape)) return known ?? shape;
+  return { ...known, fields: withRequired(known.fields, requiredInAll([known.fields, shape.fields])) };
+}
+
 function unite(known: Shape, shape: Shape, report: (field: string) => void): Shape {
   if (structure(known) === structure(shape)) return known;
   const fields = new Map<string, Field>(known.fields.map((field) => [field.name, field]));
@@ -83,7 +95,10 @@ function unite(known: Shape, shape: Shape, report: (field: string) => void): Sha
   }
   return {
     ...known,
-    fields: [...fields.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    fields: withRequired(
+      [...fields.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+      requiredInAll([known.fields, shape.fields]),
+    ),
     ...(known.open === true || shape.open === true ? { open: true } : {}),
   };
 }
@@ -99,11 +114,11 @@ function fits(shape: Shape, known: Shape | undefined): boolean {
 
 const knownStructures = new WeakMap<Shape, string>();
 
-/** The parts of a definition that determine its GraphQL type. */
+/** The parts of a definition that determine its GraphQL type, as it is printed. */
 function structure(shape: Shape): string {
   const known = knownStructures.get(shape);
   if (known !== undefined) return known;
-  const found = JSON.stringify([shape.open, shape.fields.map(({ name, type }) => [name, type])]);
+  const found = JSON.stringify([shape.open, shape.fields.map(({ name, type, required }) => [name, type, required])]);
   knownStructures.set(shape, found);
   return found;
 }

@@ -73,7 +73,7 @@ export class SchemaWalker {
    */
   root(schema: unknown): string {
     const resolved = this.#resolve(asSchema(schema));
-    const own = this.#fields(asSchema(resolved['properties']), 0, false).filter(
+    const own = this.#fields(resolved, 0, false).filter(
       ({ name }) => name !== 'apiVersion' && name !== 'kind' && name !== 'metadata',
     );
     const open = own.length === 0 || isOpen(resolved);
@@ -125,7 +125,7 @@ export class SchemaWalker {
       return leaf('JSON');
     }
     if (inDefinition) return leaf('JSON');
-    const declared = this.#fields(properties, depth + 1, false);
+    const declared = this.#fields(schema, depth + 1, false);
     const head = embedded ? headFields(embeddedObjectMetaKey) : [];
     const fields = [...head, ...declared.filter(({ name }) => !head.some((field) => field.name === name))];
     this.#inline += 1;
@@ -143,7 +143,9 @@ export class SchemaWalker {
     return of.type === 'JSON' ? of : { kind: 'map', of };
   }
 
-  #fields(properties: Schema, depth: number, inDefinition: boolean): Field[] {
+  #fields(object: Schema, depth: number, inDefinition: boolean): Field[] {
+    const properties = asSchema(object['properties']);
+    const required = new Set<unknown>(Array.isArray(object['required']) ? object['required'] : []);
     return Object.keys(properties)
       .sort()
       .map((name) => {
@@ -155,6 +157,7 @@ export class SchemaWalker {
           name,
           type: inDefinition && addressFields.has(name) ? addresses(type) : type,
           ...(description === undefined ? {} : { description }),
+          ...(required.has(name) && !isNullable(schema) ? { required: true as const } : {}),
         };
       });
   }
@@ -194,7 +197,7 @@ export class SchemaWalker {
       this.#open.delete(name);
       return type;
     }
-    const fields = this.#fields(properties, 1, short !== null);
+    const fields = this.#fields(schema, 1, short !== null);
     this.#open.delete(name);
     const description = short === null ? undefined : describeText(schema['description']);
     this.drafts.set(name, {
@@ -261,6 +264,12 @@ function referenceOf(schema: Schema): string | null {
   const all = schema['allOf'];
   const only: unknown = Array.isArray(all) && all.length === 1 ? all[0] : undefined;
   return isSchema(only) && typeof only['$ref'] === 'string' ? referenceOf(only) : null;
+}
+
+/** Does the schema allow null? */
+function isNullable(schema: Schema): boolean {
+  const type = schema['type'];
+  return schema['nullable'] === true || (Array.isArray(type) && type.includes('null'));
 }
 
 /** `type`, or the type that the other keywords imply. */

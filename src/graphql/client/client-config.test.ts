@@ -1,11 +1,15 @@
 /** The printed modules, as an application uses them. */
 import { execFile } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PrintedModules, printModules } from '../../../test/kit/printed-modules.ts';
+import { scalars } from '../types/scalars.ts';
+import { apolloConfig, apolloTypes, urqlConfig, urqlTypes } from './client-config.ts';
+import { codegenConfig } from './codegen-config.ts';
+import { scalarTypes } from './scalar-types.ts';
 
 let printed: PrintedModules;
 
@@ -91,62 +95,101 @@ test('resumable sends the last cursor again, and none while a snapshot is under 
   expect(payload.variables.since).toBe('c0');
 });
 
-test('the modules fit the clients they are for, in TypeScript at its strictest', async () => {
-  const { folder } = printed;
-  const root = fileURLToPath(new URL('../../../', import.meta.url));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const check = {
-    allowJs: true,
-    checkJs: true,
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    noUnusedLocals: true,
-    noUnusedParameters: true,
-  };
-  const target = {
-    target: 'es2022',
-    lib: ['es2022', 'dom', 'dom.iterable'],
-    module: 'nodenext',
-    moduleResolution: 'nodenext',
-  };
-  const options = { ...check, ...target, noEmit: true, skipLibCheck: true, types: [] };
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, files: ['use.ts', 'apollo.js', 'urql.js'] }),
-  );
-  writeFileSync(
-    join(folder, 'use.ts'),
-    `
-    import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
-    import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-    import { cacheExchange } from '@urql/exchange-graphcache';
-    import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
-    import { createClient } from 'graphql-ws';
-    import * as apollo from './apollo.js';
-    import * as urql from './urql.js';
-    interface Pod { readonly id: string; readonly metadata: { readonly name: string } }
-    const live = apollo.resumable(createClient({ url: 'ws://localhost/graphql', retryAttempts: Infinity }));
-    const cache: InMemoryCache = apollo.withPortolan(new InMemoryCache(apollo.cacheConfig));
-    const link = ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' }));
-    export const client = new ApolloClient({ cache, link });
-    let held = apollo.hold<Pod>();
-    held = apollo.foldChanges(held, { phase: 'LIVE', reset: false, cursor: 'a', changes: [] });
-    export const names: string[] = held.objects.map((pod) => pod.metadata.name);
-    apollo.applyChanges(cache, {}, { filter: { namespaces: ['a'] } });
-    export const other = new Client({
-      url: '/graphql',
-      preferGetMethod: false,
-      exchanges: [cacheExchange(urql.cacheConfig), fetchExchange, subscriptionExchange({
-        forwardSubscription: ({ query = '', variables }) => ({
-          subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
-        }),
-      })],
-    });
-    `,
-  );
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Type-checks files of the folder of the printed modules with packages as the repository has them; what tsc prints. */
+async function check(name: string, files: Readonly<Record<string, string>>, options: object): Promise<string> {
+  const folder = join(printed.folder, name);
+  mkdirSync(folder);
+  const strict = { strict: true, noUncheckedIndexedAccess: true, noUnusedLocals: true, noUnusedParameters: true };
+  const target = { target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], module: 'nodenext' };
+  const compilerOptions = { ...strict, ...target, noEmit: true, types: [], ...options };
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
     (error: { stdout: string }) => error,
   );
-  expect(stdout).toBe('');
+  return stdout;
+}
+
+/** An application that uses everything that the modules export. */
+const application = `
+  import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+  import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+  import { cacheExchange } from '@urql/exchange-graphcache';
+  import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
+  import { createClient } from 'graphql-ws';
+  import * as apollo from './apollo.js';
+  import * as urql from './urql.js';
+  interface Pod { readonly id: string; readonly metadata: { readonly name: string } }
+  const live = apollo.resumable(createClient({ url: 'ws://localhost/graphql', retryAttempts: Infinity }));
+  const cache: InMemoryCache = apollo.withPortolan(new InMemoryCache(apollo.cacheConfig));
+  cache.policies.addTypePolicies({ Query: { fields: { pods: apollo.listPolicy() } } });
+  const link = ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' }));
+  export const client = new ApolloClient({ cache, link });
+  let held = apollo.hold<Pod>();
+  held = apollo.foldChanges(held, { phase: 'LIVE', reset: false, cursor: 'a', changes: [] });
+  export const names: string[] = held.objects.map((pod) => pod.metadata.name);
+  apollo.applyChanges(cache, { phase: 'LIVE', reset: false, cursor: 'a', changes: [] }, { filter: { namespaces: ['a'] } });
+  export const read = urql.foldChanges(urql.hold([{ id: '1', n: 1 }], 'c'), { phase: 'GAP', reset: false, cursor: 'a', changes: [] });
+  export const numbers: number[] = read.objects.map(({ n }) => n);
+  export const other = new Client({
+    url: '/graphql',
+    preferGetMethod: false,
+    exchanges: [cacheExchange(urql.cacheConfig), fetchExchange, subscriptionExchange({
+      forwardSubscription: ({ query = '', variables }) => ({
+        subscribe: (sink) => ({ unsubscribe: live.subscribe({ query, variables }, sink) }),
+      }),
+    })],
+  });
+`;
+
+describe('in TypeScript at its strictest', () => {
+  beforeAll(() => symlinkSync(join(root, 'node_modules'), join(printed.folder, 'node_modules')));
+
+  test('the modules themselves fit the clients they are for', async () => {
+    const files = { 'use.ts': application, 'apollo.js': apolloConfig(), 'urql.js': urqlConfig() };
+    expect(await check('checked', files, { allowJs: true, checkJs: true, skipLibCheck: true })).toBe('');
+  });
+
+  test('so do their declarations, without the modules, and what is wrong is found', async () => {
+    const files = { 'use.ts': application, 'apollo.d.ts': apolloTypes(), 'urql.d.ts': urqlTypes() };
+    expect(await check('declared', files, { skipLibCheck: true })).toBe('');
+    const wrong = application
+      .replace("phase: 'LIVE', reset: false,", "phase: 'LIVE',")
+      .replace('pod.metadata.name', 'pod.name');
+    const found = await check('wrong', { ...files, 'use.ts': wrong }, { skipLibCheck: true });
+    expect(found).toContain("Property 'reset' is missing");
+    expect(found).toContain("Property 'name' does not exist on type 'Pod'");
+    expect(found.match(/error TS/g)).toHaveLength(2);
+  });
+
+  test('the declarations are sound by themselves, and say what the modules have', async () => {
+    const compare = (client: string): string => `
+      import * as actual from './${client}.js';
+      import type * as declared from './declared-${client}.js';
+      export const same: typeof declared = actual;
+      export const all: keyof typeof actual extends keyof typeof declared ? true : never = true;
+    `;
+    const files = {
+      'apollo.js': apolloConfig(),
+      'declared-apollo.d.ts': apolloTypes(),
+      'compare-apollo.ts': compare('apollo'),
+      'urql.js': urqlConfig(),
+      'declared-urql.d.ts': urqlTypes(),
+      'compare-urql.ts': compare('urql'),
+    };
+    expect(await check('compared', files, { allowJs: true, checkJs: true, skipLibCheck: true })).toBe('');
+  });
+});
+
+test('the config for generated types names every scalar of the schema', async () => {
+  expect(Object.keys(scalarTypes).sort()).toEqual(scalars.map(({ name }) => name).sort());
+  const file = join(printed.folder, 'codegen.ts');
+  writeFileSync(file, codegenConfig());
+  const { default: config } = (await import(pathToFileURL(file).href)) as {
+    default: { generates: Record<string, { config: { scalars: object } }> };
+  };
+  expect(config.generates['src/gql/']?.config.scalars).toEqual(scalarTypes);
 });

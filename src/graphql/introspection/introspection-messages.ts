@@ -1,7 +1,7 @@
 /** Messages between the serve thread and the introspection thread. */
 
 /** How the bytes of an answer are written: names of HTTP's content codings. */
-export type Encoding = 'br' | 'gzip' | 'identity';
+export type Encoding = 'br' | 'zstd' | 'gzip' | 'identity';
 
 /** A request for an answer, as text and plain data. */
 export interface Question {

@@ -8,7 +8,7 @@
  * Messages are processed in order, so a question refers to the last generation that was sent before it.
  */
 import { parentPort } from 'node:worker_threads';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { executeSync, type GraphQLSchema, parse } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -86,6 +86,8 @@ function encode(encoding: Encoding, text: Buffer): Uint8Array<ArrayBuffer> {
   switch (encoding) {
     case 'br':
       return alone(brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }));
+    case 'zstd':
+      return alone(zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: 6 } }));
     case 'gzip':
       return alone(gzipSync(text));
     case 'identity':

@@ -161,11 +161,11 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
 
 function dataFields({ tree }: CatalogKind, shapes: ShapeTypes): ObjectFields {
   const fields: ObjectFields = {};
-  for (const { name, type, description } of must(tree.shapes[tree.root], 'a tree has its root').fields) {
-    if (common.has(name)) continue;
-    const config = shapes.field(name, type, description);
+  for (const field of must(tree.shapes[tree.root], 'a tree has its root').fields) {
+    if (common.has(field.name)) continue;
+    const config = shapes.field(field);
     const resolve = must(config.resolve, 'a data field has a resolver');
-    fields[fieldName(name, 'root')] = {
+    fields[fieldName(field.name, 'root')] = {
       ...config,
       resolve: (source, args, context, info) => resolve(source.body, args, context, info),
     };

@@ -14,7 +14,7 @@ import { fieldName } from '../../catalog/names/field-names.ts';
 import { definitionName } from '../../catalog/names/kind-names.ts';
 import { nameShapes } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { FieldTree, FieldType, Shape } from '../../catalog/tree/field-tree.ts';
+import type { Field, FieldTree, FieldType, Shape } from '../../catalog/tree/field-tree.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
@@ -84,11 +84,15 @@ export class ShapeTypes {
   }
 
   /** A field of a kind's or a shape's type. */
-  field(name: string, type: FieldType, description?: string): FieldConfig {
+  field({ name, type, description, required }: Field): FieldConfig {
     return {
       type: this.#output(type),
       ...(description === undefined ? {} : { description }),
-      extensions: facts({ need: type.kind === 'object' ? below(name) : at(name), plain: { is: 'member', name, type } }),
+      extensions: facts({
+        need: type.kind === 'object' ? below(name) : at(name),
+        plain: { is: 'member', name, type },
+        required: required === true,
+      }),
       resolve: (source) => displayedMember(type, source as Readonly<Record<string, unknown>>, name),
     };
   }
@@ -100,12 +104,7 @@ export class ShapeTypes {
       name: must(this.#names.get(key), `shape ${key} has a name`),
       ...(shape.description === undefined ? {} : { description: shape.description }),
       fields: () =>
-        Object.fromEntries(
-          shape.fields.map((field) => [
-            fieldName(field.name, 'nested'),
-            this.field(field.name, field.type, field.description),
-          ]),
-        ),
+        Object.fromEntries(shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field)])),
     });
   }
 

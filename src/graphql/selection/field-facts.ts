@@ -1,9 +1,10 @@
 /**
  * The facts about a field, kept in one record in the field's `extensions`:
  *
- *   need    the paths of an object's body that the resolver reads; the store projects only these (projection.ts)
- *   plain   the resolver's result described as data; a page can be written as text without the resolver (src/graphql/prepared)
- *   cost    the field's own cost, and how often its selection repeats (cost.ts)
+ *   need      the paths of an object's body that the resolver reads; the store projects only these (projection.ts)
+ *   plain     the resolver's result described as data; a page can be written as text without the resolver (src/graphql/prepared)
+ *   cost      the field's own cost, and how often its selection repeats (cost.ts)
+ *   required  the API server's schema requires a value; shown by @semanticNonNull
  *
  *   PodStatus.phase   need: at('phase'), plain: { is: 'member', name: 'phase', type: { kind: 'leaf', type: 'String' } }, cost: 1 value
  *
@@ -61,12 +62,15 @@ export interface FieldFacts {
   /** Null for a field that only its resolver can answer. */
   readonly plain: PlainField | null;
   readonly cost: FieldCost;
+  /** The API server's schema requires a value. The field is nullable nevertheless, because stored objects may be older than it. */
+  readonly required: boolean;
 }
 
 const defaults: FieldFacts = {
   need: nothing,
   plain: null,
   cost: { own: 1, repeats: 'once', pageSize: defaultPageSize },
+  required: false,
 };
 
 /** The value of a field's `extensions`. Defaults: it reads no body, needs its resolver, and counts for one value. */
@@ -74,12 +78,14 @@ export function facts({
   need = defaults.need,
   plain = defaults.plain,
   cost = {},
+  required = defaults.required,
 }: {
   readonly need?: Need;
   readonly plain?: PlainField | null;
   readonly cost?: Partial<FieldCost>;
+  readonly required?: boolean;
 }): { readonly portolan: FieldFacts } {
-  return { portolan: { need, plain, cost: { ...defaults.cost, ...cost } } };
+  return { portolan: { need, plain, cost: { ...defaults.cost, ...cost }, required } };
 }
 
 export function factsOf(field: GraphQLField<unknown, unknown>): FieldFacts {

@@ -8,14 +8,15 @@ test.each([
   ['x-gzip', 'gzip'],
   ['GZIP', 'gzip'],
   ['br', 'br'],
-  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['gzip, deflate, br', 'br'],
   ['deflate', 'identity'],
-  ['zstd, deflate', 'identity'],
+  ['zstd, deflate', 'zstd'],
   ['gzip;q=1.0, br;q=0.5', 'gzip'],
   ['gzip; q=0.2 , br ;q=0.3', 'br'],
   ['br;q=0, gzip', 'gzip'],
   ['br;q=0, gzip;q=0', 'identity'],
-  ['*', 'br'],
+  ['*', 'zstd'],
   ['*;q=0.1, gzip;q=0.5', 'gzip'],
   ['identity', 'identity'],
   ['identity;q=0.5, gzip;q=0.4', 'identity'],
@@ -27,5 +28,10 @@ test.each([
   ['br;q=2, gzip;q=high', 'identity'],
   ['br;q=2, gzip;q=0.5', 'gzip'],
 ])('%j is %s', (header, coding) => {
-  expect(contentCoding(header)).toBe(coding);
+  expect(contentCoding(header, ['zstd', 'br', 'gzip'])).toBe(coding);
+});
+
+test('of equal weights the one offered first is taken, and what is not offered never is', () => {
+  expect(contentCoding('gzip, br, zstd', ['br', 'zstd'])).toBe('br');
+  expect(contentCoding('gzip', ['br', 'zstd'])).toBe('identity');
 });

@@ -1,19 +1,17 @@
 /** Chooses the content coding of an answer by the request's `accept-encoding` (RFC 9110, 12.5.3). */
 
-/** Codings with equal weights are preferred in this order. */
-const codings = ['br', 'gzip', 'identity'] as const;
-
-export type ContentCoding = (typeof codings)[number];
+/** A name of HTTP's content codings; `identity` is the answer as it is. */
+export type ContentCoding = 'zstd' | 'br' | 'gzip' | 'identity';
 
 /**
- * The coding with the greatest weight. Without a header the answer is not encoded. If the client rejects every coding, it is not
- * encoded either, because the server prefers to answer.
+ * The offered coding with the greatest weight; of equal weights, the one offered first. Without a header the answer is not encoded. If
+ * the client rejects every coding, it is not encoded either, because the server prefers to answer.
  */
-export function contentCoding(header: string | null): ContentCoding {
+export function contentCoding<C extends ContentCoding>(header: string | null, offered: readonly C[]): C | 'identity' {
   if (header === null) return 'identity';
   const weights = weightsOf(header);
-  let best: { readonly coding: ContentCoding; readonly weight: number } = { coding: 'identity', weight: 0 };
-  for (const coding of codings) {
+  let best: { readonly coding: C | 'identity'; readonly weight: number } = { coding: 'identity', weight: 0 };
+  for (const coding of [...offered, 'identity'] as const) {
     const weight = weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? leastWeight : 0);
     if (weight > best.weight) best = { coding, weight };
   }

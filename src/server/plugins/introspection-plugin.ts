@@ -10,16 +10,20 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { OperationContext } from '../../graphql/generation/generation.ts';
-import type { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
+import type { IntrospectionAnswers, IntrospectionQuery } from '../../graphql/introspection/introspection-answers.ts';
 import { isWholeIntrospection } from '../../graphql/introspection/introspection-query.ts';
-import { type ContentCoding, contentCoding } from '../negotiation/accept-encoding.ts';
+import { contentCoding } from '../negotiation/accept-encoding.ts';
 import { acceptedJsonType } from '../negotiation/accepted-type.ts';
+import { variesByCoding } from '../negotiation/compression.ts';
 
 interface Encoded {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
-  readonly coding: ContentCoding;
+  readonly coding: IntrospectionQuery['encoding'];
 }
+
+/** The answers are cached, so the smallest is preferred. */
+const offered = ['br', 'zstd', 'gzip'] as const;
 
 /** Must precede all plugins that replace the execution, so that they replace or wrap this one. */
 export function useIntrospection(answers: IntrospectionAnswers): Plugin<OperationContext> {
@@ -29,7 +33,7 @@ export function useIntrospection(answers: IntrospectionAnswers): Plugin<Operatio
       const { request, type } = formOf(args);
       if (request === undefined || type === null) return;
       if (!isWholeIntrospection(args.document, args.operationName ?? null)) return;
-      const coding = contentCoding(request.headers.get('accept-encoding'));
+      const coding = contentCoding(request.headers.get('accept-encoding'), offered);
       setExecuteFn(async (given: ExecutionArgs) => {
         const { portolan } = given.contextValue as OperationContext;
         const bytes =
@@ -69,7 +73,7 @@ function responseOf({ bytes, type, coding }: Encoded, Fetched: typeof Response):
     headers: {
       'content-type': `${type}; charset=utf-8`,
       'content-length': String(bytes.byteLength),
-      vary: 'accept-encoding',
+      vary: variesByCoding,
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
   });

@@ -2,7 +2,7 @@
  * A change of a subscription, from `changes { type id object { … } }`.
  * @template T
  * @typedef {object} Change
- * @property {'ADDED' | 'MODIFIED' | 'REMOVED'} type
+ * @property {string} type ADDED, MODIFIED or REMOVED.
  * @property {string} id
  * @property {T | null} [object] Null when REMOVED.
  * @property {string | null} [reason] Why REMOVED: DELETED or NO_LONGER_MATCHES.
@@ -12,7 +12,7 @@
  * A message of a subscription: the value of its root field.
  * @template T
  * @typedef {object} Message
- * @property {'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP'} phase
+ * @property {string} phase SNAPSHOT, SYNCED, LIVE or GAP.
  * @property {boolean} reset
  * @property {string} cursor
  * @property {readonly string[]} [removedIds]

@@ -1,0 +1,84 @@
+/**
+ * Which pages may use the gateway. The HTTP server asks before any other part sees a request, so Yoga, prepared answers and WebSockets
+ * follow one rule. It concerns browsers alone: other clients send no Origin.
+ *
+ *   no Origin, or the gateway's own (its host is the request's Host)   goes on
+ *   an Origin of --allow-origin                                        goes on; CORS headers let the page read the answer
+ *   any other                                                          403 with the code FORBIDDEN
+ *
+ * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
+ * be of the same origin. Cookies are not used, so no answer allows credentials.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '../../base/log.ts';
+
+/** Seconds for which a browser may keep the answer to a preflight; Chrome keeps none longer. */
+const preflightSeconds = '7200';
+/** Refused origins that are logged, each once. Any page can make an entry, so there is a limit. */
+const mostLogged = 16;
+
+/** An answer to a refused request. */
+export interface Refusal {
+  readonly status: 403;
+  readonly type: string;
+  /** A GraphQL response with one error. */
+  readonly body: string;
+}
+
+export class CrossOrigin {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #log: Logger;
+  readonly #logged = new Set<string>();
+
+  /** `allowed` has origins as browsers write them. */
+  constructor(allowed: readonly string[], log: Logger) {
+    this.#allowed = new Set(allowed);
+    this.#log = log;
+  }
+
+  /** The answer to a request of a page that may not use the gateway; null for every other request. */
+  refusalOf({ origin, host }: IncomingHttpHeaders): Refusal | null {
+    if (origin === undefined || this.#allowed.has(origin) || isOwn(origin, host)) return null;
+    const page = URL.canParse(origin) ? origin.slice(0, 300) : null;
+    const message =
+      page === null
+        ? 'The page has no origin: it is a file or a sandboxed frame. Serve it over HTTP, and start the gateway with --allow-origin and its origin.'
+        : `Pages of ${page} may not use this gateway. To allow them, start it with --allow-origin ${page}.`;
+    if (page !== null && !this.#logged.has(page) && this.#logged.size < mostLogged) {
+      this.#logged.add(page);
+      this.#log.warn({ origin: page }, `a page was refused; to allow it, start with --allow-origin ${page}`);
+    }
+    const body = JSON.stringify({ errors: [{ message, extensions: { code: 'FORBIDDEN' } }] });
+    return { status: 403, type: 'application/json; charset=utf-8', body };
+  }
+
+  /** Sets the CORS headers of a response. Returns false if it answered the request itself: a refused one, or a preflight. */
+  admit(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method, headers } = request;
+    const { origin } = headers;
+    response.setHeader('vary', 'Origin');
+    const refusal = this.refusalOf(headers);
+    if (refusal !== null) {
+      response.writeHead(refusal.status, { 'content-type': refusal.type }).end(refusal.body);
+      return false;
+    }
+    if (origin === undefined || !this.#allowed.has(origin)) return true;
+    response.setHeader('access-control-allow-origin', origin);
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return true;
+    const wanted = headers['access-control-request-headers'];
+    response
+      .writeHead(204, {
+        'access-control-allow-methods': 'GET, POST',
+        ...(wanted === undefined ? {} : { 'access-control-allow-headers': wanted }),
+        'access-control-max-age': preflightSeconds,
+        vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+      })
+      .end();
+    return false;
+  }
+}
+
+/** Is the page one of the gateway itself, or of a proxy that passes its Host on? */
+function isOwn(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
