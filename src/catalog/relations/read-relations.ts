@@ -1,0 +1,219 @@
+/**
+ * Reads declarations of relations: schema/relations.yaml, a file of the configuration, or an annotation of a CRD.
+ *
+ *   parsed YAML -> each declaration is validated by itself -> relations, and a problem for each declaration that is wrong
+ *
+ * Invariant: a wrong declaration costs that relation only. The caller reports the problems.
+ */
+import { z } from 'zod';
+import { messageOf } from '../../base/errors.ts';
+import { isThroughLists, joinPaths, type Path, parsePath } from '../tree/path.ts';
+import {
+  kindOfText,
+  type NamedKind,
+  type ReferencePlace,
+  type Relation,
+  type RelationMeans,
+  type RelationOrigin,
+} from './relation.ts';
+
+/** A declaration that cannot be used. */
+export interface RelationProblem {
+  /** The declaration as its reader finds it: `Pod.node`, or its position (from 1). */
+  readonly declaration: string;
+  readonly message: string;
+}
+
+export interface ReadRelations {
+  readonly relations: readonly Relation[];
+  readonly problems: readonly RelationProblem[];
+}
+
+const kindText = z
+  .string()
+  .regex(
+    /^[A-Z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/,
+    'must be Kind or Kind.group, such as Deployment.apps',
+  );
+const fieldName = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9]*$/, 'must begin with a lower case letter and have letters and digits only');
+const pathText = z.string().transform((text, context): Path => {
+  try {
+    return parsePath(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) });
+    return z.NEVER;
+  }
+});
+
+const placeMap = z
+  .strictObject({
+    at: pathText,
+    name: pathText.optional(),
+    namespace: pathText.optional(),
+    kind: pathText.optional(),
+    group: pathText.optional(),
+    apiVersion: pathText.optional(),
+    default: kindText.optional(),
+  })
+  .refine(
+    ({ group, apiVersion }) => group === undefined || apiVersion === undefined,
+    'has group and apiVersion; give one',
+  )
+  .refine(
+    ({ kind, group, apiVersion, default: fallback }) =>
+      kind !== undefined || (group === undefined && apiVersion === undefined && fallback === undefined),
+    'has group, apiVersion or default without kind',
+  );
+
+const declaration = z
+  .strictObject({
+    from: kindText,
+    name: fieldName,
+    to: z.union([z.literal('any'), kindText]),
+    reverse: fieldName.optional(),
+    reverseOn: z.union([z.literal('any'), z.array(kindText).min(1)]).optional(),
+    at: z
+      .array(z.union([pathText, placeMap]))
+      .min(1)
+      .optional(),
+    selector: pathText.optional(),
+    form: z.enum(['map', 'labelSelector']).optional(),
+    empty: z.enum(['none', 'all']).optional(),
+    owner: z.literal(true).optional(),
+    template: z.literal(true).optional(),
+    one: z.literal(true).optional(),
+  })
+  .refine(
+    ({ at, selector, owner }) => [at, selector, owner].filter((each) => each !== undefined).length === 1,
+    'needs one of at, selector and owner',
+  )
+  .refine(({ selector, form, empty }) => (selector === undefined) === (form === undefined && empty === undefined), {
+    error: 'needs form and empty beside selector, and only there',
+  })
+  .refine(({ reverse, reverseOn }) => reverseOn === undefined || reverse !== undefined, 'has reverseOn without reverse')
+  .refine(
+    ({ to, reverse, reverseOn }) => to !== 'any' || reverse === undefined || reverseOn !== undefined,
+    'needs reverseOn, because it may lead to any kind',
+  )
+  .refine(({ to, reverseOn }) => to === 'any' || reverseOn === undefined, 'has reverseOn, but leads to one kind');
+
+type Declaration = z.output<typeof declaration>;
+
+const podTemplate = z.strictObject({ kind: kindText, at: pathText });
+
+const document = z.strictObject({
+  podTemplates: z.array(z.unknown()).optional(),
+  relations: z.array(z.unknown()),
+});
+
+/** @param value the parsed document. Never throws. */
+export function readRelations(value: unknown, origin: RelationOrigin): ReadRelations {
+  const problems: RelationProblem[] = [];
+  const whole = document.safeParse(value);
+  if (!whole.success)
+    return { relations: [], problems: [{ declaration: 'the document', message: explain(whole.error) }] };
+  const templates = (whole.data.podTemplates ?? []).flatMap((each, index) => {
+    const read = podTemplate.safeParse(each);
+    if (read.success) return read.data;
+    problems.push({ declaration: `podTemplates ${index + 1}`, message: explain(read.error) });
+    return [];
+  });
+  const relations = whole.data.relations.flatMap((each, index) => {
+    const read = declaration.safeParse(each);
+    if (!read.success) {
+      problems.push({ declaration: labelOf(each, index), message: explain(read.error) });
+      return [];
+    }
+    try {
+      return relationsOf(read.data, templates, origin);
+    } catch (error) {
+      problems.push({ declaration: labelOf(each, index), message: messageOf(error) });
+      return [];
+    }
+  });
+  return { relations, problems };
+}
+
+/** The relation of a declaration, and its copies on the kinds with a Pod template. */
+function relationsOf(
+  given: Declaration,
+  templates: readonly z.output<typeof podTemplate>[],
+  origin: RelationOrigin,
+): readonly Relation[] {
+  const own = relationOf(given, origin);
+  if (given.template !== true || own.means.by !== 'reference') return [own];
+  const { places } = own.means;
+  const copies = templates.map(({ kind, at: prefix }): Relation => {
+    const below = places.map((place) => ({ ...place, at: joinPaths(prefix, place.at) }));
+    const source = kindOfText(kind);
+    return { ...own, source, reverse: null, means: { by: 'reference', places: below }, many: leadsToMany(below) };
+  });
+  return [own, ...copies];
+}
+
+function relationOf(given: Declaration, origin: RelationOrigin): Relation {
+  const { from, name, to, reverse = null, reverseOn } = given;
+  const target = to === 'any' ? null : kindOfText(to);
+  const means = meansOf(given, target);
+  return {
+    name,
+    source: kindOfText(from),
+    target,
+    reverse,
+    reverseOn: reverseOn === 'any' ? 'any' : (reverseOn?.map(kindOfText) ?? (target === null ? [] : [target])),
+    many: given.one !== true && (means.by === 'selector' || (means.by === 'reference' && leadsToMany(means.places))),
+    means,
+    origin,
+  };
+}
+
+function meansOf({ at, selector, form, empty }: Declaration, target: NamedKind | null): RelationMeans {
+  if (selector !== undefined && form !== undefined && empty !== undefined)
+    return { by: 'selector', path: selector, form, empty };
+  if (at === undefined) return { by: 'owner' };
+  return { by: 'reference', places: at.map((each) => placeOf(each, target)) };
+}
+
+function placeOf(given: Path | z.output<typeof placeMap>, target: NamedKind | null): ReferencePlace {
+  if ('steps' in given) {
+    if (target === null)
+      throw new Error(`The place ${given.text} does not state a kind, and the relation leads to any kind.`);
+    return { at: given, name: null, namespace: null, target };
+  }
+  const { at, name = parsePath('name'), namespace = null, kind, group, apiVersion, default: fallback } = given;
+  if (kind === undefined) {
+    if (target === null)
+      throw new Error(`The place ${at.text} does not state a kind, and the relation leads to any kind.`);
+    return { at, name, namespace, target };
+  }
+  const groupAt =
+    group !== undefined
+      ? { path: group, form: 'group' as const }
+      : apiVersion !== undefined
+        ? { path: apiVersion, form: 'apiVersion' as const }
+        : null;
+  return {
+    at,
+    name,
+    namespace,
+    target: { kindAt: kind, groupAt, fallback: fallback === undefined ? null : kindOfText(fallback) },
+  };
+}
+
+/** One place that is not in a list leads to one object at most. */
+function leadsToMany(places: readonly ReferencePlace[]): boolean {
+  return places.length > 1 || places.some(({ at }) => isThroughLists(at));
+}
+
+function labelOf(value: unknown, index: number): string {
+  const { from, name } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  return typeof from === 'string' && typeof name === 'string' ? `${from}.${name}` : `relations ${index + 1}`;
+}
+
+function explain(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
+}
