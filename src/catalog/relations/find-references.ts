@@ -1,0 +1,70 @@
+/**
+ * Finds the references in a body.
+ *
+ *   place   { at: spec.claimRef, name: name, namespace: namespace, target: PersistentVolumeClaim }
+ *   body    { spec: { claimRef: { name: "data-0", namespace: "shop" } } }
+ *   found   { place: 0, target: PersistentVolumeClaim, namespace: "shop", name: "data-0" }
+ *
+ * The namespace of a reference to a cluster-scoped kind is found like any other. Only the reader knows the scope of the kind, which
+ * may not be served yet.
+ */
+import { valueAt, valuesAt } from '../paths/value-at.ts';
+import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from './relation.ts';
+
+export interface FoundReference {
+  /** The index of the place. */
+  readonly place: number;
+  readonly target: NamedKind;
+  /** The stated namespace, or that of the referring object. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Longest name or namespace of a Kubernetes object. Longer texts name nothing. */
+const longestName = 253;
+
+/** Each reference once, in the order of the places. @param namespace of the referring object; empty if it is cluster-scoped. */
+export function findReferences(
+  places: readonly ReferencePlace[],
+  body: unknown,
+  namespace: string,
+): readonly FoundReference[] {
+  const found = new Map<string, FoundReference>();
+  for (const [index, place] of places.entries()) {
+    for (const mention of valuesAt(body, place.at)) {
+      const reference = readMention(index, place, mention, namespace);
+      if (reference === null) continue;
+      const { target, name } = reference;
+      found.set(`${index} ${textOfKind(target)} ${reference.namespace} ${name}`, reference);
+    }
+  }
+  return [...found.values()];
+}
+
+function readMention(index: number, place: ReferencePlace, mention: unknown, own: string): FoundReference | null {
+  const name = nameIn(place.name === null ? mention : valueAt(mention, place.name));
+  if (name === null) return null;
+  const target = 'kindAt' in place.target ? statedKind(place.target, mention) : place.target;
+  if (target === null) return null;
+  const stated = place.namespace === null ? null : nameIn(valueAt(mention, place.namespace));
+  return { place: index, target, namespace: stated ?? own, name };
+}
+
+/** The kind that a mention states. Without a group it is one of the core group, unless the fallback has the same Kind. */
+function statedKind({ kindAt, groupAt, fallback }: StatedKind, mention: unknown): NamedKind | null {
+  const kind = nameIn(valueAt(mention, kindAt));
+  if (kind === null) return fallback;
+  const stated = groupAt === null ? undefined : valueAt(mention, groupAt.path);
+  if (typeof stated !== 'string') return fallback?.kind === kind ? fallback : { group: '', kind };
+  return { group: groupAt?.form === 'apiVersion' ? groupOf(stated) : stated, kind };
+}
+
+/** `apps` for `apps/v1`; the empty string (the core group) for `v1`. */
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash === -1 ? '' : apiVersion.slice(0, slash);
+}
+
+function nameIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= longestName ? value : null;
+}
