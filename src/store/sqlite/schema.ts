@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 8;
+export const formatVersion = 9;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -90,6 +90,23 @@ export const schemaStatements: readonly string[] = [
      owner_uid TEXT NOT NULL, id INTEGER NOT NULL, controller INTEGER NOT NULL, kind INTEGER NOT NULL,
      PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
   `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
+
+  // References by name (reference-rows.ts). A target is an object that others mention, whether or not it exists: `named` is its group
+  // and Kind, `namespace` the stated one or that of the referring object. Targets keep their id until nothing mentions them.
+  `CREATE TABLE named_kind (id INTEGER PRIMARY KEY, grp TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (grp, kind))`,
+  `CREATE TABLE target (
+     id INTEGER PRIMARY KEY, named INTEGER NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL, namespace TEXT NOT NULL,
+     UNIQUE (named, cluster, name, namespace))`,
+  // The places of a kind where references stand (placeText). Objects with an id above `backfilled` may lack the references of the
+  // place; null when no object does. `dropped`: no relation has the place any more, and its references are being removed.
+  `CREATE TABLE reference_place (
+     id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, spec TEXT NOT NULL, backfilled INTEGER, dropped INTEGER NOT NULL,
+     UNIQUE (kind, spec))`,
+  `CREATE TABLE reference (
+     id INTEGER NOT NULL, place INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY (id, place, target)) WITHOUT ROWID`,
+  `CREATE TABLE reference_by_target (
+     target INTEGER NOT NULL, kind INTEGER NOT NULL, place INTEGER NOT NULL, id INTEGER NOT NULL,
+     PRIMARY KEY (target, kind, place, id)) WITHOUT ROWID`,
 
   // The searchable text of each object (search-index.ts): `text` is current while `seq` equals the object's. The full-text index
   // has trigrams by object id, and no text. `search_pending`: objects up to `watermark` that changed since.
