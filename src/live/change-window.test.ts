@@ -64,3 +64,28 @@ test('stays right over many appends and drops', () => {
   expect(seqs(window, 950)).toEqual(Array.from({ length: 50 }, (_, index) => 951 + index));
   expect(seqs(window, 990, 4)).toEqual([991, 992, 993, 994]);
 });
+
+test('only the newest changes keep their parsed bodies, and an append always keeps its own', () => {
+  const window = new ChangeWindow(1, 'e', 0, unbounded);
+  const large = JSON.stringify({ text: 'x'.repeat(300_000) });
+  const keeps = (change: FeedChange): boolean => {
+    const first = change.after();
+    return change.after() === first;
+  };
+  const [first, second, third, fourth] = [1, 2, 3, 4].map((seq) => change(seq, large)) as [
+    FeedChange,
+    FeedChange,
+    FeedChange,
+    FeedChange,
+  ];
+  window.append([first, second, third], 3);
+  expect([first, second, third].map(keeps)).toEqual([true, true, true]);
+  window.append([fourth], 4);
+  expect([first, second, third, fourth].map(keeps)).toEqual([false, false, false, true]);
+  expect(first.after()).toEqual({ text: 'x'.repeat(300_000) });
+  const small = change(5, '{}');
+  window.append([small], 5);
+  expect([fourth, small].map(keeps)).toEqual([true, true]);
+  while (window.dropOldest());
+  expect(keeps(small)).toBe(false);
+});

@@ -2,8 +2,9 @@
  * The newest changes of one kind in one store file, in memory: all changes after `floor` up to `end`.
  *
  * Bounded by number and by characters. The oldest changes are dropped first, and `floor` becomes the sequence number of the
- * last dropped change. A lookup is a binary search.
+ * last dropped change. A lookup is a binary search. Only the newest changes keep their parsed bodies.
  */
+import { must } from '../base/must.ts';
 import type { FeedChange } from './feed-change.ts';
 
 export interface WindowBounds {
@@ -11,6 +12,9 @@ export interface WindowBounds {
   /** Characters of bodies as they were read; parsed bodies cost a few times as much. */
   readonly maxCharacters: number;
 }
+
+/** Maximum characters of changes that keep their parsed bodies. The changes of one append always do. */
+const maxNewCharacters = 1024 * 1024;
 
 export class ChangeWindow {
   readonly kindId: number;
@@ -21,6 +25,9 @@ export class ChangeWindow {
   /** Index of the oldest change that was not dropped. */
   #head = 0;
   #characters = 0;
+  /** Index of the oldest change that keeps its parsed bodies, and the characters from it on. */
+  #newFrom = 0;
+  #newCharacters = 0;
   #floor: number;
   #end: number;
 
@@ -51,10 +58,13 @@ export class ChangeWindow {
 
   /** Appends all changes of the kind that were committed after the window's end up to `end`, in order. There may be none. */
   append(changes: readonly FeedChange[], end: number): void {
+    const appendedFrom = this.#changes.length;
     for (const change of changes) {
       this.#changes.push(change);
       this.#characters += change.size;
+      this.#newCharacters += change.size;
     }
+    while (this.#newFrom < appendedFrom && this.#newCharacters > maxNewCharacters) this.#ageOldest();
     this.#end = Math.max(this.#end, end);
     const { maxChanges, maxCharacters } = this.#bounds;
     while ((this.size > maxChanges || this.#characters > maxCharacters) && this.dropOldest());
@@ -64,15 +74,24 @@ export class ChangeWindow {
   dropOldest(): boolean {
     const oldest = this.#changes[this.#head];
     if (oldest === undefined) return false;
+    if (this.#newFrom === this.#head) this.#ageOldest();
     this.#head += 1;
     this.#characters -= oldest.size;
     this.#floor = oldest.logged.seq;
     // The rest is copied only when half was dropped. So each drop is cheap, and dropped changes are freed soon.
     if (this.#head * 2 >= this.#changes.length) {
       this.#changes = this.#changes.slice(this.#head);
+      this.#newFrom -= this.#head;
       this.#head = 0;
     }
     return true;
+  }
+
+  #ageOldest(): void {
+    const change = must(this.#changes[this.#newFrom], 'a change that keeps its bodies');
+    change.age();
+    this.#newCharacters -= change.size;
+    this.#newFrom += 1;
   }
 
   /** The first `limit` changes after `position`, complete up to `upTo`. The position must not be below the floor. */

@@ -1,4 +1,9 @@
-/** A change of the log, shared by all subscribers. Its bodies are parsed at first use. */
+/**
+ * A change of the log, shared by all subscribers. Its bodies are parsed at first use.
+ *
+ *   new -> parsed bodies are kept, because all subscribers that keep up need them at the same time
+ *   -> `age` -> parsed again for each late subscriber, because a parsed body takes several times the memory of its text
+ */
 import { parseExact } from '../catalog/values/values.ts';
 import type { LoggedChange } from '../store/types/change.ts';
 
@@ -9,6 +14,7 @@ export class FeedChange {
   readonly logged: LoggedChange;
   #before: { readonly value: unknown } | null = null;
   #after: { readonly value: unknown } | null = null;
+  #isNew = true;
 
   constructor(logged: LoggedChange) {
     this.logged = logged;
@@ -16,14 +22,23 @@ export class FeedChange {
 
   /** The object before the change; null if it did not exist. */
   before(): unknown {
-    this.#before ??= { value: this.logged.before === null ? null : parseExact(this.logged.before) };
-    return this.#before.value;
+    const before = this.#before ?? parsed(this.logged.before);
+    if (this.#isNew) this.#before = before;
+    return before.value;
   }
 
   /** The object after the change; null if it was deleted. */
   after(): unknown {
-    this.#after ??= { value: this.logged.after === null ? null : parseExact(this.logged.after) };
-    return this.#after.value;
+    const after = this.#after ?? parsed(this.logged.after);
+    if (this.#isNew) this.#after = after;
+    return after.value;
+  }
+
+  /** Forgets the parsed bodies, and keeps none from now on. */
+  age(): void {
+    this.#isNew = false;
+    this.#before = null;
+    this.#after = null;
   }
 
   /**
@@ -44,4 +59,8 @@ export class FeedChange {
   get size(): number {
     return overhead + (this.logged.before?.length ?? 0) + (this.logged.after?.length ?? 0);
   }
+}
+
+function parsed(text: string | null): { readonly value: unknown } {
+  return { value: text === null ? null : parseExact(text) };
 }
