@@ -54,6 +54,8 @@ export interface DescribedResource {
   readonly promoted: readonly PromotedPath[];
   /** Paths whose values never reach the disk (`data` of Secrets). */
   readonly redacted: readonly string[];
+  /** The places of references by name (placeText), which the store keeps; absent: none. */
+  readonly references?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

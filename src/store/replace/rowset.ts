@@ -71,7 +71,7 @@ export function removeFilled(
   const stored = rows.find(target.rowset, namespace, name);
   if (stored === null) return false;
   deferred.forget(stored.id);
-  rows.remove(target.promoted, stored);
+  rows.remove(target, stored);
   counts.add({ namespace, health: stored.health }, -1);
   return true;
 }

@@ -160,7 +160,8 @@ class RowsetFiller {
   #copy(object: { readonly id: number; readonly namespace: string; readonly health: HealthStatus }): 1 {
     const { session, rows } = this.#context;
     const to = { id: session.nextObjectId(), rowset: this.#rowset };
-    rows.copy(this.#baseline.resource().kind.promoted, object.id, to);
+    const { kind } = this.#baseline.resource();
+    rows.copy({ kindId: kind.id, promoted: kind.promoted }, object.id, to);
     this.counts.add(object);
     return 1;
   }

@@ -95,7 +95,7 @@ export class EventApplier {
     this.#log.append('DELETED', {
       ...changed(target, stored.id, { namespace, name, resourceVersion, uid: stored.uid }),
     });
-    this.#rows.remove(target.promoted, stored);
+    this.#rows.remove(target, stored);
     this.#count(target, namespace, stored.health, -1);
     tally.deleted += 1;
   }

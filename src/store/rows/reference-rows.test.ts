@@ -76,7 +76,7 @@ test('if all places are complete, the rows are the references of the bodies', ()
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const database = new Database(':memory:');
       for (const sql of schemaStatements) database.exec(sql);
-      const rows = new ReferenceRows(database);
+      const rows = new ReferenceRows(database, () => {});
       const bodies = new Map<number, unknown>();
       let places: readonly ReferencePlace[] = [];
       let next = 10;

@@ -15,7 +15,7 @@
  */
 import { findReferences } from '../../catalog/relations/find-references.ts';
 import { placeOfText, placeText } from '../../catalog/relations/place-text.ts';
-import { type NamedKind, type ReferencePlace, textOfKind } from '../../catalog/relations/relation.ts';
+import type { NamedKind, ReferencePlace } from '../../catalog/relations/relation.ts';
 import type { Database } from '../sqlite/database.ts';
 
 /** The object whose references are written. */
@@ -38,13 +38,14 @@ export interface StoredPlace {
 
 export class ReferenceRows {
   readonly #database: Database;
+  readonly #ifUndone: (undo: () => void) => void;
   /** By kind id. */
   readonly #places = new Map<number, readonly StoredPlace[]>();
-  /** Ids of named kinds, by textOfKind. */
-  readonly #named = new Map<string, number>();
 
-  constructor(database: Database) {
+  /** @param ifUndone sets a callback for the case that the running transaction is rolled back. */
+  constructor(database: Database, ifUndone: (undo: () => void) => void) {
     this.#database = database;
+    this.#ifUndone = ifUndone;
   }
 
   /** The places of a kind, dropped ones included. */
@@ -65,12 +66,6 @@ export class ReferenceRows {
       );
     this.#places.set(kindId, places);
     return places;
-  }
-
-  /** Forgets what was read. Call it after a transaction was rolled back. */
-  reload(): void {
-    this.#places.clear();
-    this.#named.clear();
   }
 
   /** Sets the places of a kind. `hasRows`: the kind has objects, so new places must be filled. True if anything changed. */
@@ -94,16 +89,23 @@ export class ReferenceRows {
         : 'DELETE FROM reference_place WHERE id = ?';
       this.#database.statement(sql).run(id);
     }
-    this.#places.delete(kindId);
+    this.#changed(kindId);
     return true;
+  }
+
+  /** The places of the kind were changed in the running transaction. */
+  #changed(kindId: number): void {
+    this.#places.delete(kindId);
+    this.#ifUndone(() => this.#places.delete(kindId));
   }
 
   /** Objects with an id above `id` were written without references. */
   reopen(kindId: number, id: number): void {
+    if (this.placesOf(kindId).every(({ backfilled }) => backfilled !== null && backfilled <= id)) return;
     const changed = this.#database
       .statement('UPDATE reference_place SET backfilled = min(coalesce(backfilled, ?), ?) WHERE kind = ?')
       .run(id, id, kindId).changes;
-    if (changed > 0) this.#places.delete(kindId);
+    if (changed > 0) this.#changed(kindId);
   }
 
   /** Writes the differences between the stored references of an object and those of its body. Returns the number of changed rows. */
@@ -179,7 +181,7 @@ export class ReferenceRows {
         .statement('UPDATE reference_place SET backfilled = max(backfilled, ?) WHERE kind = ?')
         .run(id, kindId);
     }
-    this.#places.delete(kindId);
+    this.#changed(kindId);
   }
 
   /** Removes targets above `from` that nothing mentions, looking at `limit` targets. Returns the last id it looked at; null at the end. */
@@ -212,19 +214,10 @@ export class ReferenceRows {
       .run(named, cluster, name, namespace).lastInsertRowid;
   }
 
-  #namedId(kind: NamedKind): number {
-    const text = textOfKind(kind);
-    const known = this.#named.get(text);
-    if (known !== undefined) return known;
-    const row = this.#database
-      .statement('SELECT id FROM named_kind WHERE grp = ? AND kind = ?')
-      .get(kind.group, kind.kind);
-    const id =
-      row === undefined
-        ? this.#database.statement('INSERT INTO named_kind (grp, kind) VALUES (?, ?)').run(kind.group, kind.kind)
-            .lastInsertRowid
-        : Number(row[0]);
-    this.#named.set(text, id);
-    return id;
+  #namedId({ group, kind }: NamedKind): number {
+    const known = this.#database.statement('SELECT id FROM named_kind WHERE grp = ? AND kind = ?').get(group, kind);
+    if (known !== undefined) return Number(known[0]);
+    return this.#database.statement('INSERT INTO named_kind (grp, kind) VALUES (?, ?)').run(group, kind)
+      .lastInsertRowid;
   }
 }

@@ -6,6 +6,7 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { placeOfText } from '../../catalog/relations/place-text.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
@@ -13,6 +14,7 @@ import { idleStatus, type ResourceHandle, type ResourceState } from '../types/pr
 import { forget } from './object-counts.ts';
 import { PromotedTable } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
+import type { ReferenceRows } from './reference-rows.ts';
 import { readCollections, readDescription, readKinds } from './resource-rows.ts';
 import type { RowTarget } from './row-writer.ts';
 import { derivedFrom, type StoredKind, type StoredResource } from './stored-resource.ts';
@@ -21,11 +23,13 @@ import type { WriteSession } from './write-session.ts';
 export class Resources {
   readonly #session: WriteSession;
   readonly #promotions: Promotions;
+  readonly #references: ReferenceRows;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
 
-  constructor(session: WriteSession, log: Logger, configured: readonly string[]) {
+  constructor(session: WriteSession, references: ReferenceRows, log: Logger, configured: readonly string[]) {
     this.#session = session;
+    this.#references = references;
     this.#promotions = new Promotions(session.database, log, configured);
     this.#load();
   }
@@ -131,6 +135,7 @@ export class Resources {
     database.statement('DELETE FROM description WHERE cluster = ? AND kind = ?').run(cluster, resource.kind.id);
     counters.catalogVersion += 1;
     if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
+    if (this.#assignPlaces(resource.kind)) counters.layoutVersion += 1;
   }
 
   /** Reads everything again from the rows. Keeps bookmarks and statuses that are not saved yet. */
@@ -193,6 +198,7 @@ export class Resources {
     const resource =
       known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
     if (this.#assignSlots(kind)) counters.layoutVersion += 1;
+    if (this.#assignPlaces(kind)) counters.layoutVersion += 1;
     const redactedBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).redacted : null;
     if (redactedBefore !== null && described.redacted.some((path) => !redactedBefore.includes(path))) {
       for (const each of known) redactStored(each);
@@ -255,6 +261,17 @@ export class Resources {
 
   #assignSlots(kind: StoredKind): boolean {
     return this.#promotions.assign(kind, this.#objectsOf(kind));
+  }
+
+  /** The places of references that any cluster's description of the kind has. */
+  #assignPlaces(kind: StoredKind): boolean {
+    const { database } = this.#session;
+    const rows = database
+      .statement(`SELECT coalesce(json_extract(json, '$.references'), '[]') FROM description WHERE kind = ?`)
+      .all(kind.id);
+    const texts = new Set(rows.flatMap(([references]) => JSON.parse(String(references)) as readonly string[]));
+    const hasRows = database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
+    return this.#references.assign(kind.id, [...texts].map(placeOfText), hasRows);
   }
 
   #objectsOf(kind: StoredKind): number {

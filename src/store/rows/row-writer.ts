@@ -1,9 +1,10 @@
 /**
- * Writes the rows of objects: object, body, labels, owner edges, promoted keys. Runs inside the caller's transaction. Keeps no state
- * except statement texts. The caller writes the change log.
+ * Writes the rows of objects: object, body, labels, owner edges, references, promoted keys. Runs inside the caller's transaction. Keeps no
+ * state except statement texts. The caller writes the change log.
  */
 
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
+import { parseExact } from '../../catalog/values/values.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { Redaction } from '../objects/redaction.ts';
 import { type Database, type NamedValues, refusesJson } from '../sqlite/database.ts';
@@ -12,6 +13,7 @@ import type { PreparedObject } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
 import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
+import type { ReferenceRows } from './reference-rows.ts';
 
 /** The kind, cluster and rowset of the rows to write. */
 export interface RowTarget {
@@ -68,11 +70,13 @@ interface NewRow {
 export class RowWriter {
   readonly #database: Database;
   readonly #inserter: RowInserter;
+  readonly #references: ReferenceRows;
   /** Row forms for bodies that SQLite makes from texts, by redaction. */
   readonly #textForms = new WeakMap<Redaction, RowForm>();
 
-  constructor(database: Database) {
+  constructor(database: Database, references: ReferenceRows) {
     this.#database = database;
+    this.#references = references;
     this.#inserter = new RowInserter(database);
   }
 
@@ -99,6 +103,7 @@ export class RowWriter {
     this.#inserter.insertOne(objectForm, sharedOf(target, seq), row.id, objectRow(row));
     this.#insertParts(target, [row]);
     this.insertEntries(target, entriesOf([row]));
+    this.#writeReferences(target, row);
   }
 
   /** Writes the index entries of objects by uid and by label. */
@@ -109,7 +114,8 @@ export class RowWriter {
 
   /**
    * Writes objects, several with one statement. Does not write objects whose name is already stored, and returns them in order. The
-   * ids must be consecutive and higher than all others. Index entries by uid and label go to `deferred`, for `insertEntries`.
+   * ids must be consecutive and higher than all others. Index entries by uid and label go to `deferred`, for `insertEntries`. Housekeeping
+   * writes the references later.
    */
   insertNew(
     target: RowTarget,
@@ -119,6 +125,7 @@ export class RowWriter {
   ): readonly StorableObject[] {
     const [first] = rows;
     if (first === undefined) return [];
+    this.#references.reopen(target.kindId, first.id - 1);
     const shared = sharedOf(target, seq);
     const values: SqlValue[] = [];
     for (const row of rows) values.push(...objectRow(row));
@@ -154,20 +161,29 @@ export class RowWriter {
       this.#writeOwners(target, [{ id, received }]);
       this.insertEntries(target, entriesOf([{ id, received }]));
     }
+    this.#writeReferences(target, { id, received });
     if (target.promoted.table === null) return;
     const keys = keysOf(target, received);
     if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
   }
 
-  remove(promoted: PromotedTable, { id, uid }: Pick<StoredObject, 'id' | 'uid'>): void {
+  remove(
+    { kindId, promoted }: Pick<RowTarget, 'kindId' | 'promoted'>,
+    { id, uid }: Pick<StoredObject, 'id' | 'uid'>,
+  ): void {
     this.#removeMarks(id, uid);
+    this.#references.remove(id, kindId);
     promoted.remove(id);
     this.#database.statement('DELETE FROM body WHERE id = ?').run(id);
     this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
   }
 
   /** Copies an object's rows into another rowset, under a new id. */
-  copy(promoted: PromotedTable, id: number, to: { readonly id: number; readonly rowset: number }): void {
+  copy(
+    { kindId, promoted }: Pick<RowTarget, 'kindId' | 'promoted'>,
+    id: number,
+    to: { readonly id: number; readonly rowset: number },
+  ): void {
     const copies: readonly [string, readonly SqlValue[]][] = [
       [
         `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason)
@@ -185,6 +201,7 @@ export class RowWriter {
     ];
     for (const [sql, params] of copies) this.#database.statement(sql).run(...params);
     promoted.copy(id, to);
+    this.#references.copy(id, kindId, to.id);
   }
 
   /** True if the stored body differs from the body of the received object, or if SQLite cannot compare them. */
@@ -289,6 +306,17 @@ export class RowWriter {
     for (const { received } of rows) values.push(received.namespace, received.name, ...keysOf(target, received));
     const { rowset, cluster } = target;
     this.#inserter.insertWithIds(form, { rowset, cluster }, idsOf(rows), values);
+  }
+
+  #writeReferences({ kindId, cluster }: RowTarget, { id, received }: NewRow): void {
+    if (this.#references.placesOf(kindId).length === 0) return;
+    const { namespace } = received;
+    const body = 'value' in received ? received.value : this.#parsed(received.body);
+    this.#references.write({ id, kindId, cluster, namespace }, body);
+  }
+
+  #parsed(jsonb: Uint8Array): unknown {
+    return parseExact(String(this.#database.statement('SELECT json(?)').get(jsonb)?.[0]));
   }
 
   #writeOwners({ kindId }: RowTarget, rows: readonly NewRow[]): void {

@@ -4,6 +4,7 @@ import type { DiskBudget } from '../file/disk-budget.ts';
 import type { WalBound } from '../file/wal-bound.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { EventApplier } from './event-applier.ts';
+import type { ReferenceRows } from './reference-rows.ts';
 import type { Resources } from './resources.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { WriteBounds } from './write-budget.ts';
@@ -13,6 +14,7 @@ export interface WriteContext {
   readonly session: WriteSession;
   readonly resources: Resources;
   readonly rows: RowWriter;
+  readonly references: ReferenceRows;
   readonly log: ChangeLog;
   readonly applier: EventApplier;
   readonly clock: Clock;

@@ -9,6 +9,8 @@
  *      is being filled.
  * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
+
+import { must } from '../../base/must.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
@@ -38,7 +40,14 @@ export class Housekeeping {
   step(): boolean {
     const { disk } = this.#context;
     if (disk.tight()) return this.purge() || this.#clearStaging() || this.#trim(true) || this.#shedEvents();
-    return this.#trim(false) || this.#backfill() || this.purge() || this.#clearStaging() || this.#search();
+    return (
+      this.#trim(false) ||
+      this.#backfill() ||
+      this.#fillReferences() ||
+      this.purge() ||
+      this.#clearStaging() ||
+      this.#search()
+    );
   }
 
   /** Does not run while a rowset is being filled: it would slow the fill down, and the new rows are not published yet. */
@@ -85,7 +94,9 @@ export class Housekeeping {
       const ids = database.statement('SELECT id, uid FROM object WHERE rowset = ? LIMIT +?').all(rowset, batch);
       if (ids.length === 0) database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
       for (const [id, uid] of ids) {
-        if (kind !== undefined) rows.remove(kind.promoted, { id: Number(id), uid: String(uid) });
+        if (kind !== undefined) {
+          rows.remove({ kindId: kind.id, promoted: kind.promoted }, { id: Number(id), uid: String(uid) });
+        }
         if (this.#budget.spend(0)) break;
       }
     });
@@ -154,6 +165,41 @@ export class Housekeeping {
     }
     const over = whole && to >= session.counters.nextObject;
     promoted.backfilledTo(over ? null : whole ? to : last);
+    if (over) session.counters.layoutVersion += 1;
+  }
+
+  /** Writes the references of some objects of one kind that may lack them. Not while a rowset is being filled: it would slow the fill down. */
+  #fillReferences(): boolean {
+    const { filling, references, resources, session } = this.#context;
+    if (filling.size > 0) return false;
+    const kind = resources.kinds().find(({ id }) => references.fillFrom(id) !== null);
+    if (kind === undefined) return false;
+    this.#budget.renew();
+    session.run(() => this.#fillSomeReferences(kind.id, must(references.fillFrom(kind.id), 'a place to fill')));
+    return true;
+  }
+
+  #fillSomeReferences(kindId: number, from: number): void {
+    const { references, session } = this.#context;
+    const to = from + idsAtOnce;
+    const rows = session.database
+      .statement(
+        `SELECT o.id, o.cluster, o.namespace, coalesce(b.text, json(b.body))
+         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
+      )
+      .all(kindId, from, to, batch);
+    let last = from;
+    let whole = rows.length < batch;
+    for (const [id, cluster, namespace, json] of rows) {
+      last = Number(id);
+      const object = { id: last, kindId, cluster: String(cluster), namespace: String(namespace) };
+      references.write(object, parseExact(String(json)));
+      if (!this.#budget.spend(0)) continue;
+      whole = false;
+      break;
+    }
+    const over = whole && to >= session.counters.nextObject;
+    references.filled(kindId, over ? null : whole ? to : last);
     if (over) session.counters.layoutVersion += 1;
   }
 }

@@ -21,6 +21,7 @@ import { endUnsyncedFill, UnsyncedFill } from '../file/unsynced-fill.ts';
 import { WalBound } from '../file/wal-bound.ts';
 import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
 import { EventApplier } from '../rows/event-applier.ts';
+import { ReferenceRows } from '../rows/reference-rows.ts';
 import { Resources } from '../rows/resources.ts';
 import { RowWriter } from '../rows/row-writer.ts';
 import { SearchIndex } from '../rows/search-index.ts';
@@ -134,11 +135,13 @@ function openContext(
   { wal, disk }: Guards,
 ): WriteContext {
   const changes = new ChangeLog(session, clock, { ...defaultLogBounds, ...options.changeLog });
-  const rows = new RowWriter(session.database);
+  const references = new ReferenceRows(session.database, (undo) => session.ifUndone(undo));
+  const rows = new RowWriter(session.database, references);
   return {
     session,
-    resources: new Resources(session, log, options.promote ?? []),
+    resources: new Resources(session, references, log, options.promote ?? []),
     rows,
+    references,
     log: changes,
     applier: new EventApplier(session, changes, rows),
     clock,
