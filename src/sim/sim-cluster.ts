@@ -73,7 +73,7 @@ export interface SimOptions {
   /** The number of events kept for each resource; 10000 by default. */
   readonly historyEvents?: number;
   /**
-   * The bytes, as JSON, of the versions kept for watches and pages, for all resources together; by default 16 MiB for the demo
+   * The bytes, as JSON, of the versions kept for watches and pages, for all resources together; by default 8 MiB for the demo
    * world and 128 MiB otherwise. A watch from an older version is answered with 410.
    */
   readonly historyBytes?: number;
@@ -132,7 +132,9 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const demo = options.objects === 'demo';
   const store = new ObjectStore({
     historyEvents: options.historyEvents ?? 10_000,
-    historyBytes: options.historyBytes ?? (demo ? 16 : 128) * 2 ** 20,
+    historyBytes: options.historyBytes ?? (demo ? 8 : 128) * 2 ** 20,
+    // The demo world has one reader, and rather little memory than fast repeated lists.
+    keepTexts: !demo,
   });
   const registry = new ResourceRegistry();
   registry.replace([], builtinResources());

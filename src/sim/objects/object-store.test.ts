@@ -101,5 +101,17 @@ describe('ObjectStore', () => {
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');
     expect(converted).toBe(1);
+    store.write('things', '', 'a', 'u', () => ({ value: 2 }));
+    expect(stored.text(view)).toBe('{"value":1,"seen":true}');
+    expect(converted).toBe(2);
+  });
+
+  test('caches no text when it is told so', () => {
+    const store = new ObjectStore({ historyEvents: 10, keepTexts: false });
+    const stored = store.write('things', '', 'a', 'u', () => ({ value: 1 }));
+    let converted = 0;
+    const view: View = { convert: (object) => ({ ...object, seen: ++converted }), text: JSON.stringify };
+    expect(stored.text(view)).toBe('{"value":1,"seen":1}');
+    expect(stored.text(view)).toBe('{"value":1,"seen":2}');
   });
 });

@@ -24,7 +24,7 @@ export interface View {
   text(converted: JsonObject): string;
 }
 
-/** One version of one object. Immutable; caches the JSON text of the two views used last. */
+/** One version of one object. Immutable; caches the JSON text of the two views used last, unless it is told not to. */
 export class Stored {
   readonly storage: string;
   readonly key: string;
@@ -33,10 +33,19 @@ export class Stored {
   readonly uid: string;
   readonly revision: number;
   readonly object: JsonObject;
+  readonly #keepTexts: boolean;
   #bytes: number | undefined;
   #texts: { view: View; text: string }[] | undefined;
 
-  constructor(storage: string, namespace: string, name: string, uid: string, revision: number, object: JsonObject) {
+  constructor(
+    storage: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    revision: number,
+    object: JsonObject,
+    keepTexts = true,
+  ) {
     this.storage = storage;
     this.namespace = namespace;
     this.name = name;
@@ -44,6 +53,7 @@ export class Stored {
     this.key = keyOf(namespace, name);
     this.revision = revision;
     this.object = object;
+    this.#keepTexts = keepTexts;
   }
 
   /** The size of the object as JSON, nearly. */
@@ -62,7 +72,7 @@ export class Stored {
     const known = this.#texts?.find((slot) => slot.view === view);
     if (known) return known.text;
     const text = view.text(view.convert(this.object));
-    this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
+    if (this.#keepTexts) this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
     return text;
   }
 }
@@ -111,6 +121,7 @@ function lowerBound(keys: readonly string[], key: string): number {
 export class ObjectStore {
   readonly #historyEvents: number;
   readonly #historyBytes: number;
+  readonly #keepTexts: boolean;
   #historySize = 0;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Map<string, Set<StoreListener>>();
@@ -121,11 +132,13 @@ export class ObjectStore {
 
   /**
    * `firstRevision`: the initial value of the counter. `historyEvents`: the number of events kept for each resource.
-   * `historyBytes`: the bytes, as JSON, of the versions in the events of all resources; unlimited by default.
+   * `historyBytes`: the bytes, as JSON, of the versions in the events of all resources; unlimited by default. `keepTexts`: whether
+   * versions cache their JSON texts, for many readers of the same objects; on by default.
    */
-  constructor(options: { historyEvents: number; historyBytes?: number; firstRevision?: number }) {
+  constructor(options: { historyEvents: number; historyBytes?: number; keepTexts?: boolean; firstRevision?: number }) {
     this.#historyEvents = options.historyEvents;
     this.#historyBytes = options.historyBytes ?? Number.POSITIVE_INFINITY;
+    this.#keepTexts = options.keepTexts ?? true;
     this.#revision = options.firstRevision ?? 1;
   }
 
@@ -210,7 +223,7 @@ export class ObjectStore {
     const collection = this.#collection(storage);
     const previous = collection.objects.get(keyOf(namespace, name));
     const revision = ++this.#revision;
-    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)));
+    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)), this.#keepTexts);
     if (!previous) collection.keys.splice(lowerBound(collection.keys, stored.key), 0, stored.key);
     collection.objects.set(stored.key, stored);
     this.#record(collection, { type: previous ? 'MODIFIED' : 'ADDED', revision, stored, previous });
@@ -229,7 +242,15 @@ export class ObjectStore {
     const previous = collection.objects.get(key);
     if (!previous) return undefined;
     const revision = ++this.#revision;
-    const stored = new Stored(storage, namespace, name, previous.uid, revision, build(String(revision)));
+    const stored = new Stored(
+      storage,
+      namespace,
+      name,
+      previous.uid,
+      revision,
+      build(String(revision)),
+      this.#keepTexts,
+    );
     collection.objects.delete(key);
     collection.keys.splice(lowerBound(collection.keys, key), 1);
     this.#record(collection, { type: 'DELETED', revision, stored, previous });
