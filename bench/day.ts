@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { createLogger } from '../src/base/create-logger.ts';
-import { smallHeaps } from '../src/cli/demo.ts';
+import { demoSizes, smallHeaps } from '../src/cli/demo.ts';
 import { startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { spawnSimCluster } from '../src/sim/spawn-sim.ts';
@@ -58,7 +58,9 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
     const config = loadConfig({ flags: { port: '0', logLevel: 'warn', data: file }, environment: {} });
-    const gateway = await startGateway(config, [{ name: 'demo', kubeconfig }], createLogger('warn'));
+    const gateway = await startGateway(config, [{ name: 'demo', kubeconfig }], createLogger('warn'), {
+      sizes: demoSizes,
+    });
     try {
       await gateway.synced;
       await watchDay({ url: gateway.url, cluster: cluster.url, folder, hours, speed, every });

@@ -7,7 +7,7 @@ import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
-import { startGateway } from './gateway.ts';
+import { type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
@@ -15,6 +15,16 @@ import { runUntilSignal } from './run-until-signal.ts';
  * and the demo has eight threads.
  */
 export const smallHeaps = '--max-semi-space-size=4';
+
+const mebibyte = 2 ** 20;
+
+/** The demo world is small, and its machine is often a laptop with other work. */
+export const demoSizes: StoreSizes = {
+  changeLogBytes: 24 * mebibyte,
+  walGateBytes: 8 * mebibyte,
+  writerCacheKib: 8192,
+  readerCacheKib: 2048,
+};
 
 /** Runs until a signal and returns the exit code. */
 export async function demo(config: Config): Promise<number> {
@@ -29,7 +39,7 @@ export async function demo(config: Config): Promise<number> {
       closeCluster = () => cluster.close();
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-      return startGateway(config, [{ name: 'demo', kubeconfig }], log, signal);
+      return startGateway(config, [{ name: 'demo', kubeconfig }], log, { signal, sizes: demoSizes });
     },
     log,
     async () => {

@@ -40,6 +40,8 @@ export interface OpenStoreOptions {
   /** Milliseconds to wait for another process to release the file; default 2,000. */
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
+  /** KiB of pages that the connection keeps in memory; default 48,000. */
+  readonly cacheKib?: number;
   /** The id of this boot of the machine; null where it has none. Default: the kernel's boot id. */
   readonly boot?: string | null;
 }
@@ -79,7 +81,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
     });
-    configure(database, file);
+    configure(database, file, options.cacheKib ?? 48_000);
     if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
     attachStaging(database, file);
     database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
@@ -245,13 +247,13 @@ function remove(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-function configure(database: Database, file: string): void {
+function configure(database: Database, file: string, cacheKib: number): void {
   database.pragma('page_size = 4096');
   const mode = database.pragma('journal_mode = WAL');
   if (mode !== 'wal') {
     throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
   }
-  database.pragma('cache_size = -48000');
+  database.pragma(`cache_size = -${cacheKib}`);
   // Sorts of the writer are small; a container may have no writable /tmp.
   database.pragma('temp_store = MEMORY');
 }
