@@ -298,6 +298,15 @@ describe('demo', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('ends in order when the reader of its log goes away later', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '50', '--log-level', 'debug']);
+    const exited = once(child, 'exit');
+    await firstLine(child);
+    child.stderr?.destroy();
+    expect(await exited).toEqual([0, null]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test('writes JSON lines only on standard error that is no terminal', async () => {
     const child = portolan(['demo', '--port', '0', '--pods', '50']);
     const ended = ending(child);

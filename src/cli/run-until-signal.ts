@@ -4,6 +4,7 @@
  *
  *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
+import { onClosedOutput } from '../base/closed-output.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Gateway } from './gateway.ts';
@@ -57,12 +58,13 @@ export async function runUntilSignal(
 }
 
 /**
- * Resolves at the first signal, or when the reader of the output is gone. Later signals have no effect: npm forwards the signal that the
+ * Resolves at the first signal, or at the first write to an output whose reader is gone. Later signals have no effect: npm forwards the signal that the
  * terminal has already sent to the whole process group.
  */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
+    onClosedOutput(resolve);
   });
 }

@@ -31,6 +31,7 @@ export async function serve(config: Config): Promise<number> {
       return refuseUnknown(await startGateway(config, clusters, log, { signal }));
     }
     await firstContact(clusters, log);
+    signal.throwIfAborted();
     return startGateway(config, clusters, log, { signal });
   }, log);
 }

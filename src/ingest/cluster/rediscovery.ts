@@ -16,7 +16,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
-import type { UnmatchedName } from '../context/progress.ts';
+import type { UnmatchedNames } from '../context/progress.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
 import { type Selection, selects, unmatchedNames } from '../context/selection.ts';
 import type { ReflectorSet } from '../reflector/reflector-set.ts';
@@ -52,7 +52,7 @@ export class Rediscovery {
   readonly #unfinished: UnfinishedKinds;
   #problems: readonly Problem[] = [];
   #declaring = false;
-  #unmatched: readonly UnmatchedName[] | null = null;
+  #unmatched: UnmatchedNames | null = null;
   /** No round on this connection has succeeded. Stored descriptions may be outdated, so every kind is described again. */
   #firstRound = true;
   #lastRoundAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class Rediscovery {
   }
 
   /** The names of --kinds that match no resource; null before the first discovery on this connection. */
-  get unmatched(): readonly UnmatchedName[] | null {
+  get unmatched(): UnmatchedNames | null {
     return this.#unmatched;
   }
 
@@ -208,11 +208,10 @@ export class Rediscovery {
   }
 }
 
-function unmatchedIn({ chosen, unknownGroups }: Inventory, selection: Selection): readonly UnmatchedName[] {
-  // The name may be that of a resource in a group that could not be read.
-  if (unknownGroups.size > 0) return [];
+function unmatchedIn({ chosen, unknownGroups }: Inventory, selection: Selection): UnmatchedNames {
   const names = chosen.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
-  return unmatchedNames(chosen, selection).map((name) => ({ name, similar: didYouMean(name, names) }));
+  const unmatched = unmatchedNames(chosen, selection).map((name) => ({ name, similar: didYouMean(name, names) }));
+  return { names: unmatched, certain: unknownGroups.size === 0 };
 }
 
 /** False if discovery knows that the kind is not served. */

@@ -34,7 +34,13 @@ export interface ClusterProgress {
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   /** The names of --kinds that the cluster does not serve; null before its first discovery. */
-  readonly unmatched: readonly UnmatchedName[] | null;
+  readonly unmatched: UnmatchedNames | null;
+}
+
+export interface UnmatchedNames {
+  readonly names: readonly UnmatchedName[];
+  /** False if some API groups could not be read: the names may be those of their resources. */
+  readonly certain: boolean;
 }
 
 /** A name of --kinds, with the most similar name that the cluster serves. */

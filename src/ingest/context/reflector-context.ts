@@ -104,6 +104,8 @@ export interface ReflectorContext {
   readonly streaming: StreamingLists;
   /** Parses the pages of large lists in another thread; if absent, this thread parses them. */
   readonly parser?: ParseThread | undefined;
+  /** Whether a watch of this cluster has had a bookmark. */
+  readonly bookmarks: { seen: boolean };
   /** Where failures of this cluster's collections are logged. */
   readonly interruptions: Interruptions;
   /** False: list first, even if the store has a version. */

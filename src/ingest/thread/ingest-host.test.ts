@@ -236,6 +236,31 @@ test('R22, F28: a CRD that is added, changed, removed and made again', async () 
   await equal(sim, running);
 });
 
+test('a mistake in --kinds ends ingest once every cluster is discovered', async () => {
+  const [east, west] = [await simulated(), await simulated()];
+  const clusters = [east.options, { ...west.options, name: 'west' }];
+  const running = run(clusters, { include: ['pods', 'deploymnts', 'foos.example.com', '*.example.com'] });
+  await eventually(() =>
+    expect(running.messages.filter(({ type }) => type === 'failed')).toEqual([
+      {
+        type: 'failed',
+        code: 'CONFIGURATION',
+        error: expect.stringContaining(
+          '--kinds names "deploymnts" (did you mean deployments?), which no cluster serves',
+        ),
+      },
+    ]),
+  );
+});
+
+test('a cluster that cannot be read leaves a mistake in --kinds open, and harms no other cluster', async () => {
+  const east = await simulated();
+  const west = { name: 'west', kubeconfig: 'none.yaml' };
+  const running = run([east.options, west], { include: ['namespaces', 'deploymnts'] });
+  await eventually(() => expect(running.host.progress()).toMatchObject({ ready: true, resourcesSynced: 1 }));
+  expect(running.messages.filter(({ type }) => type === 'failed')).toEqual([]);
+});
+
 test('a problem of an OpenAPI document ends with the kinds that it concerned', async () => {
   const { sim, options } = await simulated();
   const running = run([options]);

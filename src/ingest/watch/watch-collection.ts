@@ -25,8 +25,6 @@ import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 /** Progress of a reflector's watches; it outlives each watch. */
 export interface WatchPosition {
   resourceVersion: string;
-  /** A bookmark has come on some watch. A watch without any line is then replaced early: its connection may be dead. */
-  sawBookmark: boolean;
 }
 
 export interface WatchHooks {
@@ -146,7 +144,7 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
-        if (message.type === 'bookmark') this.#position.sawBookmark = this.#sawBookmark = true;
+        if (message.type === 'bookmark') this.#context.bookmarks.seen = this.#sawBookmark = true;
         if (this.#replayed.has(message)) continue;
         // A replayed older event does not undo a newer one.
         reached = laterResourceVersion(reached, message.resourceVersion);
@@ -198,23 +196,27 @@ class Watch {
 
   /** Ends the watch when its time is up or it is silent. Reports silence before that. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
-    const { clock, settings } = this.#context;
-    const { cut, deadline, openedAt, what } = this.#opened;
+    const { bookmarks, clock, settings } = this.#context;
+    const { cut, deadline, what } = this.#opened;
     const { signal } = cut;
     const quietMs = Math.min(settings.quietMs, settings.idleMs);
     let [suspectedAt, silentAt] = [-1, -1];
     while (!signal.aborted) {
       const now = clock.monotonic();
-      const unused = this.#position.sawBookmark && this.#lines === 0 && now - openedAt >= settings.idleMs;
-      if (now >= deadline || unused) return cut.abort(timeIsUp);
-      const silentMs = this.#sawBookmark ? now - this.#lastBytesAt : 0;
-      if (silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
+      if (now >= deadline) return cut.abort(timeIsUp);
+      const silentMs = now - this.#lastBytesAt;
+      // Before its first bookmark, silence may be normal. Where other watches have bookmarks, the watch is opened again, which shows
+      // whether the connection lives.
+      if (bookmarks.seen && !this.#sawBookmark && silentMs >= settings.idleMs) return cut.abort(timeIsUp);
+      if (this.#sawBookmark && silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
         silentAt = this.#lastBytesAt;
         this.#hooks.silent();
       }
-      const limit = silentMs >= quietMs ? settings.idleMs : quietMs;
-      let wait = Math.min(deadline - now, limit - silentMs);
-      if (silentMs >= settings.idleMs) {
+      const suspicious = bookmarks.seen || this.#sawBookmark;
+      const limit = suspicious && silentMs >= quietMs ? settings.idleMs : quietMs;
+      // While no bookmark has come, only a look from time to time is needed.
+      let wait = Math.min(deadline - now, suspicious ? limit - silentMs : quietMs);
+      if (this.#sawBookmark && silentMs >= settings.idleMs) {
         if (suspectedAt === this.#lastBytesAt) return cut.abort(silence(what, settings.idleMs));
         suspectedAt = this.#lastBytesAt;
         wait = secondLookMs;

@@ -76,7 +76,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
     makePrivateFile(file);
-    makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`);
+    makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`, noteOf(file));
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
@@ -113,7 +113,9 @@ function makeRoomFor(file: string): void {
   } catch (error) {
     throw wrong(messageOf(error), error);
   }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw wrong('it is a directory');
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw wrong('it is a directory');
+  if (found?.isFile() === false) throw wrong('it is no regular file');
 }
 
 /** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
@@ -193,6 +195,7 @@ function clear(file: string, { reason, newer }: Fault, log: Logger): void {
   for (const suffix of ['', '-wal']) {
     rmSync(`${aside}${suffix}`, { force: true });
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+    makePrivate(`${aside}${suffix}`);
   }
   remove(file);
 }
