@@ -82,11 +82,11 @@ export function notReady(
   const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
   for (const key of keys) {
     const states = found.filter((state) => state.key === key);
-    const [first] = states;
-    if (first === undefined || states.some(({ refusal }) => refusal === null)) continue;
+    const refusal = states[0]?.refusal ?? null;
+    if (refusal === null || states.some((state) => state.refusal === null)) continue;
     return new PortolanError(
       'RESOURCE_REFUSED',
-      `The API server refuses ${key} to Portolan${where}: ${first.refusal}. Grant Portolan list and watch on ${key}.`,
+      `The API server refuses ${key} to Portolan${where}: ${refusal.replace(/\.$/, '')}. Grant Portolan list and watch on ${key}.`,
       { details: { resources: [key] } },
     );
   }
