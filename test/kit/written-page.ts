@@ -46,7 +46,7 @@ export async function withAnswers(
 }
 
 /** JSON in which a value that fits on one line stays on one line. */
-function compact(value: unknown, indent = ''): string {
+export function compact(value: unknown, indent = ''): string {
   const line = flat(value);
   if (indent.length + line.length <= 120 || typeof value !== 'object' || value === null) return line;
   const inner = `${indent}  `;
