@@ -9,10 +9,18 @@ const leastCharacters = 12;
 
 /** One pattern for each text of the source code. `${…}` of a template matches any text. */
 export function sourceMessages(): readonly RegExp[] {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('generated'),
-  );
-  return files.flatMap((file) => patternsIn(readFileSync(join(source, file), 'utf8')));
+  return sourceFiles().flatMap(patternsIn);
+}
+
+/** The whole source code without tests and generated files. */
+export function sourceText(): string {
+  return sourceFiles().join('\n');
+}
+
+function sourceFiles(): readonly string[] {
+  return readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.[jt]s$/.test(file) && !file.endsWith('.test.ts') && !file.includes('generated'))
+    .map((file) => readFileSync(join(source, file), 'utf8'));
 }
 
 function patternsIn(text: string): RegExp[] {
