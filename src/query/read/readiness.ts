@@ -119,7 +119,7 @@ export function notReady(
     const refusal = found.find(({ key, refusal }) => key === first && refusal !== null)?.refusal ?? '';
     return new PortolanError(
       'RESOURCE_REFUSED',
-      `The API server refuses ${first} to Portolan${where}: ${refusal}. Grant Portolan list and watch on ${first}.`,
+      `The API server refuses ${first} to Portolan${where}: ${refusal.replace(/\.$/, '')}. Grant Portolan list and watch on ${first}.`,
       { details: { resources: [first] } },
     );
   }
