@@ -279,9 +279,9 @@ describe('demo', () => {
   );
 
   test('closes its store in order on SIGTERM during the first sync', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '20000', '--data', 'kept.db']);
+    const child = portolan(['demo', '--port', '0', '--pods', '4000', '--data', 'kept.db']);
     const ended = ending(child);
-    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true));
+    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true), 60_000, 10);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
     const database = new Database(join(folder, 'kept.db'), { readonly: true });

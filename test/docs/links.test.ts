@@ -74,7 +74,16 @@ const withOptions = ['configuration', 'errors', 'live', 'clusters', 'troubleshoo
   (name) => `docs/${name}.md`,
 );
 /** Flags of the commands without an entry in the table, and of npm, kubectl, Node and the benchmarks. */
-const otherFlags = new Set(['config', 'help', 'silent', 'v8-pool-size', 'field-selector', 'out', 'version']);
+const otherFlags = new Set([
+  'config',
+  'help',
+  'silent',
+  'v8-pool-size',
+  'max-semi-space-size',
+  'field-selector',
+  'out',
+  'version',
+]);
 
 test.each(withOptions)('%s names options that exist', (path) => {
   const keys = Object.keys(optionTable);

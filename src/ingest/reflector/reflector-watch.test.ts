@@ -56,12 +56,15 @@ test('F3: watches that end at once are not opened again and again', async () => 
   expect(asked.every(({ query }) => query['watch'] === true)).toBe(true);
 });
 
-test('F4: a half-open connection is noticed once bookmarks were seen on it, and not before', async () => {
+test('F4: a half-open connection is noticed once bookmarks come regularly on it, and not before', async () => {
   const bench = reflectorBench();
   const reflector = await watching(bench);
   const status = () => bench.writer.state(bench.handle).status;
   await bench.clock.advance(20_000);
   expect(bench.client.asked).toHaveLength(2);
+  bench.client.body.write(bookmarkLine(11));
+  await bench.clock.advance(30_000);
+  expect(status()).toMatchObject({ phase: 'WATCHING', staleSince: null });
   bench.client.body.write(bookmarkLine(11));
   await settle();
   const lastSignAt = bench.clock.now();
@@ -115,7 +118,7 @@ test('F35: an old event that comes again behind a newer one does not take the ve
 test('F44: silence is believed at a second look: what waited in the socket while this thread was held up counts', async () => {
   const bench = reflectorBench();
   await watching(bench);
-  bench.client.body.write(bookmarkLine(11));
+  bench.client.body.write(bookmarkLine(11) + bookmarkLine(11));
   await settle();
   await bench.clock.advance(212_000);
   bench.client.body.write(bookmarkLine(12));

@@ -60,6 +60,12 @@ export async function watchCollection(
   return new Watch(context, position, stop, hooks, from).run();
 }
 
+/**
+ * Bookmarks of a watch after which more are expected. Servers promise none: those of Events come from etcd, about every ten minutes, so
+ * that a watch has one at most.
+ */
+const promisingBookmarks = 2;
+
 /** Reasons for which this side ends a watch without a failure. */
 const timeIsUp = new Error('the time of the watch is up');
 const rolledOver = new Error('the watch was handed over to the next');
@@ -73,8 +79,8 @@ class Watch {
   readonly #replayed: ReplayedEvents;
   readonly #rollover = new WatchRollover();
   #lastBytesAt: number;
-  /** A bookmark has come on this watch: from then on silence is a failure. On a quiet kind, the first may take minutes. */
-  #sawBookmark: boolean;
+  /** Bookmarks of this watch. */
+  #bookmarks = 0;
   #lines = 0;
 
   constructor(
@@ -91,7 +97,6 @@ class Watch {
     this.#opened = watch;
     this.#replayed = new ReplayedEvents(applied);
     this.#lastBytesAt = context.clock.monotonic();
-    this.#sawBookmark = watch.bookmarked;
   }
 
   async run(): Promise<WatchEnd> {
@@ -144,7 +149,7 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
-        if (message.type === 'bookmark') this.#context.bookmarks.seen = this.#sawBookmark = true;
+        if (message.type === 'bookmark') this.#onBookmark();
         if (this.#replayed.has(message)) continue;
         // A replayed older event does not undo a newer one.
         reached = laterResourceVersion(reached, message.resourceVersion);
@@ -181,6 +186,16 @@ class Watch {
     this.#hooks.took(events.length);
   }
 
+  #onBookmark(): void {
+    this.#context.bookmarks.seen = true;
+    this.#bookmarks += 1;
+  }
+
+  /** Bookmarks come regularly, so silence is a failure. */
+  get #isPromised(): boolean {
+    return this.#bookmarks >= promisingBookmarks;
+  }
+
   /** Opens the next watch shortly before the end of this one, then ends this one. */
   async #handOver(): Promise<void> {
     const { clock, settings } = this.#context;
@@ -205,18 +220,18 @@ class Watch {
       const now = clock.monotonic();
       if (now >= deadline) return cut.abort(timeIsUp);
       const silentMs = now - this.#lastBytesAt;
-      // Before its first bookmark, silence may be normal. Where other watches have bookmarks, the watch is opened again, which shows
+      // Without regular bookmarks, silence may be normal. Where other watches have bookmarks, the watch is opened again, which shows
       // whether the connection lives.
-      if (bookmarks.seen && !this.#sawBookmark && silentMs >= settings.idleMs) return cut.abort(timeIsUp);
-      if (this.#sawBookmark && silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
+      if (bookmarks.seen && !this.#isPromised && silentMs >= settings.idleMs) return cut.abort(timeIsUp);
+      if (this.#isPromised && silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
         silentAt = this.#lastBytesAt;
         this.#hooks.silent();
       }
-      const suspicious = bookmarks.seen || this.#sawBookmark;
+      const suspicious = bookmarks.seen || this.#isPromised;
       const limit = suspicious && silentMs >= quietMs ? settings.idleMs : quietMs;
-      // While no bookmark has come, only a look from time to time is needed.
+      // While no watch has had a bookmark, only a look from time to time is needed.
       let wait = Math.min(deadline - now, suspicious ? limit - silentMs : quietMs);
-      if (this.#sawBookmark && silentMs >= settings.idleMs) {
+      if (this.#isPromised && silentMs >= settings.idleMs) {
         if (suspectedAt === this.#lastBytesAt) return cut.abort(silence(what, settings.idleMs));
         suspectedAt = this.#lastBytesAt;
         wait = secondLookMs;

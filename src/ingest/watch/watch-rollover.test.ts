@@ -148,11 +148,9 @@ test('a stream that began as a list is handed over too', async () => {
   bench.client.answer(open(eventLine('ADDED', a) + endLine(10)), open());
   bench.reflector().start();
   await settle();
-  for (const ms of [148_000, 148_000, 148_000]) {
-    await bench.clock.advance(ms);
-    bench.client.body.write(bookmarkLine(10));
-    await settle();
-  }
+  await bench.clock.advance(444_000);
+  bench.client.body.write(bookmarkLine(10));
+  await settle();
   await bench.clock.advance(1000);
   expect(bench.client.asked).toMatchObject([
     { query: { sendInitialEvents: true } },
