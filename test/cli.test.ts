@@ -158,6 +158,8 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     openWriter(join(folder, 'kept.db'), { log: silentLogger, clock: systemClock }).close();
     const { code, out, err } = await run([
       'serve',
+      '--port',
+      '0',
       '--kubeconfig',
       'none.yaml',
       '--data',
