@@ -303,7 +303,7 @@ describe('demo', () => {
   test('ends in order when the reader of its log goes away later', async () => {
     const child = portolan(['demo', '--port', '0', '--pods', '50', '--log-level', 'debug']);
     const exited = once(child, 'exit');
-    await firstLine(child);
+    await once(must(child.stdout, 'a pipe'), 'data');
     child.stderr?.destroy();
     expect(await exited).toEqual([0, null]);
     expect(readdirSync(folder)).toEqual([]);

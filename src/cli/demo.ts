@@ -7,7 +7,7 @@ import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
-import { type StoreSizes, startGateway } from './gateway.ts';
+import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
@@ -31,20 +31,24 @@ export async function demo(config: Config): Promise<number> {
   refuseUnlessLoopback(config.host);
   setFlagsFromString(smallHeaps);
   const log = createLogger(config.logLevel);
-  const folder = temporaryFolder('portolan-demo-');
-  let closeCluster = async (): Promise<void> => {};
+  checkPathOptions(config);
+  let release = async (): Promise<void> => {};
   return runUntilSignal(
     async (signal) => {
+      log.info({ pods: config.pods }, 'the simulated cluster is being built');
+      // Made after the signals are caught: a signal would leave the folder behind.
+      const folder = temporaryFolder('portolan-demo-');
+      release = async () => folder.remove();
       const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still }, signal);
-      closeCluster = () => cluster.close();
+      release = async () => {
+        await cluster.close();
+        folder.remove();
+      };
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
       return startGateway(config, [{ name: 'demo', kubeconfig }], log, { signal, sizes: demoSizes });
     },
     log,
-    async () => {
-      await closeCluster();
-      folder.remove();
-    },
+    () => release(),
   );
 }

@@ -200,7 +200,7 @@ function whenOpen(opening: Promise<IngestHandle>, work: (ingest: IngestHandle) =
 }
 
 /** Throws CONFIGURATION that names the option and the problem with its path. */
-function checkPathOptions({ searchPaths, promote }: GatewayConfig): void {
+export function checkPathOptions({ searchPaths, promote }: Pick<Config, 'searchPaths' | 'promote'>): void {
   const check = (flag: string, path: string): void => {
     try {
       parsePath(path);

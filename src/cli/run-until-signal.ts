@@ -22,6 +22,7 @@ export async function runUntilSignal(
   const stop = new AbortController();
   const signalled = nextSignal().then(() => {
     setTimeout(() => process.exit(0), deadline);
+    log.info({}, 'the gateway ends');
     stop.abort(new Error('the start was interrupted'));
   });
   const line = new ProgressLine(process.stderr, log, () => performance.now());

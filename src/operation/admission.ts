@@ -92,6 +92,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     const { signal } = operation;
     let current = operation;
     let code = 'CANCELLED';
+    // Waiting for a first sync does not make an operation slow.
+    let waited = 0;
     const settle = (outcome: string): void => {
       if (signal?.aborted !== true) code = outcome;
     };
@@ -104,7 +106,10 @@ export class Admission<G extends ServedKinds = ServedKinds> {
         current.end();
         deadline ??= AbortSignal.timeout(limits.waitForSyncMs);
         const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-        if (!(await syncWatch.until(awaited, either)) || signal?.aborted === true) break;
+        const waitingSince = this.monotonic();
+        const settled = await syncWatch.until(awaited, either);
+        waited += this.monotonic() - waitingSince;
+        if (!settled || signal?.aborted === true) break;
         current = current.again();
         result = await execute(current);
       }
@@ -116,7 +121,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     } finally {
       current.end();
       const { trace } = current;
-      this.finish({ type, code, began, name, document, rows: trace.rows, plans: () => trace.plans() });
+      this.finish({ type, code, began: began + waited, name, document, rows: trace.rows, plans: () => trace.plans() });
     }
   }
 

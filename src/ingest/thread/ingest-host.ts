@@ -230,7 +230,7 @@ export class IngestHost {
       return;
     }
     if (starting && !unmatched.certain) return;
-    const kinds = unmatched.names.map(({ name }) => name);
+    const kinds = unmatched.names.map(({ name, similar }) => (similar === null ? name : `${name} (${similar}?)`));
     if (kinds.length === 0 || kinds.join() === this.#warnedKinds) return;
     this.#warnedKinds = kinds.join();
     const what = unmatched.certain
