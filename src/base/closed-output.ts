@@ -15,6 +15,7 @@ export function onClosedOutput(listener: () => void): void {
   (channel as unknown as { unref(): void }).unref();
 }
 
+/** Reports from any thread that a write found the reader of standard error gone. */
 export function reportClosedOutput(): void {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage('closed');

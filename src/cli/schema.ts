@@ -5,9 +5,7 @@ import { printSchema as printSdl } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
-import { didYouMean } from '../catalog/paths/did-you-mean.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
-import { resourceKey } from '../catalog/resources/resource.ts';
 import type { Config } from '../config/options.ts';
 import { buildGeneration } from '../graphql/schema/build-generation.ts';
 import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
@@ -48,11 +46,9 @@ export async function printSchema(config: Config): Promise<number> {
 /** A schema without a kind that was asked for would be found out only much later. */
 function refuseUnmatched(described: readonly DescribedResource[], { kinds }: Config): void {
   const resources = described.map(({ resource }) => resource);
-  const names = resources.flatMap((each) => [each.kind, each.plural, resourceKey(each)]);
-  const unmatched = unmatchedNames(resources, { include: kinds }).map((name) => {
-    const similar = didYouMean(name, names);
-    return similar === null ? name : `${name} (did you mean ${similar}?)`;
-  });
+  const unmatched = unmatchedNames(resources, { include: kinds }).map(({ name, similar }) =>
+    similar === null ? name : `${name} (did you mean ${similar}?)`,
+  );
   if (unmatched.length === 0) return;
   const message = `--kinds names ${unmatched.join(', ')}, which the cluster does not serve; name kinds as kubectl api-resources does.`;
   throw new PortolanError('NOT_FOUND', message);

@@ -11,7 +11,6 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
@@ -101,7 +100,10 @@ export class Rediscovery {
     const { client, set, cluster } = connected;
     const { clock, log, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
-    this.#unmatched = unmatchedIn(inventory, selection);
+    this.#unmatched = {
+      names: unmatchedNames(inventory.chosen, selection),
+      certain: inventory.unknownGroups.size === 0,
+    };
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
@@ -206,12 +208,6 @@ export class Rediscovery {
     }
     this.#problems = [...problems.values()].filter(({ resource }) => set.described(resource) === undefined);
   }
-}
-
-function unmatchedIn({ chosen, unknownGroups }: Inventory, selection: Selection): UnmatchedNames {
-  const names = chosen.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
-  const unmatched = unmatchedNames(chosen, selection).map((name) => ({ name, similar: didYouMean(name, names) }));
-  return { names: unmatched, certain: unknownGroups.size === 0 };
 }
 
 /** False if discovery knows that the kind is not served. */

@@ -1,5 +1,6 @@
 /** Finds the names of --kinds that no cluster serves. */
-import type { ClusterProgress, UnmatchedName, UnmatchedNames } from './progress.ts';
+import type { ClusterProgress, UnmatchedNames } from './progress.ts';
+import type { UnmatchedName } from './selection.ts';
 
 /**
  * The names that none of the discovered clusters serves. `certain` once every cluster has been discovered completely. Null while none has

@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { shortList } from '../../base/short-list.ts';
 import type { Failure } from '../flow/failure.ts';
 
 const gatherMs = 2000;
@@ -132,6 +133,5 @@ export class InterruptionLog {
 
 function named(names: readonly string[]): { readonly count: number; readonly resources: readonly string[] } {
   const distinct = [...new Set(names)];
-  const shown = distinct.slice(0, mostNamed);
-  return { count: distinct.length, resources: distinct.length > mostNamed ? [...shown, '…'] : shown };
+  return { count: distinct.length, resources: shortList(distinct, mostNamed) };
 }

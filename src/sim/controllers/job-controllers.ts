@@ -5,7 +5,7 @@ import { timeText } from '../resources/object-metadata.ts';
 import type { Controller, Step } from '../world/controller-loop.ts';
 import { podSpecOf } from '../world/pod-maker.ts';
 import { hasCondition, isDeleting, numberAt, type World } from '../world/world.ts';
-import { quotaRefusal } from './quota-controller.ts';
+import { createPod } from './created-pod.ts';
 import { dependentsOf, isActive, ownerKey } from './workload-controllers.ts';
 
 export const jobs = 'jobs.batch';
@@ -112,7 +112,12 @@ export function jobController(world: World): Controller {
       }
       const active = pods.filter(isActive);
       const wanted = Math.min(numberAt(job.object, 'spec', 'parallelism') || 1, completions - succeeded);
-      for (let i = active.length; i < wanted; i++) if (!createPod(world, job)) break;
+      const template = asObject(asObject(job.object.spec).template);
+      for (let i = active.length; i < wanted; i++) {
+        const spec = podSpecOf(world, template, undefined);
+        const made = { template, spec, labels: jobLabels(job), manager: by, component: 'job-controller' };
+        if (createPod(world, job, made) !== undefined) break;
+      }
       const left = dependentsOf(world, job, 'pods').filter(isActive);
       world.setStatus(
         job,
@@ -129,30 +134,6 @@ export function jobController(world: World): Controller {
       );
     },
   };
-}
-
-function createPod(world: World, job: Stored): boolean {
-  const template = asObject(asObject(job.object.spec).template);
-  const spec = podSpecOf(world, template, undefined);
-  if (quotaRefusal(world, job.namespace, job.name, spec) !== undefined) return false;
-  const labels = { ...asObject(at(template, 'metadata', 'labels')), ...jobLabels(job) };
-  const pod = world.create(
-    '',
-    'pods',
-    {
-      metadata: {
-        generateName: `${job.name}-`,
-        namespace: job.namespace,
-        labels,
-        annotations: asObject(at(template, 'metadata', 'annotations')),
-        ownerReferences: [world.ownerReference(job)],
-      },
-      spec,
-    },
-    by,
-  );
-  world.emit(job, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.name}`, 'job-controller');
-  return true;
 }
 
 /** Keeps the status of CronJobs, and removes ended Jobs beyond their history limits. */

@@ -11,6 +11,7 @@ import type { Controller } from '../world/controller-loop.ts';
 import { podSpecOf, templateHash } from '../world/pod-maker.ts';
 import { controllerOf, hasCondition, isDeleting, numberAt, type World } from '../world/world.ts';
 import { claimsOfPod } from './claim-controllers.ts';
+import { createPod } from './created-pod.ts';
 import { quotaRefusal, quotas } from './quota-controller.ts';
 
 const manager = 'kube-controller-manager';
@@ -197,24 +198,8 @@ export function replicaSetController(world: World): Controller {
       const spec = podSpecOf(world, template, undefined);
       let refused: string | undefined;
       for (let i = pods.length; i < wanted; i++) {
-        refused = quotaRefusal(world, set.namespace, set.name, spec);
+        refused = createPod(world, set, { template, spec, manager, component: 'replicaset-controller' });
         if (refused !== undefined) break;
-        const pod = world.create(
-          '',
-          'pods',
-          {
-            metadata: {
-              generateName: `${set.name}-`,
-              namespace: set.namespace,
-              labels: asObject(asObject(template.metadata).labels),
-              annotations: asObject(asObject(template.metadata).annotations),
-              ownerReferences: [world.ownerReference(set)],
-            },
-            spec,
-          },
-          manager,
-        );
-        world.emit(set, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.name}`, 'replicaset-controller');
       }
       const surplus = [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b)) || b.revision - a.revision);
       for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) {

@@ -69,7 +69,7 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     const boot = options.boot === undefined ? thisBoot() : options.boot;
     const filled = unsyncedFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = noted(file) ?? (filled === 'lost' ? lostInFill(file) : inspect(file, options.log));
+      const fault = noted(file) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
     }
@@ -145,14 +145,8 @@ interface Fault {
   readonly newer?: number;
 }
 
-/**
- * The fault of a file whose first fill was interrupted by a crash of the machine. Any page may be torn, so SQLite does not open the
- * file. Throws if the header is that of another program's file.
- */
-function lostInFill(file: string): Fault {
-  if (isForeign(file)) throw foreignFile(file);
-  return { reason: 'the machine went down while it was filled for the first time' };
-}
+/** The fault of a file whose first fill a crash of the machine interrupted. Any page may be torn, so SQLite does not open the file. */
+const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
 
 /** Throws for the file of another program, before anything is written beside it. */
 function refuseForeign(file: string): void {
