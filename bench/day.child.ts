@@ -1,6 +1,7 @@
 /**
- * The process of bench/day.ts. The demo for a day, compressed: the simulated cluster in its thread and the gateway over it, in one process as in `portolan demo`. The
- * time of the demo world passes `--speed` times faster, so the gateway takes a day of changes in `24 h / speed`.
+ * The process of bench/day.ts: the demo for a day, compressed. The simulated cluster in its thread and the gateway over it are in one
+ * process, as in `portolan demo`. The time of the demo world passes `--speed` times faster, so the gateway takes a day of changes in
+ * `24 h / speed`.
  *
  * Printed at intervals: resident memory of the process, the size of the store's files, and how much of the world has changed. Retention by
  * time (the change log, Events) follows the real clock, so the store keeps more of the world's time than in a real day: never less.

@@ -15,8 +15,8 @@
  * has about as many threads of its own, so one worker is enough; on two processors the first sync is faster. Node accepts this option
  * only on its command line, so it is in the first line and in package.json. Without it the gateway works the same.
  *
- * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A quiet gateway fills it in about an
- * hour, which looks like a leak, and a busy one keeps the buffers of sent messages until it is full. The unit is a megabyte.
+ * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
+ * sent messages until it is full. The unit is a megabyte.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

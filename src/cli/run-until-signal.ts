@@ -59,8 +59,8 @@ export async function runUntilSignal(
 }
 
 /**
- * Resolves at the first signal, or at the first write to an output whose reader is gone. Later signals have no effect: npm forwards the signal that the
- * terminal has already sent to the whole process group.
+ * Resolves at the first signal, or at the first write to an output whose reader is gone. Later signals have no effect: npm forwards
+ * the signal that the terminal has already sent to the whole process group.
  */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -73,8 +73,8 @@ export interface SimOptions {
   /** The number of events kept for each resource; 10000 by default. */
   readonly historyEvents?: number;
   /**
-   * The bytes, as JSON, of the versions kept for watches and pages, for all resources together; by default 8 MiB for the demo
-   * world and 128 MiB otherwise. A watch from an older version is answered with 410.
+   * The limit, in bytes of JSON, of the old versions kept for watches and pages, over all resources. Default: 8 MiB for the demo world,
+   * 128 MiB otherwise. A watch from an older version is answered with 410.
    */
   readonly historyBytes?: number;
   /** How many times faster than the clock the time of the demo world passes; 1 by default. Sockets and watches keep the clock. */

@@ -56,7 +56,7 @@ export const catalogue: readonly Fault[] = [
     number: 4,
     title: 'A connection is half-open: no data, no end',
     holds:
-      'After a first bookmark, the connection is closed within bounded time. A silent watch that gets bookmarks stays open.',
+      'Where bookmarks come regularly, the connection is closed within bounded time. A silent watch that gets bookmarks stays open.',
     tests: [
       watches(
         'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
-import { configMap, equal, quick, type RunningHost, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
+import { configMap, equal, quick, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import { startLoopbackServer } from '../../../test/kit/loopback-server.ts';
 import { storedObjects } from '../../../test/kit/reflector-bench.ts';
@@ -76,22 +76,6 @@ test('discovery and OpenAPI in their older forms do as well', async () => {
   expect(
     described.flatMap(({ diagnostics }) => diagnostics.filter(({ message }) => message.includes('no schema'))),
   ).toEqual([]);
-});
-
-test('only what is selected is started, and what is no longer selected is dropped', async () => {
-  const { options } = await simulated();
-  const first = run([options], { include: ['configmaps', 'Namespace', 'leases'] });
-  await ready(first);
-  const keys = (running: RunningHost): string[] =>
-    running.writer
-      .states()
-      .map(({ handle }) => handle.key)
-      .sort();
-  expect(keys(first)).toEqual(['configmaps', 'leases.coordination.k8s.io', 'namespaces']);
-  await first.close();
-  const second = run([options], { file: first.file, include: ['namespaces'] });
-  await ready(second);
-  expect(keys(second)).toEqual(['namespaces']);
 });
 
 test('F5, F13: what happened while the watches were cut and the history was compacted is caught up', async () => {
@@ -234,31 +218,6 @@ test('R22, F28: a CRD that is added, changed, removed and made again', async () 
   await eventually(() => expect(state()).toMatchObject({ synced: true }));
   sim.create(widget('a'));
   await equal(sim, running);
-});
-
-test('a mistake in --kinds ends ingest once every cluster is discovered', async () => {
-  const [east, west] = [await simulated(), await simulated()];
-  const clusters = [east.options, { ...west.options, name: 'west' }];
-  const running = run(clusters, { include: ['pods', 'deploymnts', 'foos.example.com', '*.example.com'] });
-  await eventually(() =>
-    expect(running.messages.filter(({ type }) => type === 'failed')).toEqual([
-      {
-        type: 'failed',
-        code: 'CONFIGURATION',
-        error: expect.stringContaining(
-          '--kinds names "deploymnts" (did you mean deployments?), which no cluster serves',
-        ),
-      },
-    ]),
-  );
-});
-
-test('a cluster that cannot be read leaves a mistake in --kinds open, and harms no other cluster', async () => {
-  const east = await simulated();
-  const west = { name: 'west', kubeconfig: 'none.yaml' };
-  const running = run([east.options, west], { include: ['namespaces', 'deploymnts'] });
-  await eventually(() => expect(running.host.progress()).toMatchObject({ ready: true, resourcesSynced: 1 }));
-  expect(running.messages.filter(({ type }) => type === 'failed')).toEqual([]);
 });
 
 test('a problem of an OpenAPI document ends with the kinds that it concerned', async () => {

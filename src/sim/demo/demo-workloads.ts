@@ -1,7 +1,7 @@
 /**
  * The workloads of the demo world, as after weeks of operation: Deployments with their ReplicaSets and Pods, StatefulSets with
- * claims, DaemonSets, and CronJobs with their Jobs. Names and labels equal those that the controllers would create, and Pods have
- * the nodes that the scheduler found. The controllers therefore change nothing at first.
+ * claims, DaemonSets, and CronJobs with their Jobs. Names and labels are those that the controllers give, and each Pod has
+ * a node. The controllers therefore change nothing at first.
  */
 
 import { bindClaim, claimsOfPod } from '../controllers/claim-controllers.ts';
