@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --v8-pool-size=1
+#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=16
 /**
  * The entry point: `portolan` on the command line. It is plain JavaScript, because an older Node cannot parse TypeScript and could not
  * report its version otherwise.
@@ -14,6 +14,9 @@
  * `--v8-pool-size=1`: V8 starts four worker threads on any machine, and each scavenge waits for all workers that it woke. The gateway
  * has about as many threads of its own, so one worker is enough; on two processors the first sync is faster. Node accepts this option
  * only on its command line, so it is in the first line and in package.json. Without it the gateway works the same.
+ *
+ * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
+ * sent messages until it is full. The unit is a megabyte.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -140,6 +140,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'operation.ts',
     'served-kinds.ts',
     'slow-queries.ts',
+    'sync-watch.ts',
     'unknown-names.ts',
   ],
   graphql: [

@@ -158,6 +158,8 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     openWriter(join(folder, 'kept.db'), { log: silentLogger, clock: systemClock }).close();
     const { code, out, err } = await run([
       'serve',
+      '--port',
+      '0',
       '--kubeconfig',
       'none.yaml',
       '--data',
@@ -279,9 +281,9 @@ describe('demo', () => {
   );
 
   test('closes its store in order on SIGTERM during the first sync', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '20000', '--data', 'kept.db']);
+    const child = portolan(['demo', '--port', '0', '--pods', '4000', '--data', 'kept.db']);
     const ended = ending(child);
-    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true));
+    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true), 60_000, 10);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
     const database = new Database(join(folder, 'kept.db'), { readonly: true });
@@ -293,6 +295,15 @@ describe('demo', () => {
     const child = portolan(['demo', '--port', '0', '--pods', '50']);
     const exited = once(child, 'exit');
     child.stdout?.destroy();
+    child.stderr?.destroy();
+    expect(await exited).toEqual([0, null]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('ends in order when the reader of its log goes away later', async () => {
+    const child = portolan(['demo', '--port', '0', '--pods', '50', '--log-level', 'debug']);
+    const exited = once(child, 'exit');
+    await once(must(child.stdout, 'a pipe'), 'data');
     child.stderr?.destroy();
     expect(await exited).toEqual([0, null]);
     expect(readdirSync(folder)).toEqual([]);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
+import { gadgetCrd } from './kit/gadget-crd.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { ask, data } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
@@ -9,27 +10,6 @@ import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 const clusters: SimCluster[] = [];
 const folder = kubeconfigFolder();
 let gateway: RunningGateway;
-
-function gadgetCrd(properties: object): object {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'gadgets.two.portolan.example' },
-    spec: {
-      group: 'two.portolan.example',
-      scope: 'Namespaced',
-      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
-        },
-      ],
-    },
-  };
-}
 
 beforeAll(async () => {
   const worlds = [

@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium())('a React application of another origin', () => {
     onTestFinished(() => refused.page.close());
     await refused.page.goto(other.origin);
     await refused.page.getByRole('alert').first().waitFor();
-    expect(refused.complaints.join('\n')).toContain('403');
+    await eventually(() => expect(refused.complaints.join('\n')).toMatch(/403|blocked by CORS policy/));
   });
 
   test("behind Vite's proxy it needs no permission, over HTTP and over WebSocket", async () => {

@@ -35,7 +35,10 @@ client.subscribe(
       process.stdout.write(`${phase}: ${changes.length} changes, ${held.objects.length} Pods\n`);
     },
     error(error) {
-      process.stderr.write(`${Array.isArray(error) ? error[0].message : error}\n`);
+      // GraphQL errors, a lost connection (an event with its cause), or a close by the gateway.
+      const reason = Array.isArray(error) ? error[0].message : (error.error?.message ?? error.reason ?? error.message);
+      process.stderr.write(`${reason || `no gateway answers at ${url}`}\n`);
+      process.exitCode = 1;
     },
     complete() {},
   },

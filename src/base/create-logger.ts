@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import pino from 'pino';
+import { reportClosedOutput } from './closed-output.ts';
 import type { Logger, LogLevel } from './log.ts';
 import { terminalLine } from './terminal-line.ts';
 
@@ -18,8 +19,10 @@ function writeLine(text: string): void {
     try {
       rest = rest.subarray(writeSync(stderr, rest));
     } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EPIPE') reportClosedOutput();
       // The pipe is full: its reader is slow.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      if (code !== 'EAGAIN') return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }

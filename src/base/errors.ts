@@ -4,7 +4,7 @@
  * Owns: every code that can reach a caller, in GraphQL (`extensions.code`), in HTTP and on the command line.
  * Never: a bare Error for a problem that a user can solve. A message is one sentence with instructions.
  */
-const errorCodes = {
+export const errorCodes = {
   BAD_USER_INPUT: 'The request is well formed but contains an invalid value.',
   UNAUTHENTICATED: 'No credentials, or rejected credentials.',
   FORBIDDEN: 'The caller is authenticated but lacks the permission.',

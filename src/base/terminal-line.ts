@@ -8,7 +8,7 @@
 const levels: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
 /** Goes to the start of the line and clears it: the progress line may stand there. */
-const clearLine = '\r\x1b[K';
+export const clearLine = '\r\x1b[K';
 
 /** @param json one line of pino, with or without its line break. */
 export function terminalLine(json: string): string {
@@ -25,6 +25,6 @@ function shown(value: unknown): string {
 }
 
 /** Without line breaks and control characters: texts come from servers, and a terminal would obey them. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

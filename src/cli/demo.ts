@@ -1,32 +1,54 @@
 /** `portolan demo`: a simulated cluster in its own thread, and a gateway over it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
-import { startGateway } from './gateway.ts';
+import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
+
+/**
+ * A flag of V8 for the threads that start after it is set: their young generations stay small. Each would grow to 48 MB and stay there,
+ * and the demo has eight threads.
+ */
+export const smallHeaps = '--max-semi-space-size=4';
+
+const mebibyte = 2 ** 20;
+
+/** The demo world is small, and its machine is often a laptop with other work. */
+export const demoSizes: StoreSizes = {
+  changeLogBytes: 24 * mebibyte,
+  walGateBytes: 8 * mebibyte,
+  writerCacheKib: 8192,
+  readerCacheKib: 2048,
+};
 
 /** Runs until a signal and returns the exit code. */
 export async function demo(config: Config): Promise<number> {
   refuseUnlessLoopback(config.host);
+  setFlagsFromString(smallHeaps);
   const log = createLogger(config.logLevel);
-  const folder = temporaryFolder('portolan-demo-');
-  let closeCluster = async (): Promise<void> => {};
+  checkPathOptions(config);
+  let release = async (): Promise<void> => {};
   return runUntilSignal(
     async (signal) => {
+      log.info({ pods: config.pods }, 'the simulated cluster is being built');
+      // Made after the signals are caught: a signal would leave the folder behind.
+      const folder = temporaryFolder('portolan-demo-');
+      release = async () => folder.remove();
       const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still }, signal);
-      closeCluster = () => cluster.close();
+      release = async () => {
+        await cluster.close();
+        folder.remove();
+      };
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-      return startGateway(config, [{ name: 'demo', kubeconfig }], log, signal);
+      return startGateway(config, [{ name: 'demo', kubeconfig }], log, { signal, sizes: demoSizes });
     },
     log,
-    async () => {
-      await closeCluster();
-      folder.remove();
-    },
+    () => release(),
   );
 }

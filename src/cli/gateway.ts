@@ -48,22 +48,37 @@ type GatewayConfig = ServingConfig &
     | 'leaseMs'
   > & { readonly logLevel: LogLevel };
 
+/** Sizes of a gateway's store, in memory and on disk. */
+export interface StoreSizes {
+  readonly changeLogBytes: number;
+  readonly walGateBytes: number;
+  /** KiB of pages that the writer keeps in memory, and each reader. */
+  readonly writerCacheKib: number;
+  readonly readerCacheKib: number;
+}
+
+interface GatewayExtras {
+  /** Ends the start: the parts that run are closed in order, and the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Default: sizes for large clusters. */
+  readonly sizes?: StoreSizes;
+}
+
 /**
  * Starts a gateway over these clusters. Throws when the start is impossible; an unreachable cluster is retried instead.
- * @param signal ends the start: the parts that run are closed in order, and the call rejects with the signal's reason.
  */
 export async function startGateway(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
   log: Logger,
-  signal?: AbortSignal,
+  { signal, sizes }: GatewayExtras = {},
 ): Promise<Gateway> {
   checkPathOptions(config);
   const shutdown = new Shutdown(log);
   try {
     const file = storeFile(config, shutdown);
-    const opening = openIngest(config, clusters, file, shutdown);
-    const reader = openReaders(config, file, opening, { shutdown, log });
+    const opening = openIngest(config, clusters, { file, sizes, shutdown });
+    const reader = openReaders(config, opening, { file, sizes, shutdown, log });
     const starting = startServers(config, { clusters, opening, reader, shutdown, log });
     const { ingest, server } = await orAborted(starting, signal);
 
@@ -120,12 +135,25 @@ function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
   return join(folder.path, 'portolan.db');
 }
 
+interface StoreParts {
+  readonly file: string;
+  readonly sizes: StoreSizes | undefined;
+  readonly shutdown: Shutdown;
+}
+
+function writerSizes({
+  changeLogBytes,
+  walGateBytes,
+  writerCacheKib,
+}: StoreSizes): NonNullable<Parameters<typeof startIngest>[0]['store']> {
+  return { changeLog: { maxBytes: changeLogBytes }, walGateBytes, cacheKib: writerCacheKib };
+}
+
 /** Resolves when the ingest thread has opened the store. */
 function openIngest(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
-  file: string,
-  shutdown: Shutdown,
+  { file, sizes, shutdown }: StoreParts,
 ): Promise<IngestHandle> {
   const opening = startIngest({
     file,
@@ -138,6 +166,7 @@ function openIngest(
     promote: config.promote,
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
+    ...(sizes === undefined ? {} : { store: writerSizes(sizes) }),
     reflector: {
       auditMs: config.auditInterval,
       streamingLists: config.streamingLists === 'auto',
@@ -151,13 +180,13 @@ function openIngest(
 /** The reader threads. They report a corrupt store to ingest, which then recreates it. */
 function openReaders(
   { readers, leaseMs }: GatewayConfig,
-  file: string,
   opening: Promise<IngestHandle>,
-  { shutdown, log }: { readonly shutdown: Shutdown; readonly log: Logger },
+  { file, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
 ): PooledReader & PageReader {
   const reader = openReader(file, {
     readers,
     leaseMs,
+    ...(sizes === undefined ? {} : { cacheKib: sizes.readerCacheKib, walGateBytes: sizes.walGateBytes }),
     log,
     onDamage: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),
   });
@@ -171,7 +200,7 @@ function whenOpen(opening: Promise<IngestHandle>, work: (ingest: IngestHandle) =
 }
 
 /** Throws CONFIGURATION that names the option and the problem with its path. */
-function checkPathOptions({ searchPaths, promote }: GatewayConfig): void {
+export function checkPathOptions({ searchPaths, promote }: Pick<Config, 'searchPaths' | 'promote'>): void {
   const check = (flag: string, path: string): void => {
     try {
       parsePath(path);

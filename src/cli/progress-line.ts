@@ -3,6 +3,8 @@
  * resources that are not synced, those that the API server refuses together.
  */
 import type { Logger } from '../base/log.ts';
+import { shortList } from '../base/short-list.ts';
+import { clearLine } from '../base/terminal-line.ts';
 import type { FailingResource, IngestProgress } from '../ingest/context/progress.ts';
 
 interface Output {
@@ -14,7 +16,6 @@ interface Output {
 const interval = 2000;
 /** Maximum resources that one line names. */
 const mostNamed = 5;
-const clearLine = '\r\x1b[K';
 
 export class ProgressLine {
   readonly #output: Output;
@@ -122,7 +123,7 @@ function refusalsIn(failing: readonly FailingResource[]): readonly string[] {
   const groups = refusalsOf(failing);
   const several = new Set(groups.map(({ cluster }) => cluster)).size > 1;
   return groups.map(({ cluster, status, resources }) => {
-    const named = [...resources.slice(0, mostNamed), ...(resources.length > mostNamed ? ['…'] : [])].join(', ');
+    const named = shortList(resources, mostNamed).join(', ');
     return `${resources.length} refused (${status})${several ? ` by ${cluster}` : ''}: ${named}`;
   });
 }

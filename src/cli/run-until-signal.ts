@@ -4,6 +4,7 @@
  *
  *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
  */
+import { onClosedOutput } from '../base/closed-output.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Gateway } from './gateway.ts';
@@ -21,6 +22,7 @@ export async function runUntilSignal(
   const stop = new AbortController();
   const signalled = nextSignal().then(() => {
     setTimeout(() => process.exit(0), deadline);
+    log.info({}, 'the gateway ends');
     stop.abort(new Error('the start was interrupted'));
   });
   const line = new ProgressLine(process.stderr, log, () => performance.now());
@@ -57,12 +59,13 @@ export async function runUntilSignal(
 }
 
 /**
- * Resolves at the first signal, or when the reader of the output is gone. Later signals have no effect: npm forwards the signal that the
- * terminal has already sent to the whole process group.
+ * Resolves at the first signal, or at the first write to an output whose reader is gone. Later signals have no effect: npm forwards
+ * the signal that the terminal has already sent to the whole process group.
  */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
+    onClosedOutput(resolve);
   });
 }

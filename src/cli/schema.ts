@@ -10,7 +10,7 @@ import type { Config } from '../config/options.ts';
 import { buildGeneration } from '../graphql/schema/build-generation.ts';
 import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
 import { describeCluster } from '../ingest/cluster/describe-cluster.ts';
-import { selects } from '../ingest/context/selection.ts';
+import { selects, unmatchedNames } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
@@ -19,7 +19,7 @@ import { clustersOf } from './serve.ts';
 
 /**
  * Prints the SDL to standard output, and a line for each kind or field that is left out to standard error.
- * @throws PortolanError NOT_FOUND when no resource matches --kinds and --exclude.
+ * @throws PortolanError NOT_FOUND when a name of --kinds matches no resource, or --exclude leaves none.
  */
 export async function printSchema(config: Config): Promise<number> {
   const described: DescribedResource[] = [];
@@ -27,6 +27,7 @@ export async function printSchema(config: Config): Promise<number> {
   const chosen = described.filter(({ resource }) =>
     selects(resource, { include: config.kinds, exclude: config.exclude }),
   );
+  refuseUnmatched(described, config);
   if (chosen.length === 0) {
     throw new PortolanError(
       'NOT_FOUND',
@@ -40,6 +41,17 @@ export async function printSchema(config: Config): Promise<number> {
   }
   process.stdout.write(`${config.semanticNonNull ? printSemanticNonNull(schema) : printSdl(schema)}\n`);
   return 0;
+}
+
+/** A schema without a kind that was asked for would be found out only much later. */
+function refuseUnmatched(described: readonly DescribedResource[], { kinds }: Config): void {
+  const resources = described.map(({ resource }) => resource);
+  const unmatched = unmatchedNames(resources, { include: kinds }).map(({ name, similar }) =>
+    similar === null ? name : `${name} (did you mean ${similar}?)`,
+  );
+  if (unmatched.length === 0) return;
+  const message = `--kinds names ${unmatched.join(', ')}, which the cluster does not serve; name kinds as kubectl api-resources does.`;
+  throw new PortolanError('NOT_FOUND', message);
 }
 
 async function* describeAll(clusters: readonly ClusterOptions[]): AsyncGenerator<readonly DescribedResource[]> {

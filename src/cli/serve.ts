@@ -28,10 +28,11 @@ export async function serve(config: Config): Promise<number> {
   refuseUnlessLoopback(config.host);
   return runUntilSignal(async (signal) => {
     if (config.data !== undefined && existsSync(config.data)) {
-      return refuseUnknown(await startGateway(config, clusters, log, signal));
+      return refuseUnknown(await startGateway(config, clusters, log, { signal }));
     }
     await firstContact(clusters, log);
-    return startGateway(config, clusters, log, signal);
+    signal.throwIfAborted();
+    return startGateway(config, clusters, log, { signal });
   }, log);
 }
 

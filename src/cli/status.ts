@@ -1,4 +1,6 @@
 /** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
+import { shortList } from '../base/short-list.ts';
+import { oneLine } from '../base/terminal-line.ts';
 import type { Config } from '../config/options.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
 
@@ -58,9 +60,11 @@ const mostNamed = 4;
 function healthyLines(rows: readonly StatusRow[]): readonly string[] {
   return [...Map.groupBy(rows, ({ cluster }) => cluster)].map(([cluster, of]) => {
     const largest = of.toSorted((a, b) => (b.objects ?? 0) - (a.objects ?? 0));
-    const named = largest.slice(0, mostNamed).map(({ resource, objects }) => `${resource} ${objects ?? 0}`);
-    const list = [...named, ...(of.length > mostNamed ? ['…'] : [])].join(', ');
-    return oneLine(`${of.length} healthy in ${cluster}: ${list} (--all lists them)`);
+    const named = shortList(
+      largest.map(({ resource, objects }) => `${resource} ${objects ?? 0}`),
+      mostNamed,
+    );
+    return oneLine(`${of.length} healthy in ${cluster}: ${named.join(', ')} (--all lists them)`);
   });
 }
 
@@ -100,9 +104,4 @@ function ageOf(milliseconds: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
   return `${Math.floor(seconds / 86_400)}d`;
-}
-
-/** Replaces line breaks and control characters, because error texts come from servers and are printed on a terminal. */
-function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

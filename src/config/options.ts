@@ -40,10 +40,13 @@ const namespaceName = z
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, wantedNamespace);
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
+/** Timers count milliseconds in 31 bits. */
+const longestMs = 24 * 86_400_000;
 const duration = z
   .string({ error: wantedDuration })
   .regex(/^\d+(ms|s|m|h|d)$/, wantedDuration)
-  .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1));
+  .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1))
+  .refine((milliseconds) => milliseconds <= longestMs, 'must be at most 24d');
 
 const sizes: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 const leastDisk = 256 * 2 ** 20;
@@ -288,7 +291,7 @@ export const optionTable = {
     help: 'How long an idle HTTP connection is kept. Longer than a proxy in front keeps its own.',
     shown: '75s',
     commands: running,
-    schema: duration.prefault('75s'),
+    schema: duration.prefault('75s').refine((milliseconds) => milliseconds >= 1000, 'must be at least 1s'),
   },
   waitForSync: {
     key: 'waitForSync',

@@ -15,6 +15,7 @@ import { ChangeFeed } from '../live/change-feed.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
+import { SyncWatch } from '../operation/sync-watch.ts';
 import { KeptCounts } from '../query/read/kept-counts.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
@@ -92,6 +93,7 @@ export function createEngine({
     upstream,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
+    syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },

@@ -2,7 +2,7 @@
  * A change of the log, shared by all subscribers. Its bodies are parsed at first use.
  *
  *   new -> parsed bodies are kept, because all subscribers that keep up need them at the same time
- *   -> `age` -> parsed again for each late subscriber, because a parsed body takes several times the memory of its text
+ *   -> `age` -> bodies are parsed for each late subscriber, because a parsed body takes several times the memory of its text
  */
 import { parseExact } from '../catalog/values/values.ts';
 import type { LoggedChange } from '../store/types/change.ts';

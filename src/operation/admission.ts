@@ -4,18 +4,18 @@
  *   credentials                       -> callerOf       authenticates the caller
  *   caller                            -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
  *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes again if a kind
- *                                                       was in its first sync (sync-wait.ts)
+ *                                                       was in its first sync (sync-watch.ts)
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
  *
  * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`).
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
+import type { Awaited } from '../query/read/readiness.ts';
 import { beginOperation, type Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { PlanShape } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
-import { SyncWait } from './sync-wait.ts';
 
 /** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
@@ -34,8 +34,8 @@ export interface OutcomeCodes<T> {
   /** The code of a result's first error; OK without errors. */
   ofResult(result: T): string;
   ofThrown(error: unknown): string;
-  /** The resourceKeys of the kinds that were not synced, if the result failed because of them; else empty. */
-  awaited(result: T): readonly string[];
+  /** The kinds in their first sync that the result failed for; empty if there are none. */
+  awaited(result: T): readonly Awaited[];
 }
 
 /** An operation that has ended. */
@@ -92,16 +92,24 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     const { signal } = operation;
     let current = operation;
     let code = 'CANCELLED';
+    // Waiting for a first sync does not make an operation slow.
+    let waited = 0;
     const settle = (outcome: string): void => {
       if (signal?.aborted !== true) code = outcome;
     };
     try {
       let result = await execute(current);
-      let wait: SyncWait | null = null;
-      for (let keys = codes.awaited(result); keys.length > 0; keys = codes.awaited(result)) {
+      const { syncWatch, limits } = this.source;
+      let deadline: AbortSignal | null = null;
+      for (let awaited = codes.awaited(result); awaited.length > 0; awaited = codes.awaited(result)) {
+        if (limits.waitForSyncMs === 0) break;
         current.end();
-        wait ??= new SyncWait(this.source, signal);
-        if (!(await wait.until(keys))) break;
+        deadline ??= AbortSignal.timeout(limits.waitForSyncMs);
+        const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+        const waitingSince = this.monotonic();
+        const settled = await syncWatch.until(awaited, either);
+        waited += this.monotonic() - waitingSince;
+        if (!settled || signal?.aborted === true) break;
         current = current.again();
         result = await execute(current);
       }
@@ -113,7 +121,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     } finally {
       current.end();
       const { trace } = current;
-      this.finish({ type, code, began, name, document, rows: trace.rows, plans: () => trace.plans() });
+      this.finish({ type, code, began: began + waited, name, document, rows: trace.rows, plans: () => trace.plans() });
     }
   }
 

@@ -11,6 +11,7 @@ import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
 import type { SlowQueries } from './slow-queries.ts';
+import type { SyncWatch } from './sync-watch.ts';
 
 /** @typeParam G the served kinds that operations run on; for GraphQL, a generation with its schema. */
 export interface OperationSource<G extends ServedKinds = ServedKinds> {
@@ -25,6 +26,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];
+  /** Watches kinds in their first sync for the operations that wait for them. */
+  readonly syncWatch: SyncWatch;
   /** Counts of filters, shared by all operations. */
   readonly counts: KeptCounts;
   readonly indexAdvisor: IndexAdvisor;

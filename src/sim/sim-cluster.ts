@@ -20,10 +20,12 @@ import {
 } from './api/object-api.ts';
 import { builtinResources } from './builtin/builtin-resources.ts';
 import { CrdManager } from './crd/crd-manager.ts';
+import { podsPerNode } from './demo/demo-cluster-parts.ts';
 import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
+import { fasterClock } from './objects/faster-clock.ts';
 import { Faults } from './objects/faults.ts';
 import { asString, at, isObject, type JsonObject } from './objects/json.ts';
 import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
@@ -61,7 +63,7 @@ export interface SimOptions {
   readonly controllers?: boolean;
   /** The approximate number of Pods in the demo world; 2000 by default. */
   readonly pods?: number;
-  /** The number of Nodes in the demo world; 24 by default. */
+  /** The number of Nodes in the demo world; 24 by default, and more for more than 2160 Pods. */
   readonly nodes?: number;
   /** Whether objects in the demo world also change by themselves. */
   readonly churn?: boolean;
@@ -70,6 +72,13 @@ export interface SimOptions {
   readonly features?: SimFeatures;
   /** The number of events kept for each resource; 10000 by default. */
   readonly historyEvents?: number;
+  /**
+   * The limit, in bytes of JSON, of the old versions kept for watches and pages, over all resources. Default: 8 MiB for the demo world,
+   * 128 MiB otherwise. A watch from an older version is answered with 410.
+   */
+  readonly historyBytes?: number;
+  /** How many times faster than the clock the time of the demo world passes; 1 by default. Sockets and watches keep the clock. */
+  readonly worldSpeed?: number;
   readonly log?: Logger;
 }
 
@@ -121,10 +130,16 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const { clock = systemClock, random = seededRandom(1), features = {}, log = silentLogger } = options;
   const host = options.host ?? '127.0.0.1';
   const demo = options.objects === 'demo';
-  const store = new ObjectStore({ historyEvents: options.historyEvents ?? 10_000 });
+  const store = new ObjectStore({
+    historyEvents: options.historyEvents ?? 10_000,
+    historyBytes: options.historyBytes ?? (demo ? 8 : 128) * 2 ** 20,
+    // The demo world has one reader, and rather little memory than fast repeated lists.
+    keepTexts: !demo,
+  });
   const registry = new ResourceRegistry();
   registry.replace([], builtinResources());
-  const api = new ObjectApi({ store, clock, random, gracefulPods: demo });
+  const worldClock = options.worldSpeed === undefined ? clock : fasterClock(clock, options.worldSpeed);
+  const api = new ObjectApi({ store, clock: worldClock, random, gracefulPods: demo });
   const lister = new Lister(store, clock);
   const crds = new CrdManager(api, registry);
   const collector = new GarbageCollector(api, registry);
@@ -179,16 +194,16 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     world = startDemoWorld({
       api,
       registry,
-      clock,
+      clock: worldClock,
       random,
       log,
       pods: options.pods ?? 2000,
-      nodes: options.nodes ?? 24,
+      nodes: options.nodes ?? Math.max(24, Math.ceil((options.pods ?? 2000) / podsPerNode)),
       churn: options.churn ?? false,
     });
     compact();
   } else if (options.controllers === true) {
-    world = startWorkloadControllers({ api, registry, clock, random, log });
+    world = startWorkloadControllers({ api, registry, clock: worldClock, random, log });
   }
 
   const server = new ApiServer({

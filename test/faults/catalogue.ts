@@ -56,12 +56,12 @@ export const catalogue: readonly Fault[] = [
     number: 4,
     title: 'A connection is half-open: no data, no end',
     holds:
-      'After a first bookmark, the connection is closed within bounded time. A silent watch that gets bookmarks stays open.',
+      'Where bookmarks come regularly, the connection is closed within bounded time. A silent watch that gets bookmarks stays open.',
     tests: [
       watches(
         'F4: a connection that is dead without an end is left in bounded time, a silent one with bookmarks is not',
       ),
-      reflectorWatch('F4: a half-open connection is noticed once bookmarks were seen, and not before'),
+      reflectorWatch('F4: a half-open connection is noticed once bookmarks come regularly on it, and not before'),
     ],
   },
   {
@@ -153,7 +153,7 @@ export const catalogue: readonly Fault[] = [
       'A deadline ends it. After two attempts the resource is listed in pages, and the gateway remembers this for an hour.',
     tests: [
       streams('F17: a stream whose end mark does not come is given up, then listed at once, and remembered'),
-      streamCollection('F17: new objects without an end count as no end either, at the limit of it all'),
+      streamCollection('F17: objects that are created while a stream is open do not prolong it'),
     ],
   },
   {

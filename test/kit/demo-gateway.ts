@@ -11,7 +11,8 @@ export function demoGateway(options: { readonly pods: number; readonly churn: bo
   let gateway: RunningGateway;
   beforeAll(async () => {
     cluster = await startSimCluster({ objects: 'demo', ...options });
-    gateway = await runGateway({ kubeconfig: folder.file('config', cluster.kubeconfig()) });
+    // The name that portolan demo gives its cluster.
+    gateway = await runGateway({ name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) });
   });
   afterAll(async () => {
     await gateway?.close();

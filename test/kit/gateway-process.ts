@@ -34,11 +34,15 @@ const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 /** Resolves when the gateway listens; rejects with its log when it does not start. */
 export async function startGatewayProcess(args: readonly string[]): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
-  const child = spawn(process.execPath, ['--v8-pool-size=1', entry, 'serve', '--port', '0', ...args], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--v8-pool-size=1', '--max-semi-space-size=16', entry, 'serve', '--port', '0', ...args],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const log: LogEntry[] = [];
   const others: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {

@@ -20,6 +20,7 @@ import type { Generation, GraphQLSource, OperationContext } from '../../src/grap
 import { ChangeFeed } from '../../src/live/change-feed.ts';
 import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
+import { SyncWatch } from '../../src/operation/sync-watch.ts';
 import { KeptCounts } from '../../src/query/read/kept-counts.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
 
@@ -64,6 +65,7 @@ export function handMadeSource(): HandMade {
     upstream: () => Promise.reject(new Error('There are no API servers.')),
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
+    syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },

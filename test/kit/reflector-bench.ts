@@ -165,6 +165,7 @@ export function reflectorBench(
   const settings = { ...defaultReflectorSettings, streamingLists: false, ...options.settings };
   const budget = new RequestBudget(clock, settings.requests);
   const streaming = new StreamingLists(clock, settings);
+  const bookmarks = { seen: false };
   const interruptions = { failed: () => {}, continues: () => {} };
   const handle = writer.declare(described);
   const read = (sql: string): string[] => {
@@ -202,6 +203,7 @@ export function reflectorBench(
         budget,
         streaming,
         interruptions,
+        bookmarks,
         resume: true,
         ...more,
       });

@@ -6,16 +6,17 @@
  *   totalCount(), aggregated     read on their own, where selected
  */
 
+import type { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { encodeLiveCursor } from '../../live/live-cursor.ts';
-import { missingFrom } from '../../operation/list-readiness.ts';
+import { missingFrom, servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { listPage } from '../../query/read/list.ts';
-import { readiness } from '../../query/read/readiness.ts';
+import { notReady, type Readiness, readiness } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -164,10 +165,20 @@ export class ListConnection implements ConnectionSource {
     const some = optional.some(({ synced }) => synced);
     if (some) this.#operation.noteMissing(optional.filter(({ synced }) => !synced));
     for (const kind of this.#kinds.values()) {
-      if (some && this.#optional.has(kind.key)) continue;
+      if (this.#optional.has(kind.key)) continue;
       this.#operation.noteMissing(missingFrom(this.#operation.generation, kind, this.#plan.filter, found));
     }
+    if (!some && this.#optional.size > 0) throw this.#noneReady(found);
     const ids = [...this.#kinds.keys()].map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
     await requireSearchable(lease, ids, this.#plan.filter);
+  }
+
+  /** No optional kind is synced; one would be enough. */
+  #noneReady(found: readonly Readiness[]): PortolanError {
+    const kinds = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
+    const { generation } = this.#operation;
+    const clusters = new Set(kinds.flatMap((kind) => servingClusters(generation, kind, this.#plan.filter)));
+    const keys = kinds.map(({ key }) => key);
+    return notReady(found, keys, clusters.size === 0 ? undefined : [...clusters], true);
   }
 }

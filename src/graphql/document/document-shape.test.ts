@@ -22,6 +22,11 @@ test('long and deep documents are cut', () => {
   expect(shape(wide).endsWith('…')).toBe(true);
 });
 
+test('fragments that multiply take no time', () => {
+  const levels = Array.from({ length: 30 }, (_, at) => `fragment F${at} on T { ${`...F${at + 1} `.repeat(30)} }`);
+  expect(shape(`{ a { ...F0 } } ${levels.join(' ')} fragment F30 on T { b }`).length).toBeLessThanOrEqual(400);
+});
+
 test('the named operation is the one that is shown', () => {
   expect(shape('query A { a } query B { b }', 'B')).toBe('{ b }');
   expect(shape('query A { a } query B { b }')).toBe('');

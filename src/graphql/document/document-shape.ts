@@ -30,34 +30,51 @@ export function documentShape({
   for (const each of document.definitions) {
     if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);
   }
-  const shape = setShape(operation.selectionSet, fragments, 0);
-  return shape.length > mostCharacters ? `${shape.slice(0, mostCharacters - 1)}…` : shape;
+  const shape = new ShapeText(fragments);
+  shape.set(operation.selectionSet, 0);
+  return shape.text;
 }
 
-function setShape(
-  set: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  depth: number,
-): string {
-  if (depth >= mostDepth) return '{ … }';
-  return `{ ${set.selections.map((each) => selectionShape(each, fragments, depth)).join(' ')} }`;
-}
+/** Writes the shape until it is long enough. Fragments in fragments would take exponential time otherwise. */
+class ShapeText {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  #text = '';
 
-function selectionShape(
-  selection: SelectionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  depth: number,
-): string {
-  if (selection.kind === Kind.FIELD) {
-    const names = (selection.arguments ?? []).map(({ name }) => name.value);
-    const set = selection.selectionSet;
-    const inner = set === undefined ? '' : ` ${setShape(set, fragments, depth + 1)}`;
-    return `${selection.name.value}${names.length === 0 ? '' : `(${names.join(',')})`}${inner}`;
+  constructor(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+    this.#fragments = fragments;
   }
-  const set =
-    selection.kind === Kind.INLINE_FRAGMENT
-      ? selection.selectionSet
-      : fragments.get(selection.name.value)?.selectionSet;
-  // A fragment counts as a level, so that a cycle of fragments ends.
-  return set === undefined ? '…' : `... ${setShape(set, fragments, depth + 1)}`;
+
+  get text(): string {
+    return this.#text.length > mostCharacters ? `${this.#text.slice(0, mostCharacters - 1)}…` : this.#text;
+  }
+
+  set({ selections }: SelectionSetNode, depth: number): void {
+    if (depth >= mostDepth) {
+      this.#text += '{ … }';
+      return;
+    }
+    this.#text += '{';
+    for (const selection of selections) {
+      if (this.#text.length > mostCharacters) return;
+      this.#text += ' ';
+      this.#selection(selection, depth);
+    }
+    this.#text += ' }';
+  }
+
+  #selection(selection: SelectionNode, depth: number): void {
+    if (selection.kind === Kind.FIELD) {
+      const names = (selection.arguments ?? []).map(({ name }) => name.value);
+      this.#text += `${selection.name.value}${names.length === 0 ? '' : `(${names.join(',')})`}`;
+      if (selection.selectionSet === undefined) return;
+      this.#text += ' ';
+      this.set(selection.selectionSet, depth + 1);
+      return;
+    }
+    const inline = selection.kind === Kind.INLINE_FRAGMENT;
+    const set = inline ? selection.selectionSet : this.#fragments.get(selection.name.value)?.selectionSet;
+    this.#text += set === undefined ? '…' : '... ';
+    // A fragment counts as a level, so that a cycle of fragments ends.
+    if (set !== undefined) this.set(set, depth + 1);
+  }
 }

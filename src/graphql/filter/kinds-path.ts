@@ -7,7 +7,8 @@ import { identityNames, maxPathLength, type Path, parsePath, pathOf } from '../.
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /**
- * Resolves a path. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have it, and objects of the other kinds have no value there.
+ * Resolves a path. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have
+ * it, and objects of the other kinds have no value there.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for one with different types in different kinds.
  */
 export function pathIn(trees: readonly FieldTree[], written: string, needed: 'every' | 'some'): ResolvedPath {

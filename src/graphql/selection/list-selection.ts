@@ -25,8 +25,10 @@ export type ListSelection = Pick<
 >;
 
 /**
- * The cost of one node, in values. @param place `inner` for a connection inside an object. Before its answer, an outer connection was charged
- * for what the connections inside its nodes have once.
+ * The cost of one node, in values.
+ *
+ * @param place `inner` for a connection inside an object. Before its answer, an outer connection was charged for what the connections
+ *   inside its nodes have once.
  */
 export function costOfNodes(info: ListSelection, maxPageSize: number, place: 'outer' | 'inner' = 'outer'): number {
   const { schema, variableValues } = info;

@@ -1,5 +1,5 @@
 /**
- * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name. It takes both
+ * Packs the parse thread's prepared objects into one flat list. A message of nested objects repeats every field name, which takes both
  * threads several times as long. Unpacking returns equal objects.
  *
  * A prepared object has these values, each list after its length:

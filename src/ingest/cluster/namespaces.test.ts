@@ -94,7 +94,7 @@ test('R17, F27: a forbidden namespace parks itself alone; the others are served,
   expect(state(running, 'b')).toMatchObject({ synced: false, status: { phase: 'PARKED', refused: true } });
   await inLease(running, async (lease) => {
     expect(await requireReady(lease, ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'east' }]);
-    await expect(requireReady(lease, ['nodes'])).rejects.toThrow('has not been synced');
+    await expect(requireReady(lease, ['nodes'])).rejects.toThrow('The API server refuses nodes to Portolan');
     expect((await readResourceProgress(lease)).find(({ key }) => key === 'configmaps')).toMatchObject({
       synced: false,
       objects: 1,

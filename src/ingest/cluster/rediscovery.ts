@@ -11,12 +11,11 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
-import type { UnmatchedName } from '../context/progress.ts';
+import type { UnmatchedNames } from '../context/progress.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
 import { type Selection, selects, unmatchedNames } from '../context/selection.ts';
 import type { ReflectorSet } from '../reflector/reflector-set.ts';
@@ -52,7 +51,7 @@ export class Rediscovery {
   readonly #unfinished: UnfinishedKinds;
   #problems: readonly Problem[] = [];
   #declaring = false;
-  #unmatched: readonly UnmatchedName[] | null = null;
+  #unmatched: UnmatchedNames | null = null;
   /** No round on this connection has succeeded. Stored descriptions may be outdated, so every kind is described again. */
   #firstRound = true;
   #lastRoundAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +68,7 @@ export class Rediscovery {
   }
 
   /** The names of --kinds that match no resource; null before the first discovery on this connection. */
-  get unmatched(): readonly UnmatchedName[] | null {
+  get unmatched(): UnmatchedNames | null {
     return this.#unmatched;
   }
 
@@ -101,7 +100,10 @@ export class Rediscovery {
     const { client, set, cluster } = connected;
     const { clock, log, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
-    this.#unmatched = unmatchedIn(inventory, selection);
+    this.#unmatched = {
+      names: unmatchedNames(inventory.chosen, selection),
+      certain: inventory.unknownGroups.size === 0,
+    };
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
@@ -206,13 +208,6 @@ export class Rediscovery {
     }
     this.#problems = [...problems.values()].filter(({ resource }) => set.described(resource) === undefined);
   }
-}
-
-function unmatchedIn({ chosen, unknownGroups }: Inventory, selection: Selection): readonly UnmatchedName[] {
-  // The name may be that of a resource in a group that could not be read.
-  if (unknownGroups.size > 0) return [];
-  const names = chosen.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
-  return unmatchedNames(chosen, selection).map((name) => ({ name, similar: didYouMean(name, names) }));
 }
 
 /** False if discovery knows that the kind is not served. */

@@ -14,3 +14,8 @@ export function collectionsOf(
 export function collectionPath(resource: Resource, { namespace }: { readonly namespace: string }): string {
   return namespace === '' ? resourcePath(resource) : resourcePath(resource, namespace);
 }
+
+/** The collection for people: `pods`, or `pods in shop`. Unique in a cluster. */
+export function collectionName({ key, namespace }: { readonly key: string; readonly namespace: string }): string {
+  return namespace === '' ? key : `${key} in ${namespace}`;
+}

@@ -3,6 +3,7 @@
  * Every started resource has synced or is failing.
  */
 import type { DiskUse } from '../../store/types/writer.ts';
+import type { UnmatchedName } from './selection.ts';
 
 /** Finer steps would cause a progress message at every commit. */
 const mebibyte = 2 ** 20;
@@ -34,13 +35,13 @@ export interface ClusterProgress {
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   /** The names of --kinds that the cluster does not serve; null before its first discovery. */
-  readonly unmatched: readonly UnmatchedName[] | null;
+  readonly unmatched: UnmatchedNames | null;
 }
 
-/** A name of --kinds, with the most similar name that the cluster serves. */
-export interface UnmatchedName {
-  readonly name: string;
-  readonly similar: string | null;
+export interface UnmatchedNames {
+  readonly names: readonly UnmatchedName[];
+  /** False if some API groups could not be read: the names may be those of their resources. */
+  readonly certain: boolean;
 }
 
 /** Plain data. A type alias, because an interface is not assignable to a record. */

@@ -25,9 +25,12 @@ export interface ReflectorSettings {
   readonly watchGraceMs: number;
   /** Milliseconds before the end of a watch at which the next one is opened. */
   readonly rolloverMs: number;
-  /** Milliseconds of silence after which a watch that has had bookmarks counts as dead. */
+  /** Milliseconds of silence after which a watch with regular bookmarks counts as dead. */
   readonly idleMs: number;
-  /** Milliseconds of silence after which the rows of such a watch count as possibly outdated. Servers send a bookmark each minute, rarely after two. */
+  /**
+   * Milliseconds of silence after which the rows of such a watch count as possibly outdated. Servers send a bookmark each minute,
+   * rarely after two.
+   */
   readonly quietMs: number;
   /** Milliseconds of silence in a list. */
   readonly listSilenceMs: number;
@@ -104,6 +107,8 @@ export interface ReflectorContext {
   readonly streaming: StreamingLists;
   /** Parses the pages of large lists in another thread; if absent, this thread parses them. */
   readonly parser?: ParseThread | undefined;
+  /** Whether a watch of this cluster has had a bookmark. */
+  readonly bookmarks: { seen: boolean };
   /** Where failures of this cluster's collections are logged. */
   readonly interruptions: Interruptions;
   /** False: list first, even if the store has a version. */

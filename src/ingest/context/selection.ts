@@ -2,6 +2,7 @@
  * Selects the ingested resources by lists of names. A name is `plural`, `plural.group` or the kind; `*` matches any text,
  * and case is ignored.
  */
+import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import { namePattern, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 
 export interface Selection {
@@ -23,9 +24,18 @@ export function selects(resource: Named, { include = [], exclude = [] }: Selecti
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
 }
 
+/** A name of --kinds that selects no resource, with the most similar name that would. */
+export interface UnmatchedName {
+  readonly name: string;
+  readonly similar: string | null;
+}
+
 /** The names of `include` that select none of these resources. */
-export function unmatchedNames(resources: readonly Named[], { include = [] }: Selection): readonly string[] {
-  return include.filter((pattern) => !resources.some((resource) => matches(resource, pattern)));
+export function unmatchedNames(resources: readonly Named[], { include = [] }: Selection): readonly UnmatchedName[] {
+  const unmatched = include.filter((pattern) => !resources.some((resource) => matches(resource, pattern)));
+  if (unmatched.length === 0) return [];
+  const names = resources.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
+  return unmatched.map((name) => ({ name, similar: didYouMean(name, names) }));
 }
 
 function matches(resource: Named, pattern: string): boolean {

@@ -1,11 +1,19 @@
 /** Finds the names of --kinds that no cluster serves. */
-import type { ClusterProgress, UnmatchedName } from './progress.ts';
+import type { ClusterProgress, UnmatchedNames } from './progress.ts';
+import type { UnmatchedName } from './selection.ts';
 
-/** The names that none of the clusters serves; null until every cluster has been discovered. */
-export function unmatchedEverywhere(clusters: readonly ClusterProgress[]): readonly UnmatchedName[] | null {
-  const [first, ...others] = clusters.map(({ unmatched }) => unmatched);
-  if (first == null || others.includes(null)) return null;
-  return first.filter(({ name }) => others.every((names) => names?.some((each) => each.name === name)));
+/**
+ * The names that none of the discovered clusters serves. `certain` once every cluster has been discovered completely. Null while none has
+ * been discovered.
+ */
+export function unmatchedEverywhere(clusters: readonly ClusterProgress[]): UnmatchedNames | null {
+  const known = clusters.flatMap(({ unmatched }) => unmatched ?? []);
+  const [first, ...others] = known;
+  if (first === undefined) return null;
+  const names = first.names.filter(({ name }) =>
+    others.every((other) => other.names.some((each) => each.name === name)),
+  );
+  return { names, certain: known.length === clusters.length && known.every(({ certain }) => certain) };
 }
 
 /**

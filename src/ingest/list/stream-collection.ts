@@ -75,7 +75,7 @@ async function stream(context: ReflectorContext, from: string, request: StreamRe
         throw storeError(error);
       });
       done = true;
-      return { resourceVersion, summary, watch: { ...watch, lines, chunks, bookmarked: true } };
+      return { resourceVersion, summary, watch: { ...watch, lines, chunks } };
     } finally {
       if (!done) replace.abort();
     }

@@ -68,6 +68,22 @@ test('refusals are warnings at once, in one entry, and are not repeated', async 
   expect(lines).toEqual(['warn status 403 2']);
 });
 
+test('a collection that is removed leaves nothing, and a refused one is no outage', async () => {
+  const missing = failure(404);
+  for (let turn = 0; turn < 3; turn += 1) log.failed('foos.example.com', missing);
+  log.failed('secrets', forbidden);
+  log.forget('foos.example.com');
+  expect(log.warned).toBe(0);
+  await clock.advance(2000);
+  expect(lines).toEqual(['warn status 403 1']);
+});
+
+test('one 404 is no warning: the definition of the collection is being removed', async () => {
+  log.failed('foos.example.com', failure(404));
+  await clock.advance(2000);
+  expect(lines).toEqual(['info status 404 1']);
+});
+
 test('what is collected is written at the end', () => {
   log.failed('pods', network);
   log.close();

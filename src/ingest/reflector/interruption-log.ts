@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { shortList } from '../../base/short-list.ts';
 import type { Failure } from '../flow/failure.ts';
 
 const gatherMs = 2000;
@@ -19,9 +20,14 @@ const passingFailures = 3;
 /** Maximum collections that an entry names. */
 const mostNamed = 5;
 
-const passing: ReadonlySet<Failure['kind']> = new Set(['network', 'server', 'throttled']);
+/** A collection that does not exist is being established or removed. */
+function isPassing({ kind, status }: Failure): boolean {
+  return kind === 'network' || kind === 'server' || kind === 'throttled' || status === 404;
+}
 
 interface Interrupted {
+  /** The server refuses the collection. This is no outage. */
+  readonly refused: boolean;
   /** Monotonic milliseconds of the failures in the window, oldest first. */
   readonly times: readonly number[];
   readonly warned: boolean;
@@ -34,7 +40,7 @@ interface Entry {
   readonly kind: Failure['kind'];
   readonly reason: string;
   readonly error: string;
-  readonly names: string[];
+  names: string[];
 }
 
 export class InterruptionLog {
@@ -53,13 +59,14 @@ export class InterruptionLog {
     this.#log = log;
   }
 
-  /** The number of collections that are interrupted and were reported by a warning. */
+  /** The number of collections that are interrupted and were reported by a warning, without refused ones. */
   get warned(): number {
-    return [...this.#interrupted.values()].filter(({ warned }) => warned).length;
+    return [...this.#interrupted.values()].filter(({ warned, refused }) => warned && !refused).length;
   }
 
   /** A collection failed. `name` is unique in the cluster. */
-  failed(name: string, { kind, reason, message }: Failure): void {
+  failed(name: string, failure: Failure): void {
+    const { kind, reason, message } = failure;
     if (kind === 'expired' || kind === 'too new') {
       this.#log.debug({ resource: name, reason, error: message }, 'a version has expired');
       return;
@@ -68,8 +75,8 @@ export class InterruptionLog {
     const before = this.#interrupted.get(name);
     const times = [...(before?.times.filter((time) => now - time < windowMs) ?? []), now].slice(-passingFailures);
     const known = before?.warned === true;
-    const level: Level = passing.has(kind) && times.length < passingFailures ? 'info' : 'warn';
-    this.#interrupted.set(name, { times, warned: known || level === 'warn' });
+    const level: Level = isPassing(failure) && times.length < passingFailures ? 'info' : 'warn';
+    this.#interrupted.set(name, { refused: kind === 'refused', times, warned: known || level === 'warn' });
     this.#log.debug({ resource: name, reason, error: message }, 'ingest of a resource is interrupted');
     if (known) return;
     const key = `${level} ${reason}`;
@@ -86,6 +93,12 @@ export class InterruptionLog {
     this.#interrupted.set(name, { ...before, warned: false });
     this.#continued.push(name);
     this.#plan();
+  }
+
+  /** The collection is no longer ingested. */
+  forget(name: string): void {
+    this.#interrupted.delete(name);
+    for (const entry of this.#gathered.values()) entry.names = entry.names.filter((each) => each !== name);
   }
 
   /** Writes what is collected. Call it at the end. */
@@ -108,6 +121,7 @@ export class InterruptionLog {
 
   #write(): void {
     for (const { level, kind, reason, error, names } of this.#gathered.values()) {
+      if (names.length === 0) continue;
       const what = kind === 'refused' ? 'the API server refuses resources' : 'ingest of resources is interrupted';
       this.#log[level]({ reason, error, ...named(names) }, `${what}; it is tried again`);
     }
@@ -119,6 +133,5 @@ export class InterruptionLog {
 
 function named(names: readonly string[]): { readonly count: number; readonly resources: readonly string[] } {
   const distinct = [...new Set(names)];
-  const shown = distinct.slice(0, mostNamed);
-  return { count: distinct.length, resources: distinct.length > mostNamed ? [...shown, '…'] : shown };
+  return { count: distinct.length, resources: shortList(distinct, mostNamed) };
 }

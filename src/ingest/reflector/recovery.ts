@@ -169,6 +169,6 @@ export class Recovery {
   #withHint({ status, message }: Failure): string {
     const { handle, resource } = this.#context;
     if (status !== 403 || !resource.namespaced || handle.namespace !== '') return message;
-    return `${message} (where only some namespaces may be read, name them with --namespaces)`;
+    return `${message.replace(/\.$/, '')}. Where only some namespaces may be read, name them with --namespaces.`;
   }
 }

@@ -16,7 +16,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
-import { collectionsOf } from '../context/collections.ts';
+import { collectionName, collectionsOf } from '../context/collections.ts';
 import type { FailingResource } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/reflector-context.ts';
 import { StreamingLists } from '../context/streaming-lists.ts';
@@ -76,6 +76,7 @@ export class ReflectorSet {
   readonly #streaming: StreamingLists;
   readonly #auditor: Auditor | null;
   readonly #interruptions: InterruptionLog;
+  readonly #bookmarks = { seen: false };
   #stopped = false;
 
   constructor(context: ReflectorSetContext) {
@@ -152,6 +153,7 @@ export class ReflectorSet {
       budget: this.#budget,
       streaming: this.#streaming,
       interruptions: this.#interruptions,
+      bookmarks: this.#bookmarks,
       resume: how === 'resume',
       changed,
       missing,
@@ -265,6 +267,8 @@ export class ReflectorSet {
   async #end(key: string, running: Running): Promise<void> {
     await Promise.all(running.collections.map(({ reflector }) => reflector.stop()));
     this.#running.delete(key);
+    if (!this.#stopped)
+      for (const { handle } of running.collections) this.#interruptions.forget(collectionName(handle));
   }
 }
 

@@ -87,6 +87,18 @@ export class ReflectorStatus {
     this.#staleSince ??= this.#lastSignAt;
   }
 
+  /** The watch has closed without a failure, and the next one is not open yet. */
+  closed(): void {
+    this.lost();
+    this.#save();
+  }
+
+  /** The last failure was no refusal. */
+  accepted(): void {
+    this.#refused = false;
+    this.#refusal = null;
+  }
+
   /** The server refuses the collection with this HTTP status; callers must not wait for it. */
   refused(httpStatus: number): void {
     this.#refused = true;

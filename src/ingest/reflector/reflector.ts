@@ -25,7 +25,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
-import { collectionPath } from '../context/collections.ts';
+import { collectionName, collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { type Failure, failureOf } from '../flow/failure.ts';
 import { auditCollection } from '../list/audit-collection.ts';
@@ -47,7 +47,7 @@ export class Reflector {
   #turn = new AbortController();
   /** Why the next step must be a list: the server went back in time, or an audit found differences. */
   #relist: 'rewind' | 'audit' | null = null;
-  readonly #position: WatchPosition = { resourceVersion: '', sawBookmark: false };
+  readonly #position: WatchPosition = { resourceVersion: '' };
   readonly #status: ReflectorStatus;
   readonly #recovery: Recovery;
   #loop: Promise<void> | null = null;
@@ -280,7 +280,7 @@ export class Reflector {
     };
     const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
     this.#begun = end.next;
-    if (end.next === null) this.#status.lost();
+    if (end.next === null) this.#status.closed();
     if (end.lines === 0 && end.lastedMs < shortWatchMs) {
       this.#status.count('short watch');
       await this.#recovery.pause('The API server ends the watch as soon as it is opened.', stop);
@@ -319,6 +319,7 @@ export class Reflector {
     this.#release();
     this.#status.lost();
     this.#status.count(failure.reason);
+    if (failure.kind !== 'refused') this.#status.accepted();
     this.#context.interruptions.failed(this.#name, failure);
     const opened = this.#watchOpenedAt;
     this.#watchOpenedAt = null;
@@ -338,7 +339,6 @@ export class Reflector {
   }
 
   get #name(): string {
-    const { key, namespace } = this.#context.handle;
-    return namespace === '' ? key : `${key} in ${namespace}`;
+    return collectionName(this.#context.handle);
   }
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
-import { configMap, equal, quick, type RunningHost, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
+import { configMap, equal, quick, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import { startLoopbackServer } from '../../../test/kit/loopback-server.ts';
 import { storedObjects } from '../../../test/kit/reflector-bench.ts';
@@ -76,22 +76,6 @@ test('discovery and OpenAPI in their older forms do as well', async () => {
   expect(
     described.flatMap(({ diagnostics }) => diagnostics.filter(({ message }) => message.includes('no schema'))),
   ).toEqual([]);
-});
-
-test('only what is selected is started, and what is no longer selected is dropped', async () => {
-  const { options } = await simulated();
-  const first = run([options], { include: ['configmaps', 'Namespace', 'leases'] });
-  await ready(first);
-  const keys = (running: RunningHost): string[] =>
-    running.writer
-      .states()
-      .map(({ handle }) => handle.key)
-      .sort();
-  expect(keys(first)).toEqual(['configmaps', 'leases.coordination.k8s.io', 'namespaces']);
-  await first.close();
-  const second = run([options], { file: first.file, include: ['namespaces'] });
-  await ready(second);
-  expect(keys(second)).toEqual(['namespaces']);
 });
 
 test('F5, F13: what happened while the watches were cut and the history was compacted is caught up', async () => {

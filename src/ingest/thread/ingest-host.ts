@@ -39,6 +39,8 @@ const idleMs = 30;
 /** Milliseconds between two checks for housekeeping when no work is left. A busy writer runs one step per interval. */
 export const housekeepingMs = 1000;
 const defaultRetainMs = 10_000;
+/** Milliseconds after which a mistake in --kinds no longer ends ingest. */
+const startMs = 60_000;
 /** Maximum milliseconds that a close waits for the supervisors and the parse thread. */
 const graceMs = 500;
 
@@ -55,6 +57,8 @@ export class IngestHost {
   #sentProgress = '';
   #catalogKnownSent = false;
   #kindsChecked = false;
+  #warnedKinds = '';
+  #startedAt = 0;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
 
@@ -98,6 +102,12 @@ export class IngestHost {
       this.#planProgress();
     });
     this.#resetClusters();
+    const { clock } = this.#context;
+    this.#startedAt = clock.monotonic();
+    clock.sleep(startMs, this.#stop.signal).then(
+      () => this.#checkKinds(this.progress()),
+      () => {},
+    );
     for (const supervisor of this.#supervisors) supervisor.start();
     void this.#runHousekeeping(this.#stop.signal);
   }
@@ -204,17 +214,29 @@ export class IngestHost {
     this.#checkKinds(progress);
   }
 
-  /** Once all clusters are discovered: ends ingest for a mistake in --kinds, and warns of names that may be served later. */
+  /**
+   * Looks for names of --kinds that no cluster serves. During the start, a mistake ends ingest. A gateway that has been serving for some
+   * time only warns: another cluster was read late, and the clusters that it serves must not be harmed.
+   */
   #checkKinds({ clusters }: IngestProgress): void {
-    if (this.#kindsChecked) return;
     const unmatched = unmatchedEverywhere(clusters);
-    if (unmatched === null) return;
-    this.#kindsChecked = true;
-    const mistakes = unmatched.filter(isMistake);
-    const { log, post } = this.#context;
-    if (mistakes.length > 0) post({ type: 'failed', code: 'CONFIGURATION', error: mistakeMessage(mistakes) });
-    else if (unmatched.length > 0)
-      log.warn({ kinds: unmatched.map(({ name }) => name) }, 'no cluster serves these kinds yet');
+    if (unmatched === null || this.#kindsChecked) return;
+    const { clock, log, post } = this.#context;
+    const mistakes = unmatched.names.filter(isMistake);
+    const starting = clock.monotonic() - this.#startedAt < startMs;
+    this.#kindsChecked = unmatched.certain;
+    if (unmatched.certain && starting && mistakes.length > 0) {
+      post({ type: 'failed', code: 'CONFIGURATION', error: mistakeMessage(mistakes) });
+      return;
+    }
+    if (starting && !unmatched.certain) return;
+    const kinds = unmatched.names.map(({ name, similar }) => (similar === null ? name : `${name} (${similar}?)`));
+    if (kinds.length === 0 || kinds.join() === this.#warnedKinds) return;
+    this.#warnedKinds = kinds.join();
+    const what = unmatched.certain
+      ? 'no cluster serves these kinds yet'
+      : 'no cluster that could be read serves these kinds';
+    log.warn({ kinds }, what);
   }
 
   async #runHousekeeping(stop: AbortSignal): Promise<void> {

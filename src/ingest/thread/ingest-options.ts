@@ -5,6 +5,13 @@ import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
 import type { ReflectorSettings } from '../context/reflector-context.ts';
 import type { Selection } from '../context/selection.ts';
 
+/** See the options of the writer. */
+interface StoreSizes {
+  readonly cacheKib: number;
+  readonly changeLog: { readonly maxBytes: number };
+  readonly walGateBytes: number;
+}
+
 export interface IngestOptions extends Selection {
   /** Path of the store's file; created if missing. */
   readonly file: string;
@@ -17,6 +24,8 @@ export interface IngestOptions extends Selection {
   readonly retainEveryMs?: number;
   /** Maximum bytes of all files of the store together; default unlimited. */
   readonly maxDiskBytes?: number;
+  /** Sizes of the store; default: those of the writer. */
+  readonly store?: StoreSizes;
   /** Paths that `search` covers besides names, labels and images. */
   readonly searchPaths?: readonly string[];
   /** `resource=path`: paths that have an indexed column from the start. */

@@ -32,6 +32,7 @@ function opened(): IngestHost {
   const writer = openWriter(options.file, {
     log,
     clock: systemClock,
+    ...options.store,
     maxDiskBytes: options.maxDiskBytes ?? null,
     searchPaths: options.searchPaths ?? [],
     promote: options.promote ?? [],

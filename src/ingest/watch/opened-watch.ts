@@ -31,8 +31,6 @@ export interface OpenedWatch {
   readonly openedAt: number;
   readonly endsAt: number;
   readonly deadline: number;
-  /** A bookmark has come: the end mark of a streaming list. */
-  readonly bookmarked: boolean;
   /** Closes the connection. Idempotent. */
   release(): void;
 }
@@ -69,7 +67,6 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
         openedAt,
         endsAt: openedAt + seconds * 1000,
         deadline: openedAt + seconds * 1000 + settings.watchGraceMs,
-        bookmarked: false,
         release: () => {
           release();
           body.destroy();

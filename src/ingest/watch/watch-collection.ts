@@ -25,8 +25,6 @@ import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 /** Progress of a reflector's watches; it outlives each watch. */
 export interface WatchPosition {
   resourceVersion: string;
-  /** A bookmark has come on some watch. A watch without any line is then replaced early: its connection may be dead. */
-  sawBookmark: boolean;
 }
 
 export interface WatchHooks {
@@ -62,6 +60,12 @@ export async function watchCollection(
   return new Watch(context, position, stop, hooks, from).run();
 }
 
+/**
+ * Bookmarks of a watch after which more are expected. Servers promise none: those of Events come from etcd, about every ten minutes, so
+ * that a watch has one at most.
+ */
+const promisingBookmarks = 2;
+
 /** Reasons for which this side ends a watch without a failure. */
 const timeIsUp = new Error('the time of the watch is up');
 const rolledOver = new Error('the watch was handed over to the next');
@@ -75,8 +79,8 @@ class Watch {
   readonly #replayed: ReplayedEvents;
   readonly #rollover = new WatchRollover();
   #lastBytesAt: number;
-  /** A bookmark has come on this watch: from then on silence is a failure. On a quiet kind, the first may take minutes. */
-  #sawBookmark: boolean;
+  /** Bookmarks of this watch. */
+  #bookmarks = 0;
   #lines = 0;
 
   constructor(
@@ -93,7 +97,6 @@ class Watch {
     this.#opened = watch;
     this.#replayed = new ReplayedEvents(applied);
     this.#lastBytesAt = context.clock.monotonic();
-    this.#sawBookmark = watch.bookmarked;
   }
 
   async run(): Promise<WatchEnd> {
@@ -146,7 +149,7 @@ class Watch {
         this.#lines += 1;
         const message = readWatchLine(line, resource, this.#opened.what);
         if (message.type === 'error') throw message.error;
-        if (message.type === 'bookmark') this.#position.sawBookmark = this.#sawBookmark = true;
+        if (message.type === 'bookmark') this.#onBookmark();
         if (this.#replayed.has(message)) continue;
         // A replayed older event does not undo a newer one.
         reached = laterResourceVersion(reached, message.resourceVersion);
@@ -183,6 +186,16 @@ class Watch {
     this.#hooks.took(events.length);
   }
 
+  #onBookmark(): void {
+    this.#context.bookmarks.seen = true;
+    this.#bookmarks += 1;
+  }
+
+  /** Bookmarks come regularly, so silence is a failure. */
+  get #isPromised(): boolean {
+    return this.#bookmarks >= promisingBookmarks;
+  }
+
   /** Opens the next watch shortly before the end of this one, then ends this one. */
   async #handOver(): Promise<void> {
     const { clock, settings } = this.#context;
@@ -198,23 +211,27 @@ class Watch {
 
   /** Ends the watch when its time is up or it is silent. Reports silence before that. Uses monotonic time only: wall clocks jump. */
   async #guard(): Promise<void> {
-    const { clock, settings } = this.#context;
-    const { cut, deadline, openedAt, what } = this.#opened;
+    const { bookmarks, clock, settings } = this.#context;
+    const { cut, deadline, what } = this.#opened;
     const { signal } = cut;
     const quietMs = Math.min(settings.quietMs, settings.idleMs);
     let [suspectedAt, silentAt] = [-1, -1];
     while (!signal.aborted) {
       const now = clock.monotonic();
-      const unused = this.#position.sawBookmark && this.#lines === 0 && now - openedAt >= settings.idleMs;
-      if (now >= deadline || unused) return cut.abort(timeIsUp);
-      const silentMs = this.#sawBookmark ? now - this.#lastBytesAt : 0;
-      if (silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
+      if (now >= deadline) return cut.abort(timeIsUp);
+      const silentMs = now - this.#lastBytesAt;
+      // Without regular bookmarks, silence may be normal. Where other watches have bookmarks, the watch is opened again, which shows
+      // whether the connection lives.
+      if (bookmarks.seen && !this.#isPromised && silentMs >= settings.idleMs) return cut.abort(timeIsUp);
+      if (this.#isPromised && silentMs >= quietMs && silentAt !== this.#lastBytesAt) {
         silentAt = this.#lastBytesAt;
         this.#hooks.silent();
       }
-      const limit = silentMs >= quietMs ? settings.idleMs : quietMs;
-      let wait = Math.min(deadline - now, limit - silentMs);
-      if (silentMs >= settings.idleMs) {
+      const suspicious = bookmarks.seen || this.#isPromised;
+      const limit = suspicious && silentMs >= quietMs ? settings.idleMs : quietMs;
+      // While no watch has had a bookmark, only a look from time to time is needed.
+      let wait = Math.min(deadline - now, suspicious ? limit - silentMs : quietMs);
+      if (this.#isPromised && silentMs >= settings.idleMs) {
         if (suspectedAt === this.#lastBytesAt) return cut.abort(silence(what, settings.idleMs));
         suspectedAt = this.#lastBytesAt;
         wait = secondLookMs;

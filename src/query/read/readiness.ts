@@ -73,26 +73,58 @@ export function missingOf(
   return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
 }
 
-/** The error for kinds that are not synced. RESOURCE_REFUSED if waiting does not help: every cluster refuses one of them. */
+/** What a read waits for. */
+export interface Awaited {
+  /** resourceKeys. */
+  readonly keys: readonly string[];
+  /** In these clusters; null: in all. */
+  readonly clusters: readonly string[] | null;
+  /** One of the kinds is enough. */
+  readonly any: boolean;
+}
+
+/** CACHE_NOT_READY for kinds that are in their first sync. */
+export class NotReadyError extends PortolanError {
+  readonly awaited: Awaited;
+
+  constructor(awaited: Awaited, message: string) {
+    super('CACHE_NOT_READY', message, { details: { resources: awaited.keys } });
+    this.name = 'NotReadyError';
+    this.awaited = awaited;
+  }
+}
+
+/** The state of one kind: `coming` until it is synced in one of the clusters, or refused by all of them. */
+export function settledState(
+  found: readonly Readiness[],
+  key: string,
+  clusters: readonly string[] | null,
+): 'synced' | 'refused' | 'coming' {
+  const states = found.filter((state) => state.key === key && (clusters === null || clusters.includes(state.cluster)));
+  if (states.some(({ synced }) => synced)) return 'synced';
+  return states.length > 0 && states.every(({ refusal }) => refusal !== null) ? 'refused' : 'coming';
+}
+
+/** The error for kinds that are not synced. RESOURCE_REFUSED if waiting does not help. @param any one of the kinds would be enough. */
 export function notReady(
   found: readonly Readiness[],
   keys: readonly string[],
   clusters?: readonly string[],
+  any = false,
 ): PortolanError {
   const where = clusters === undefined ? '' : ` in ${clusters.join(', ')}`;
-  for (const key of keys) {
-    const states = found.filter((state) => state.key === key);
-    const [first] = states;
-    if (first === undefined || states.some(({ refusal }) => refusal === null)) continue;
+  const refused = keys.filter((key) => settledState(found, key, clusters ?? null) === 'refused');
+  const [first] = refused;
+  if (first !== undefined && (!any || refused.length === keys.length)) {
+    const refusal = found.find(({ key, refusal }) => key === first && refusal !== null)?.refusal ?? '';
     return new PortolanError(
       'RESOURCE_REFUSED',
-      `The API server refuses ${key} to Portolan${where}: ${first.refusal}. Grant Portolan list and watch on ${key}.`,
-      { details: { resources: [key] } },
+      `The API server refuses ${first} to Portolan${where}: ${refusal.replace(/\.$/, '')}. Grant Portolan list and watch on ${first}.`,
+      { details: { resources: [first] } },
     );
   }
-  return new PortolanError(
-    'CACHE_NOT_READY',
+  return new NotReadyError(
+    { keys, clusters: clusters ?? null, any },
     `${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
-    { details: { resources: keys } },
   );
 }

@@ -48,9 +48,10 @@ function currentGeneration(source: GraphQLSource): Generation | null {
   }
 }
 
+/** Without numbers while the store cannot be read: the page must not depend on it. */
 async function objectsOfKinds({ reader }: GraphQLSource): Promise<ObjectsOfKinds> {
   const sums = new Map<string, number>();
-  for (const { key, objects } of await reader.lease(readResourceProgress)) {
+  for (const { key, objects } of await reader.lease(readResourceProgress).catch(() => [])) {
     sums.set(key, (sums.get(key) ?? 0) + objects);
   }
   return sums;

@@ -19,7 +19,6 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
-import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
@@ -28,6 +27,7 @@ import type { Generation, OperationContext } from '../../graphql/generation/gene
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { awaitedBy } from '../../operation/sync-watch.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
@@ -52,9 +52,7 @@ const codes: OutcomeCodes<unknown> = {
   awaited(result) {
     const errors = (result as Result | null)?.errors ?? [];
     return errors.flatMap((error) => {
-      const cause = error instanceof GraphQLError ? error.originalError : null;
-      if (!(cause instanceof PortolanError) || cause.code !== 'CACHE_NOT_READY') return [];
-      return (cause.details['resources'] ?? []) as readonly string[];
+      return (error instanceof GraphQLError ? awaitedBy(error.originalError) : null) ?? [];
     });
   },
 };

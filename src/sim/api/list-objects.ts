@@ -114,11 +114,21 @@ function readToken(text: string): Token {
   throw statusErrors.badRequest('continue key is not valid: the token was not made by this server');
 }
 
-/** Caches the collections that clients are paging through, so that not every page reconstructs one. */
+/** A collection at a revision. */
+interface Snapshot {
+  readonly storage: string;
+  readonly revision: number;
+  readonly objects: readonly Stored[];
+}
+
+/**
+ * Caches the collections that clients are paging through, so that not every page reconstructs one. A collection is dropped after
+ * its last page, and when the history no longer reaches back to it: it would keep replaced versions in memory.
+ */
 export class Lister {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
-  readonly #snapshots = new Map<string, readonly Stored[]>();
+  readonly #snapshots = new Map<string, Snapshot>();
 
   constructor(store: ObjectStore, clock: Clock) {
     this.#store = store;
@@ -156,7 +166,9 @@ export class Lister {
     const limit = query.resourceVersion === '0' && query.resourceVersionMatch === '' ? 0 : query.limit;
     const all = this.#at(resource, revision, query.namespace, limit > 0);
     if (!all) throw expired(start);
-    return cut(all, query, limit, start, revision);
+    const page = cut(all, query, limit, start, revision);
+    if (page.continue === '') this.#snapshots.delete(snapshotId(resource, revision, query.namespace));
+    return page;
   }
 
   #at(
@@ -165,17 +177,25 @@ export class Lister {
     namespace: string | undefined,
     keep: boolean,
   ): readonly Stored[] | undefined {
-    const id = `${resource.storage} ${namespace ?? '*'} ${revision}`;
+    for (const [id, { storage, revision }] of this.#snapshots) {
+      if (!this.#store.reaches(storage, revision)) this.#snapshots.delete(id);
+    }
+    const { storage } = resource;
+    const id = snapshotId(resource, revision, namespace);
     const known = this.#snapshots.get(id);
-    if (known && this.#store.eventsSince(resource.storage, revision)) return known;
-    const all = this.#store.snapshot(resource.storage, revision, namespace);
-    if (all && keep) {
-      this.#snapshots.set(id, all);
+    if (known) return known.objects;
+    const objects = this.#store.snapshot(storage, revision, namespace);
+    if (objects && keep) {
+      this.#snapshots.set(id, { storage, revision, objects });
       const [oldest] = this.#snapshots.keys();
       if (this.#snapshots.size > 8 && oldest !== undefined) this.#snapshots.delete(oldest);
     }
-    return all;
+    return objects;
   }
+}
+
+function snapshotId({ storage }: ServedResource, revision: number, namespace: string | undefined): string {
+  return `${storage} ${namespace ?? '*'} ${revision}`;
 }
 
 function cut(all: readonly Stored[], query: ListQuery, limit: number, start: string, revision: number): ListPage {

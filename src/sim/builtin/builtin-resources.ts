@@ -21,7 +21,11 @@ const withGeneration = new Set([
   'Job',
   'CronJob',
   'Ingress',
+  'IngressClass',
   'NetworkPolicy',
+  'EndpointSlice',
+  'PodDisruptionBudget',
+  'PriorityClass',
   'CustomResourceDefinition',
 ]);
 const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];

@@ -9,22 +9,28 @@ import { asArray, asObject, asString, at, isObject, type JsonObject } from '../o
 import type { Stored } from '../objects/object-store.ts';
 import { microTimeText } from '../resources/object-metadata.ts';
 import { someVersion } from '../sample/app-catalog.ts';
-import type { Step } from './controller-loop.ts';
-import { cloudManagers, conditionOf, foos, plugins, projects } from './custom-controllers.ts';
+import { conditionOf } from '../world/conditions.ts';
+import type { Step } from '../world/controller-loop.ts';
+import type { Places } from '../world/places.ts';
+import { podStatusOf } from '../world/pod-maker.ts';
+import { controllerOf, isDeleting, numberAt, type World } from '../world/world.ts';
+import { autoscalers, moveLoad } from './autoscaler.ts';
+import { cloudManagers, foos, plugins, projects } from './custom-controllers.ts';
 import { statusInput } from './kubelets.ts';
-import { podStatusOf } from './pod-maker.ts';
 import { deployments } from './workload-controllers.ts';
-import { controllerOf, isDeleting, numberAt, type World } from './world.ts';
 
 const leaseEveryMs = 10_000;
+const mostMissedMs = 60_000;
 
 export class Churn implements Step {
   readonly #world: World;
+  readonly #places: Places;
   #next: number;
   #nextLease: number;
 
-  constructor(world: World) {
+  constructor(world: World, places: Places) {
     this.#world = world;
+    this.#places = places;
     this.#next = world.clock.monotonic() + 1000;
     this.#nextLease = world.clock.monotonic() + leaseEveryMs;
   }
@@ -35,10 +41,11 @@ export class Churn implements Step {
       this.#nextLease = now + leaseEveryMs;
       this.#renewLeases();
     }
-    if (now < this.#next) return;
-    this.#next = now + 1000;
-    const world = this.#world;
-    for (let i = world.between(2, 5); i > 0; i--) this.#once();
+    // Seconds that a busy thread missed are made up for; those of a machine that slept are not.
+    this.#next = Math.max(this.#next, now - mostMissedMs);
+    for (; this.#next <= now; this.#next += 1000) {
+      for (let i = this.#world.between(1, 3); i > 0; i--) this.#once();
+    }
   }
 
   #once(): void {
@@ -101,15 +108,14 @@ export class Churn implements Step {
   #recover(): void {
     const world = this.#world;
     const pod = this.#runningPod();
-    const nodeName = asString(at(pod?.object, 'spec', 'nodeName'));
-    if (!pod || nodeName === '') return;
+    if (!pod || asString(at(pod.object, 'spec', 'nodeName')) === '') return;
     const ready = asArray(at(pod.object, 'status', 'conditions')).some(
       (item) => asObject(item).type === 'Ready' && asObject(item).status === 'True',
     );
     const restarts = numberAt(asObject(asArray(at(pod.object, 'status', 'containerStatuses'))[0]), 'restartCount');
     const state = ready && world.chance(0.4) ? 'notReady' : 'running';
     if (ready && state === 'running') return;
-    world.setStatus(pod, podStatusOf(world, statusInput(world, pod.object, nodeName, state, restarts)), 'kubelet');
+    world.setStatus(pod, podStatusOf(world, statusInput(world, this.#places, pod.object, state, restarts)), 'kubelet');
     if (state === 'notReady')
       world.emit(
         pod,
@@ -135,13 +141,20 @@ export class Churn implements Step {
     return undefined;
   }
 
+  /** Moves the load of an autoscaler, or scales a Deployment that has none. */
   #scale(): void {
     const world = this.#world;
+    const scaler = world.chance(0.5) ? this.#some(autoscalers) : undefined;
+    if (scaler) {
+      moveLoad(world, scaler, world.between(35, 110));
+      return;
+    }
     const deployment = this.#freeDeployment();
-    if (!deployment) return;
+    if (!deployment || world.get(autoscalers, deployment.namespace, deployment.name)) return;
     const replicas = numberAt(deployment.object, 'spec', 'replicas');
-    const next = Math.min(40, Math.max(1, replicas + (world.chance(0.5) ? 1 : -1)));
-    world.patchSpec(deployment, { replicas: next }, 'horizontal-pod-autoscaler');
+    // Larger Deployments rather become smaller, so the number of Pods stays about the same.
+    const grow = world.chance(replicas > 12 ? 0.3 : 0.5);
+    world.patchSpec(deployment, { replicas: Math.min(40, Math.max(1, replicas + (grow ? 1 : -1))) }, 'kubectl-scale');
   }
 
   /** Rolls out a new version. */
@@ -206,9 +219,7 @@ export class Churn implements Step {
   #project(): void {
     const world = this.#world;
     const project = this.#some(projects);
-    if (!project) return;
-    const usage = { cpu: `${world.between(1, 60)}`, memory: `${world.between(1, 240)}Gi`, pods: world.between(1, 300) };
-    world.setStatus(project, { ...asObject(project.object.status), usage }, 'platform-operator');
+    if (project) world.patchSpec(project, { budget: Math.round(world.random() * 1e6) / 100 }, 'platform-console');
   }
 
   #renewLeases(): void {

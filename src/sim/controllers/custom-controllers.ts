@@ -1,41 +1,22 @@
 /** Controllers of the demo world's custom kinds: Foo, CloudManager, Project and Plugin. */
 
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
+import { asArray, asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
+import { quantityOf, quantityText } from '../resources/quantity.ts';
 import { metadataOf } from '../resources/served-resource.ts';
-import { appTemplate, deploymentOf, selectorLabels } from '../sample/app-catalog.ts';
+import { appTemplate, dataClaims, deploymentOf, selectorLabels } from '../sample/app-catalog.ts';
 import { platformGroup } from '../sample/platform-crds.ts';
-import type { Controller } from './controller-loop.ts';
+import { conditionOf } from '../world/conditions.ts';
+import type { Controller } from '../world/controller-loop.ts';
+import { controllerOf, isDeleting, numberAt, type World } from '../world/world.ts';
+import { ensureBelongings, freeClusterIp, pullSecret } from './belongings.ts';
+import { quotas } from './quota-controller.ts';
 import { deployments, ownerKey, statefulSets } from './workload-controllers.ts';
-import { isDeleting, numberAt, type World } from './world.ts';
 
 export const foos = 'foos.samplecontroller.k8s.io';
 export const cloudManagers = 'cloudmanagers.cloud.portolan.example';
 export const plugins = `plugins.${platformGroup}`;
 export const projects = `projects.${platformGroup}`;
-
-/** A condition. It keeps its transition time while its status is unchanged. */
-export function conditionOf(
-  world: World,
-  stored: Stored,
-  type: string,
-  ok: boolean,
-  reason: string,
-  message: string,
-): JsonObject {
-  const status = ok ? 'True' : 'False';
-  const known = asArray(at(stored.object, 'status', 'conditions'))
-    .filter(isObject)
-    .find((item) => item.type === type);
-  return {
-    type,
-    status,
-    reason,
-    message,
-    lastTransitionTime: known?.status === status ? known.lastTransitionTime : world.nowText(),
-    observedGeneration: metadataOf(stored.object).generation ?? 1,
-  };
-}
 
 /** The Deployment that a Foo declares. */
 export function fooDeployment(world: World, foo: Stored): JsonObject {
@@ -48,6 +29,7 @@ export function fooDeployment(world: World, foo: Stored): JsonObject {
     version: '1.27.3',
     image: 'registry.example/library/nginx:1.27.3',
     extraLabels: selector,
+    pullSecret,
   });
   const replicas = numberAt(foo.object, 'spec', 'replicas');
   return deploymentOf({
@@ -71,6 +53,7 @@ export function fooController(world: World): Controller {
       const wanted = numberAt(foo.object, 'spec', 'replicas');
       let deployment = world.get(deployments, foo.namespace, name);
       if (!deployment) {
+        ensureBelongings(world, { namespace: foo.namespace, name: 'nginx' }, 'sample-controller');
         deployment = world.create('apps', 'deployments', fooDeployment(world, foo), 'sample-controller');
         world.emit(foo, 'Normal', 'Synced', 'Foo synced successfully', 'sample-controller');
       } else if (numberAt(deployment.object, 'spec', 'replicas') !== wanted) {
@@ -82,16 +65,22 @@ export function fooController(world: World): Controller {
   };
 }
 
-/** The parts of a CloudManager by role: two Deployments and a StatefulSet. */
-export function cloudManagerParts(
-  world: World,
-  manager: Stored,
-): { api: JsonObject; worker: JsonObject; db: JsonObject; secret: JsonObject } {
+export interface CloudManagerParts {
+  readonly api: JsonObject;
+  readonly worker: JsonObject;
+  readonly db: JsonObject;
+  readonly secret: JsonObject;
+  /** Of the API and, headless, of the database. */
+  readonly services: readonly JsonObject[];
+}
+
+/** The parts of a CloudManager by role: two Deployments, a StatefulSet, their Services and a Secret. */
+export function cloudManagerParts(world: World, manager: Stored): CloudManagerParts {
   const { name, namespace } = manager;
   const owner = world.ownerReference(manager);
   const version = asString(at(manager.object, 'spec', 'version'));
   const replicas = numberAt(manager.object, 'spec', 'replicas') || 2;
-  const part = (role: string): { selector: JsonObject; template: JsonObject } => {
+  const part = (role: string, dataPath?: string): { selector: JsonObject; template: JsonObject } => {
     const selector = selectorLabels(`cloud-manager-${role}`, name);
     const template = appTemplate(world, {
       name: `cloud-manager-${role}`,
@@ -99,10 +88,16 @@ export function cloudManagerParts(
       namespace: 'cloud',
       version,
       extraLabels: { 'cloud.portolan.example/manager': name },
+      pullSecret,
+      ...(dataPath === undefined ? {} : { dataPath }),
     });
     return { selector, template };
   };
-  const db = part('db');
+  const db = part('db', '/var/lib/db');
+  const service = (role: string, selector: JsonObject, more: JsonObject): JsonObject => ({
+    metadata: { name: `${name}-${role}`, namespace, labels: selector, ownerReferences: [owner] },
+    spec: { selector, ports: [{ name: 'http', port: 8443, targetPort: 'http' }], ...more },
+  });
   return {
     api: deploymentOf({ name: `${name}-api`, namespace, replicas, owner, ...part('api') }),
     worker: deploymentOf({ name: `${name}-worker`, namespace, replicas, owner, ...part('worker') }),
@@ -113,16 +108,7 @@ export function cloudManagerParts(
         serviceName: `${name}-db`,
         selector: { matchLabels: db.selector },
         template: db.template,
-        volumeClaimTemplates: [
-          {
-            metadata: { name: 'data' },
-            spec: {
-              accessModes: ['ReadWriteOnce'],
-              storageClassName: 'fast',
-              resources: { requests: { storage: at(manager.object, 'spec', 'database', 'storage') ?? '20Gi' } },
-            },
-          },
-        ],
+        volumeClaimTemplates: dataClaims('fast', at(manager.object, 'spec', 'database', 'storage') ?? '20Gi'),
       },
     },
     secret: {
@@ -130,7 +116,22 @@ export function cloudManagerParts(
       type: 'Opaque',
       stringData: { username: name, password: `not-a-secret-${name}` },
     },
+    services: [
+      service('api', selectorLabels('cloud-manager-api', name), { clusterIP: freeClusterIp(world) }),
+      service('db', db.selector, { clusterIP: 'None' }),
+    ],
   };
+}
+
+/** Creates the Secret and the Services of a CloudManager, and what its Pods mention, where they are missing. */
+export function ensureCloudManagerBase(world: World, manager: Stored, parts: CloudManagerParts, by: string): void {
+  const { namespace } = manager;
+  for (const role of ['api', 'worker', 'db']) ensureBelongings(world, { namespace, name: `cloud-manager-${role}` }, by);
+  const ensure = (plural: string, object: JsonObject): void => {
+    if (!world.get(plural, namespace, asString(at(object, 'metadata', 'name')))) world.create('', plural, object, by);
+  };
+  ensure('secrets', parts.secret);
+  for (const service of parts.services) ensure('services', service);
 }
 
 export function cloudManagerController(world: World): Controller {
@@ -151,7 +152,7 @@ export function cloudManagerController(world: World): Controller {
       if (existing().some((part) => part === undefined) || !world.get('secrets', namespace, `${name}-credentials`)) {
         const parts = cloudManagerParts(world, manager);
         const [api, worker, db] = existing();
-        if (!world.get('secrets', namespace, `${name}-credentials`)) world.create('', 'secrets', parts.secret, by);
+        ensureCloudManagerBase(world, manager, parts, by);
         if (!api) world.create('apps', 'deployments', parts.api, by);
         if (!worker) world.create('apps', 'deployments', parts.worker, by);
         if (!db) world.create('apps', 'statefulsets', parts.db, by);
@@ -248,4 +249,66 @@ function countPlugins(world: World, project: Stored, by: string): void {
     .list(plugins)
     .filter((item) => at(item.object, 'spec', 'projectRef', 'name') === project.name).length;
   world.setStatus(project, { ...asObject(project.object.status), pluginCount: count }, by);
+}
+
+/** The name of the ResourceQuota that a Project has in each of its namespaces. */
+export const projectQuota = 'project';
+const quotaNames: readonly (readonly [ofProject: string, ofQuota: string])[] = [
+  ['cpu', 'requests.cpu'],
+  ['memory', 'requests.memory'],
+  ['pods', 'pods'],
+  ['requests.storage', 'requests.storage'],
+];
+
+/** The bounds of a Project as a ResourceQuota has them. */
+export function hardOf(project: Stored): JsonObject {
+  const bounds = asObject(at(project.object, 'spec', 'quota'));
+  const named = quotaNames.filter(([own]) => bounds[own] !== undefined);
+  return Object.fromEntries(named.map(([own, name]) => [name, String(bounds[own])]));
+}
+
+/** Keeps a ResourceQuota in each namespace of a Project, and tells in the Project what the namespaces use together. */
+export function projectController(world: World): Controller {
+  const by = 'platform-operator';
+  return {
+    name: 'project',
+    storage: projects,
+    watches: {
+      [quotas]: ({ stored }) => {
+        const owner = controllerOf(stored);
+        return owner?.kind === 'Project' ? `/${asString(owner.name)}` : undefined;
+      },
+    },
+    reconcile: (project) => {
+      if (isDeleting(project)) return;
+      const hard = hardOf(project);
+      const used = new Map<string, number>();
+      for (const namespace of asArray(at(project.object, 'spec', 'namespaces')).map(asString)) {
+        if (!world.get('namespaces', '', namespace)) continue;
+        const metadata = { name: projectQuota, namespace, ownerReferences: [world.ownerReference(project)] };
+        const known = world.get(quotas, namespace, projectQuota);
+        const quota = known
+          ? world.patchSpec(known, { hard }, by)
+          : world.create('', quotas, { metadata, spec: { hard } }, by);
+        for (const [own, name] of quotaNames) {
+          const amount = quantityOf(at(quota?.object, 'status', 'used', name) ?? '0');
+          if (hard[name] !== undefined) used.set(own, (used.get(own) ?? 0) + amount);
+        }
+      }
+      const binary = /memory|storage/;
+      const usage = Object.fromEntries(
+        [...used].map(([own, amount]) => [own, quantityText(amount, binary.test(own) ? 'binary' : 'decimal')]),
+      );
+      const suspended = at(project.object, 'spec', 'suspended') === true;
+      const reason = suspended ? 'Suspended' : 'NamespacesReady';
+      const status = {
+        ...asObject(project.object.status),
+        phase: suspended ? 'Suspended' : 'Active',
+        usage,
+        observedGeneration: metadataOf(project.object).generation ?? 1,
+        conditions: [conditionOf(world, project, 'Ready', !suspended, reason, 'see phase')],
+      };
+      world.setStatus(project, status, by);
+    },
+  };
 }

@@ -1,26 +1,37 @@
 /**
- * The scheduler and all kubelets in one. Places pods on nodes, starts them after a delay, and ends those being deleted. It reacts
- * only to pods that change after its start. The troubled pods of the demo world therefore stay troubled until changed.
+ * The scheduler and all kubelets in one. Places pods on nodes, starts them after a delay, ends the pods of Jobs after their work, and
+ * removes those being deleted.
+ *
+ * A pod that fits on no node stays Pending with the scheduler's reason. A pod that mentions a missing ConfigMap, Secret or claim does
+ * not start. Both are tried again, without an Event for each time. Other troubled pods of the demo world stay troubled until changed.
  */
 import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored, StoreEvent } from '../objects/object-store.ts';
-import type { Step } from './controller-loop.ts';
-import { type PodState, podStatusOf } from './pod-maker.ts';
-import { hasCondition, isDeleting, type World } from './world.ts';
+import type { Step } from '../world/controller-loop.ts';
+import type { Places } from '../world/places.ts';
+import { type PodState, podStatusOf } from '../world/pod-maker.ts';
+import { startProblem } from '../world/pod-references.ts';
+import { controllerOf, hasCondition, isDeleting, type World } from '../world/world.ts';
+
+/** Milliseconds between two tries of what cannot be done now. */
+const retryMs = [8_000, 20_000] as const;
 
 interface Due {
   readonly at: number;
   readonly uid: string;
-  readonly act: 'schedule' | 'start' | 'end';
+  readonly act: 'schedule' | 'start' | 'finish' | 'end';
 }
 
 export class Kubelets implements Step {
   readonly #world: World;
+  readonly #places: Places;
   readonly #due = new Map<string, Due>();
   readonly #unsubscribe: () => void;
 
-  constructor(world: World) {
+  constructor(world: World, places: Places) {
     this.#world = world;
+    this.#places = places;
+    for (const pod of world.list('pods')) this.#takeOver(pod);
     this.#unsubscribe = world.api.store.subscribe('pods', (event) => this.#onEvent(event));
   }
 
@@ -37,8 +48,18 @@ export class Kubelets implements Step {
       const pod = this.#world.get('pods', key.slice(0, slash), key.slice(slash + 1));
       if (!pod || pod.uid !== due.uid) continue;
       if (due.act === 'end') this.#end(pod);
-      else if (!isDeleting(pod)) due.act === 'schedule' ? this.#schedule(pod) : this.#start(pod);
+      else if (isDeleting(pod)) continue;
+      else if (due.act === 'schedule') this.#schedule(pod);
+      else if (due.act === 'start') this.#start(pod);
+      else this.#finish(pod);
     }
+  }
+
+  /** Plans the work on a pod that exists already: it may have a place or what it mentions later. */
+  #takeOver(pod: Stored): void {
+    if (isDeleting(pod) || at(pod.object, 'status', 'phase') !== 'Pending') return;
+    if (asString(at(pod.object, 'spec', 'nodeName')) === '') this.#plan(pod, 'schedule', ...retryMs);
+    else if (startProblem(this.#world, pod.namespace, asObject(pod.object.spec))) this.#plan(pod, 'start', ...retryMs);
   }
 
   #onEvent({ type, stored }: StoreEvent): void {
@@ -64,21 +85,24 @@ export class Kubelets implements Step {
 
   #schedule(pod: Stored): void {
     const world = this.#world;
-    const nodes = world
-      .list('nodes')
-      .filter((node) => hasCondition(node.object, 'Ready') && at(node.object, 'spec', 'unschedulable') !== true);
-    if (nodes.length === 0) {
-      this.#plan(pod, 'schedule', 2000, 4000);
+    const place = this.#places.find(pod.object);
+    if ('message' in place) {
+      this.#plan(pod, 'schedule', ...retryMs);
+      const known = asObject((at(pod.object, 'status', 'conditions') as unknown[] | undefined)?.[0]);
+      if (known.message === place.message) return;
+      this.#report(pod, 'unschedulable', 0, place.message);
+      if (known.reason !== 'Unschedulable')
+        world.emit(pod, 'Warning', 'FailedScheduling', place.message, 'default-scheduler');
       return;
     }
-    const node = world.pick(nodes);
-    const placed = world.patchSpec(pod, { nodeName: node.name }, 'kube-scheduler');
+    const { node } = place;
+    const placed = world.patchSpec(pod, { nodeName: node }, 'kube-scheduler');
     if (!placed) return;
     world.emit(
       pod,
       'Normal',
       'Scheduled',
-      `Successfully assigned ${pod.namespace}/${pod.name} to ${node.name}`,
+      `Successfully assigned ${pod.namespace}/${pod.name} to ${node}`,
       'default-scheduler',
     );
     this.#report(placed, 'starting', 0);
@@ -86,7 +110,25 @@ export class Kubelets implements Step {
 
   #start(pod: Stored): void {
     const world = this.#world;
-    const trouble = world.chance(0.03) ? world.pick<PodState>(['imagePull', 'crashLoop', 'notReady']) : 'running';
+    const problem = startProblem(world, pod.namespace, asObject(pod.object.spec));
+    if (problem) {
+      this.#plan(pod, 'start', ...retryMs);
+      const [first] = (at(pod.object, 'status', 'containerStatuses') as unknown[] | undefined) ?? [];
+      if (at(asObject(first), 'state', 'waiting', 'message') === problem.message) return;
+      const known = world
+        .list('events', pod.namespace)
+        .some(
+          (event) => at(event.object, 'involvedObject', 'uid') === pod.uid && event.object.message === problem.note,
+        );
+      if (!known)
+        world.emit(pod, 'Warning', problem.kind === 'mount' ? 'FailedMount' : 'Failed', problem.note, 'kubelet');
+      if (problem.kind === 'config') this.#report(pod, 'configError', 0, problem.message);
+      return;
+    }
+    const once = at(pod.object, 'spec', 'restartPolicy') !== 'Always';
+    const trouble =
+      !once && world.chance(0.03) ? world.pick<PodState>(['imagePull', 'crashLoop', 'notReady']) : 'running';
+    if (once) this.#plan(pod, 'finish', 5_000, 90_000);
     const image = asString(asObject((at(pod.object, 'spec', 'containers') as unknown[] | undefined)?.[0]).image);
     world.emit(pod, 'Normal', 'Pulled', `Container image "${image}" already present on machine`, 'kubelet');
     world.emit(pod, 'Normal', 'Started', 'Started container', 'kubelet');
@@ -96,10 +138,14 @@ export class Kubelets implements Step {
     this.#report(pod, trouble, trouble === 'crashLoop' ? world.between(2, 5) : 0);
   }
 
-  #report(pod: Stored, state: PodState, restarts: number): void {
-    const world = this.#world;
-    const nodeName = asString(at(pod.object, 'spec', 'nodeName'));
-    world.setStatus(pod, podStatusOf(world, statusInput(world, pod.object, nodeName, state, restarts)), 'kubelet');
+  #finish(pod: Stored): void {
+    const failed = controllerOf(pod)?.kind === 'Job' && this.#world.chance(0.06);
+    this.#report(pod, failed ? 'failed' : 'succeeded', 0);
+  }
+
+  #report(pod: Stored, state: PodState, restarts: number, message?: string): void {
+    const input = statusInput(this.#world, this.#places, pod.object, state, restarts, message);
+    this.#world.setStatus(pod, podStatusOf(this.#world, input), 'kubelet');
   }
 
   #end(pod: Stored): void {
@@ -108,23 +154,26 @@ export class Kubelets implements Step {
   }
 }
 
-/** The input of podStatusOf for a pod on a node now; keeps the address that the pod already has. */
+/** The input of podStatusOf for a pod on its node now; keeps the address that the pod already has. */
 export function statusInput(
   world: World,
+  places: Places,
   pod: JsonObject,
-  nodeName: string,
   state: PodState,
   restarts: number,
+  message?: string,
 ): Parameters<typeof podStatusOf>[1] {
-  const node = world.get('nodes', '', nodeName);
-  const number = node ? Math.max(0, world.list('nodes').indexOf(node)) : 0;
+  const node = asString(at(pod, 'spec', 'nodeName'));
   const known = asString(at(pod, 'status', 'podIP'));
+  const hostIp = places.hostIp(node);
+  const own = at(pod, 'spec', 'hostNetwork') !== true;
   return {
     spec: asObject(pod.spec),
     state,
     since: world.clock.now(),
-    hostIp: `10.0.${Math.floor(number / 250)}.${(number % 250) + 4}`,
-    podIp: known !== '' ? known : `10.244.${number}.${world.between(2, 254)}`,
+    hostIp,
+    podIp: known !== '' ? known : own ? places.freeAddress(node) : hostIp,
     restarts,
+    ...(message === undefined ? {} : { message }),
   };
 }

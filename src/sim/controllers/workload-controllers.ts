@@ -1,14 +1,18 @@
 /**
- * Minimal Deployment, ReplicaSet and StatefulSet controllers. They do rolling updates, scale, replace lost pods, and keep the
- * statuses accurate.
+ * Minimal Deployment, ReplicaSet and StatefulSet controllers. They do rolling updates, scale, replace lost pods, remove ReplicaSets
+ * beyond the history of a Deployment, and keep the statuses accurate. A quota may refuse a pod; the ReplicaSet says so and tries again
+ * when the quota changes.
  */
 
-import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
 import type { Stored, StoreEvent } from '../objects/object-store.ts';
 import { metadataOf } from '../resources/served-resource.ts';
-import type { Controller } from './controller-loop.ts';
-import { podSpecOf, templateHash } from './pod-maker.ts';
-import { controllerOf, hasCondition, isDeleting, numberAt, type World } from './world.ts';
+import type { Controller } from '../world/controller-loop.ts';
+import { podSpecOf, templateHash } from '../world/pod-maker.ts';
+import { controllerOf, hasCondition, isDeleting, numberAt, type World } from '../world/world.ts';
+import { claimsOfPod } from './claim-controllers.ts';
+import { createPod } from './created-pod.ts';
+import { quotaRefusal, quotas } from './quota-controller.ts';
 
 const manager = 'kube-controller-manager';
 export const replicaSets = 'replicasets.apps';
@@ -88,7 +92,7 @@ export function deploymentController(world: World): Controller {
               name,
               namespace: deployment.namespace,
               labels,
-              annotations: { 'deployment.kubernetes.io/revision': String(all.length + 1) },
+              annotations: { 'deployment.kubernetes.io/revision': String(Math.max(0, ...all.map(revisionOf)) + 1) },
               ownerReferences: [world.ownerReference(deployment)],
             },
             spec: {
@@ -138,8 +142,19 @@ export function deploymentController(world: World): Controller {
         if (status[field] === 0) delete status[field];
       }
       world.setStatus(deployment, status, manager);
+      const limit = at(deployment.object, 'spec', 'revisionHistoryLimit') ?? 10;
+      const ended = all
+        .filter((set) => set.name !== name && numberAt(set.object, 'spec', 'replicas') === 0 && !isDeleting(set))
+        .filter((set) => numberAt(set.object, 'status', 'replicas') === 0)
+        .sort((a, b) => revisionOf(b) - revisionOf(a));
+      for (const set of ended.slice(Number(limit))) world.delete(set);
     },
   };
+}
+
+/** The revision of a Deployment that a ReplicaSet is. */
+function revisionOf(set: Stored): number {
+  return Number(at(set.object, 'metadata', 'annotations', 'deployment.kubernetes.io/revision') ?? 0);
 }
 
 /** One step of a rolling update: at most a quarter more or fewer pods than wanted. */
@@ -168,28 +183,23 @@ export function replicaSetController(world: World): Controller {
   return {
     name: 'replicaset',
     storage: replicaSets,
-    watches: { pods: ownerKey('ReplicaSet') },
+    watches: {
+      pods: ownerKey('ReplicaSet'),
+      [quotas]: ({ stored }) =>
+        world
+          .list(replicaSets, stored.namespace)
+          .filter((set) => hasCondition(set.object, 'ReplicaFailure'))
+          .map(({ key }) => key),
+    },
     reconcile: (set) => {
       const wanted = isDeleting(set) ? 0 : numberAt(set.object, 'spec', 'replicas');
       const pods = dependentsOf(world, set, 'pods').filter(isActive);
       const template = asObject(asObject(set.object.spec).template);
+      const spec = podSpecOf(world, template, undefined);
+      let refused: string | undefined;
       for (let i = pods.length; i < wanted; i++) {
-        const pod = world.create(
-          '',
-          'pods',
-          {
-            metadata: {
-              generateName: `${set.name}-`,
-              namespace: set.namespace,
-              labels: asObject(asObject(template.metadata).labels),
-              annotations: asObject(asObject(template.metadata).annotations),
-              ownerReferences: [world.ownerReference(set)],
-            },
-            spec: podSpecOf(template, undefined),
-          },
-          manager,
-        );
-        world.emit(set, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.name}`, 'replicaset-controller');
+        refused = createPod(world, set, { template, spec, manager, component: 'replicaset-controller' });
+        if (refused !== undefined) break;
       }
       const surplus = [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b)) || b.revision - a.revision);
       for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) {
@@ -198,9 +208,12 @@ export function replicaSetController(world: World): Controller {
       }
       const left = dependentsOf(world, set, 'pods').filter(isActive);
       const ready = left.filter(isReady).length;
+      if (refused !== undefined && !hasCondition(set.object, 'ReplicaFailure'))
+        world.emit(set, 'Warning', 'FailedCreate', `Error creating: ${refused}`, 'replicaset-controller');
       world.setStatus(
         set,
         {
+          ...(refused === undefined ? {} : { conditions: [failureCondition(world, set, refused)] }),
           replicas: left.length,
           ...(left.length > 0 ? { fullyLabeledReplicas: left.length } : {}),
           ...(ready > 0 ? { readyReplicas: ready, availableReplicas: ready } : {}),
@@ -212,11 +225,37 @@ export function replicaSetController(world: World): Controller {
   };
 }
 
+function failureCondition(world: World, set: Stored, message: string): JsonObject {
+  const [known] = asArray(at(set.object, 'status', 'conditions')).filter(isObject);
+  const lastTransitionTime = known?.lastTransitionTime ?? world.nowText();
+  return { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', lastTransitionTime, message };
+}
+
+/** The spec of a Pod of a StatefulSet: with its name, and with a volume for each of its claims. */
+export function statefulPodSpec(
+  world: World,
+  set: Stored,
+  name: string,
+  claims: ReadonlyMap<string, Stored>,
+): JsonObject {
+  const spec = podSpecOf(world, asObject(asObject(set.object.spec).template), undefined);
+  const volumes = [...claims].map(([volume, claim]) => ({
+    name: volume,
+    persistentVolumeClaim: { claimName: claim.name },
+  }));
+  return {
+    ...spec,
+    hostname: name,
+    subdomain: asString(at(set.object, 'spec', 'serviceName')),
+    volumes: [...volumes, ...asArray(spec.volumes).filter((item) => !claims.has(asString(asObject(item).name)))],
+  };
+}
+
 export function statefulSetController(world: World): Controller {
   return {
     name: 'statefulset',
     storage: statefulSets,
-    watches: { pods: ownerKey('StatefulSet') },
+    watches: { pods: ownerKey('StatefulSet'), [quotas]: ({ stored }) => waiting(world, stored.namespace) },
     reconcile: (set) => {
       if (isDeleting(set)) return;
       const wanted = numberAt(set.object, 'spec', 'replicas');
@@ -232,6 +271,8 @@ export function statefulSetController(world: World): Controller {
           break;
         }
         if (pod) continue;
+        const spec = statefulPodSpec(world, set, name, claimsOfPod(world, set, name));
+        if (quotaRefusal(world, set.namespace, name, spec) !== undefined) break;
         const labels = {
           ...asObject(asObject(template.metadata).labels),
           'controller-revision-hash': revision,
@@ -249,11 +290,7 @@ export function statefulSetController(world: World): Controller {
               labels,
               ownerReferences: [world.ownerReference(set)],
             },
-            spec: {
-              ...podSpecOf(template, undefined),
-              hostname: name,
-              subdomain: asString(at(set.object, 'spec', 'serviceName')),
-            },
+            spec,
           },
           manager,
         );
@@ -288,4 +325,12 @@ export function statefulSetController(world: World): Controller {
       );
     },
   };
+}
+
+/** The keys of the StatefulSets that lack Pods. */
+function waiting(world: World, namespace: string): string[] {
+  return world
+    .list(statefulSets, namespace)
+    .filter(({ object }) => numberAt(object, 'status', 'replicas') < numberAt(object, 'spec', 'replicas'))
+    .map(({ key }) => key);
 }

@@ -1,9 +1,10 @@
-/** The cluster-scoped part of the demo world: namespaces, nodes, leases, storage, roles. */
+/** The cluster-scoped part of the demo world: namespaces, nodes, leases, storage, priorities, roles. */
 
-import type { World } from '../controllers/world.ts';
 import type { JsonObject } from '../objects/json.ts';
 import { microTimeText, timeText } from '../resources/object-metadata.ts';
+import { quantityText } from '../resources/quantity.ts';
 import { teams } from '../sample/app-catalog.ts';
+import type { World } from '../world/world.ts';
 
 const day = 86_400_000;
 
@@ -22,34 +23,47 @@ export function createNamespaces(world: World): void {
     );
   };
   for (const { namespace, team } of teams) {
-    create(namespace, { team, 'pod-security.kubernetes.io/enforce': world.pick(['baseline', 'restricted']) });
+    const enforce = world.pick(['baseline', 'restricted']);
+    const purpose = namespace === 'staging' || namespace === 'monitoring' ? namespace : 'production';
+    create(namespace, { team, purpose, 'pod-security.kubernetes.io/enforce': enforce });
   }
-  create('cloud', { team: 'platform' });
-  create('samples', { team: 'platform' });
-  create('templates', { team: 'platform' });
+  create('cloud', { team: 'platform', purpose: 'infrastructure' });
+  create('ingress-nginx', { team: 'platform', purpose: 'infrastructure' });
+  create('samples', { team: 'platform', purpose: 'examples' });
+  create('sandbox', { team: 'platform', purpose: 'experiments' });
+  create('templates', { team: 'platform', purpose: 'catalogue' });
 }
 
 const zones = ['zone-a', 'zone-b', 'zone-c'];
 const shapes = [
-  { type: 'm5.xlarge', cpu: 4, memory: 16 },
-  { type: 'm5.2xlarge', cpu: 8, memory: 32 },
-  { type: 'r5.2xlarge', cpu: 8, memory: 64 },
-  { type: 'c5.4xlarge', cpu: 16, memory: 32 },
+  { type: 'm6i.4xlarge', cpu: 16, memory: 64, pods: 110 },
+  { type: 'm6i.8xlarge', cpu: 32, memory: 128, pods: 200 },
+  { type: 'r6i.4xlarge', cpu: 16, memory: 128, pods: 110 },
+  { type: 'c6i.12xlarge', cpu: 48, memory: 96, pods: 250 },
 ];
+const controlPlaneShape = { type: 'm6i.xlarge', cpu: 4, memory: 16, pods: 110 };
 
-function nodeOf(world: World, index: number): JsonObject {
-  const controlPlane = index < 3;
-  const name = controlPlane ? `control-plane-${index + 1}` : `worker-${String(index - 2).padStart(2, '0')}`;
+/** The Pods for which a demo world has a Node. */
+export const podsPerNode = 90;
+
+function nodeOf(world: World, index: number, controlPlanes: number): JsonObject {
+  const controlPlane = index < controlPlanes;
+  const number = String(index - controlPlanes + 1).padStart(2, '0');
+  const name = controlPlane ? `control-plane-${index + 1}` : `worker-${number}`;
   const zone = zones[index % zones.length];
-  const shape = world.pick(shapes);
+  const shape = controlPlane ? controlPlaneShape : world.pick(shapes);
+  const architecture = !controlPlane && world.chance(0.2) ? 'arm64' : 'amd64';
+  const podCIDR = `10.${128 + (index >> 7)}.${(index & 127) * 2}.0/23`;
   const created = daysAgo(world, 200);
-  const notReady = !controlPlane && world.chance(0.05);
-  const cordoned = !controlPlane && world.chance(0.06);
+  // One worker in 20 is not ready, and one in 20 is cordoned; never the first ones.
+  const worker = index - controlPlanes;
+  const notReady = worker % 20 === 11;
+  const cordoned = worker % 20 === 6;
   const id = `i-${index.toString(16).padStart(8, '0')}`;
-  const capacity = (memory: number): JsonObject => ({
-    cpu: String(shape.cpu),
+  const capacity = (cpu: number, memory: number): JsonObject => ({
+    cpu: quantityText(cpu * 1000, 'decimal'),
     memory: `${Math.floor(memory * 1024 * 1024 * 0.98)}Ki`,
-    pods: '110',
+    pods: String(shape.pods),
     'ephemeral-storage': '104845292Ki',
     'hugepages-2Mi': '0',
   });
@@ -70,6 +84,7 @@ function nodeOf(world: World, index: number): JsonObject {
     ...(cordoned
       ? [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule', timeAdded: daysAgo(world, 3) }]
       : []),
+    ...(notReady ? [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] : []),
   ];
   return {
     metadata: {
@@ -78,7 +93,7 @@ function nodeOf(world: World, index: number): JsonObject {
       labels: {
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': world.chance(0.2) ? 'arm64' : 'amd64',
+        'kubernetes.io/arch': architecture,
         'node.kubernetes.io/instance-type': shape.type,
         'topology.kubernetes.io/region': 'eu-north-1',
         'topology.kubernetes.io/zone': zone,
@@ -89,15 +104,15 @@ function nodeOf(world: World, index: number): JsonObject {
       annotations: { 'node.alpha.kubernetes.io/ttl': '0' },
     },
     spec: {
-      podCIDR: `10.244.${index}.0/24`,
-      podCIDRs: [`10.244.${index}.0/24`],
+      podCIDR,
+      podCIDRs: [podCIDR],
       providerID: `example:///${zone}/${id}`,
       ...(taints.length > 0 ? { taints } : {}),
       ...(cordoned ? { unschedulable: true } : {}),
     },
     status: {
-      capacity: capacity(shape.memory),
-      allocatable: capacity(shape.memory * 0.95),
+      capacity: capacity(shape.cpu, shape.memory),
+      allocatable: capacity(shape.cpu - 0.08, shape.memory * 0.95),
       conditions: [
         pressure('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
         pressure('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
@@ -107,7 +122,7 @@ function nodeOf(world: World, index: number): JsonObject {
           : { ...condition('Ready', false, 'KubeletReady', 'kubelet is posting ready status'), status: 'True' },
       ],
       addresses: [
-        { type: 'InternalIP', address: `10.0.0.${index + 4}` },
+        { type: 'InternalIP', address: `10.0.${(index + 4) >> 8}.${(index + 4) & 255}` },
         { type: 'Hostname', address: name },
       ],
       daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
@@ -121,7 +136,7 @@ function nodeOf(world: World, index: number): JsonObject {
         kubeletVersion: world.chance(0.2) ? 'v1.36.4' : 'v1.37.2',
         kubeProxyVersion: '',
         operatingSystem: 'linux',
-        architecture: 'amd64',
+        architecture,
       },
       images: Array.from({ length: 8 }, (_, i) => ({
         names: [`registry.example/library/image-${i}:1.${world.between(0, 9)}`],
@@ -131,9 +146,11 @@ function nodeOf(world: World, index: number): JsonObject {
   };
 }
 
+/** Creates the Nodes: three control planes of six or more, otherwise one of two or more. */
 export function createNodes(world: World, count: number): void {
+  const controlPlanes = count >= 6 ? 3 : count > 1 ? 1 : 0;
   for (let index = 0; index < count; index++) {
-    const node = world.create('', 'nodes', nodeOf(world, index), 'kubelet');
+    const node = world.create('', 'nodes', nodeOf(world, index, controlPlanes), 'kubelet');
     world.create(
       'coordination.k8s.io',
       'leases',
@@ -172,6 +189,27 @@ export function createClusterPolicy(world: World): void {
   };
   storage('standard', true, { type: 'hdd' });
   storage('fast', false, { type: 'ssd', iopsPerGB: '50' });
+  const priority = (name: string, value: number, description: string): void => {
+    world.create(
+      'scheduling.k8s.io',
+      'priorityclasses',
+      { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority', description },
+      'kubectl-create',
+    );
+  };
+  priority('system-cluster-critical', 2_000_000_000, 'Used for system critical pods that must run in the cluster.');
+  priority(
+    'system-node-critical',
+    2_000_001_000,
+    'Used for system critical pods that must not be moved from their node.',
+  );
+  priority('business-critical', 100_000, 'For applications that customers notice.');
+  world.create(
+    'networking.k8s.io',
+    'ingressclasses',
+    { metadata: { name: 'nginx' }, spec: { controller: 'k8s.io/ingress-nginx' } },
+    'helm',
+  );
   const clusterRole = (name: string, verbs: string[]): void => {
     world.create(
       'rbac.authorization.k8s.io',

@@ -1,20 +1,25 @@
 /** The custom objects of the demo world: Foos, CloudManagers, Projects, Templates and Plugins. */
+
+import { ensureBelongings } from '../controllers/belongings.ts';
 import {
   cloudManagerParts,
   cloudManagerStatus,
-  conditionOf,
+  ensureCloudManagerBase,
   fooDeployment,
 } from '../controllers/custom-controllers.ts';
+import { usedIn } from '../controllers/quota-controller.ts';
 import { deployments, statefulSets } from '../controllers/workload-controllers.ts';
-import type { World } from '../controllers/world.ts';
 import { asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { someVersion, teams } from '../sample/app-catalog.ts';
 import { platformGroup } from '../sample/platform-crds.ts';
+import { conditionOf } from '../world/conditions.ts';
+import type { World } from '../world/world.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
 import type { WorkloadBuilder } from './demo-workloads.ts';
 
 export function createFoos(world: World, builder: WorkloadBuilder, count: number): void {
+  ensureBelongings(world, { namespace: 'samples', name: 'nginx', created: daysAgo(world, 60) }, 'sample-controller');
   for (let i = 1; i <= count; i++) {
     const name = `example-foo-${i}`;
     const foo = world.create(
@@ -81,7 +86,7 @@ export function createCloudManagers(world: World, builder: WorkloadBuilder, coun
       'kubectl-create',
     );
     const parts = cloudManagerParts(world, manager);
-    world.create('', 'secrets', parts.secret, 'cloud-manager-operator');
+    ensureCloudManagerBase(world, manager, parts, 'cloud-manager-operator');
     builder.deployment(parts.api);
     builder.deployment(parts.worker);
     builder.statefulSet(parts.db);
@@ -161,12 +166,7 @@ function createProject(world: World, name: string, team: string): void {
           { user: `${team}-lead`, role: 'admin' },
           { user: `${team}-bot`, role: 'viewer' },
         ],
-        quota: {
-          cpu: String(world.between(16, 128)),
-          memory: `${world.between(32, 512)}Gi`,
-          pods: world.between(100, 500),
-          'requests.storage': '2Ti',
-        },
+        quota: roomFor(world, name),
         budget: Math.round(world.random() * 1e6) / 100,
         costCenter: 9_007_199_254_000_000 + world.between(0, 700_000),
         tier: world.pick(['bronze', 'silver', 'gold']),
@@ -177,16 +177,10 @@ function createProject(world: World, name: string, team: string): void {
   );
   const count = world.between(1, 5);
   for (let i = 0; i < count; i++) createPlugin(world, name, i);
-  const usage: JsonObject = {
-    cpu: `${world.between(1, 60)}`,
-    memory: `${world.between(1, 240)}Gi`,
-    pods: world.between(1, 300),
-  };
   world.setStatus(
     project,
     {
       phase: suspended ? 'Suspended' : 'Active',
-      usage,
       pluginCount: count,
       observedGeneration: 1,
       conditions: [
@@ -195,6 +189,23 @@ function createProject(world: World, name: string, team: string): void {
     },
     'platform-operator',
   );
+}
+
+/**
+ * Bounds for what a namespace uses now and some more. The namespace of every third team is nearly full.
+ */
+function roomFor(world: World, namespace: string): JsonObject {
+  const used = usedIn(world, namespace, ['pods', 'requests.cpu', 'requests.memory', 'requests.storage']);
+  const index = teams.findIndex((team) => team.namespace === namespace);
+  const factor = index % 3 === 1 ? 1.15 : 1.8;
+  const bound = (resource: string, unit: number, least: number): number =>
+    Math.max(least, Math.ceil(((used.get(resource) ?? 0) * factor) / 1000 / unit));
+  return {
+    cpu: String(bound('requests.cpu', 1, 4)),
+    memory: `${bound('requests.memory', 2 ** 30, 8)}Gi`,
+    pods: bound('pods', 1, 20),
+    'requests.storage': `${bound('requests.storage', 2 ** 30, 100)}Gi`,
+  };
 }
 
 function createPlugin(world: World, project: string, index: number): void {

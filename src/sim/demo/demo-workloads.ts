@@ -1,16 +1,21 @@
 /**
  * The workloads of the demo world, as after weeks of operation: Deployments with their ReplicaSets and Pods, StatefulSets with
- * claims, DaemonSets, and CronJobs with their Jobs. Names and labels equal those that the controllers would create. The
- * controllers therefore change nothing at first.
+ * claims, DaemonSets, and CronJobs with their Jobs. Names and labels are those that the controllers give, and each Pod has
+ * a node. The controllers therefore change nothing at first.
  */
 
+import { bindClaim, claimsOfPod } from '../controllers/claim-controllers.ts';
+import { createJob, finishedStatus, jobLabels } from '../controllers/job-controllers.ts';
 import { statusInput } from '../controllers/kubelets.ts';
-import { type PodState, podSpecOf, podStatusOf, templateHash } from '../controllers/pod-maker.ts';
-import type { World } from '../controllers/world.ts';
+import { statefulPodSpec } from '../controllers/workload-controllers.ts';
 import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { fieldSetOf } from '../patch/managed-fields.ts';
 import { timeText } from '../resources/object-metadata.ts';
+import type { Places } from '../world/places.ts';
+import { type PodState, podSpecOf, podStatusOf, templateHash } from '../world/pod-maker.ts';
+import { startProblem } from '../world/pod-references.ts';
+import { hasCondition, type World } from '../world/world.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
 
 const day = 86_400_000;
@@ -23,25 +28,23 @@ interface PodOptions {
   readonly owner: Stored;
   readonly template: JsonObject;
   readonly labels: JsonObject;
-  readonly node: string;
+  /** The node of a Pod that the scheduler does not place. */
+  readonly node?: string;
+  /** The state of the Pod if nothing hinders it from starting. */
   readonly state: PodState;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  readonly extraSpec?: JsonObject;
+  readonly spec?: JsonObject;
 }
 
 export class WorkloadBuilder {
   readonly #world: World;
-  readonly #workers: readonly string[];
-  readonly #allNodes: readonly string[];
+  readonly #places: Places;
   readonly #podFields = new Map<string, JsonObject[]>();
 
-  constructor(world: World) {
+  constructor(world: World, places: Places) {
     this.#world = world;
-    const nodes = world.list('nodes');
-    this.#allNodes = nodes.map((node) => node.name);
-    const workers = nodes.filter((node) => at(node.object, 'spec', 'taints') === undefined).map((node) => node.name);
-    this.#workers = workers.length > 0 ? workers : this.#allNodes;
+    this.#places = places;
   }
 
   /** A Deployment (already in its final form), its ReplicaSet and its Pods. `leftovers` are old pods that have ended. */
@@ -89,16 +92,15 @@ export class WorkloadBuilder {
         : sick
           ? world.pick<PodState>(['crashLoop', 'imagePull', 'notReady', 'running'])
           : this.#state();
-      if (state === 'running') ready++;
-      this.#pod({
+      const is = this.#pod({
         generateName: `${name}-`,
         owner: set,
         template: stored,
         labels,
-        node: world.pick(this.#workers),
         state,
         created: world.clock.now() - Math.floor(world.random() ** 2 * 60 * day) - 90_000,
       });
+      if (is === 'running') ready++;
     }
     world.setStatus(
       set,
@@ -155,10 +157,12 @@ export class WorkloadBuilder {
     const template = asObject(asObject(set.object.spec).template);
     const revision = `${set.name}-${templateHash(template)}`;
     const replicas = Number(at(set.object, 'spec', 'replicas'));
-    const size = at(set.object, 'spec', 'volumeClaimTemplates') === undefined ? '10Gi' : '20Gi';
+    let ready = 0;
     for (let i = 0; i < replicas; i++) {
       const name = `${set.name}-${i}`;
-      this.#pod({
+      const claims = claimsOfPod(world, set, name, created);
+      for (const claim of claims.values()) bindClaim(world, claim);
+      const is = this.#pod({
         name,
         generateName: `${set.name}-`,
         owner: set,
@@ -169,20 +173,19 @@ export class WorkloadBuilder {
           'statefulset.kubernetes.io/pod-name': name,
           'apps.kubernetes.io/pod-index': String(i),
         },
-        node: world.pick(this.#workers),
         state: 'running',
         created: world.clock.now() - Math.floor(world.random() * 60 * day) - 90_000,
-        extraSpec: { hostname: name, subdomain: asString(at(set.object, 'spec', 'serviceName')) },
+        spec: statefulPodSpec(world, set, name, claims),
       });
-      this.#claim(set, `data-${name}`, size);
+      if (is === 'running') ready++;
     }
     world.setStatus(
       set,
       {
         observedGeneration: 1,
         replicas,
-        readyReplicas: replicas,
-        availableReplicas: replicas,
+        readyReplicas: ready,
+        availableReplicas: ready,
         currentReplicas: replicas,
         updatedReplicas: replicas,
         currentRevision: revision,
@@ -208,105 +211,110 @@ export class WorkloadBuilder {
       'kubeadm',
     );
     const revision = templateHash(template);
-    for (const node of this.#allNodes) {
-      this.#pod({
+    const nodes = world.list('nodes');
+    let ready = 0;
+    for (const node of nodes) {
+      const is = this.#pod({
         generateName: `${name}-`,
         owner: set,
         template,
         labels: { ...labels, 'controller-revision-hash': revision, 'pod-template-generation': '1' },
-        node,
-        state: 'running',
+        node: node.name,
+        state: hasCondition(node.object, 'Ready') ? 'running' : 'notReady',
         created: world.clock.now() - Math.floor(world.random() * 90 * day) - 90_000,
       });
+      if (is === 'running') ready++;
     }
-    const count = this.#allNodes.length;
     world.setStatus(
       set,
       {
-        currentNumberScheduled: count,
-        desiredNumberScheduled: count,
-        numberAvailable: count,
+        currentNumberScheduled: nodes.length,
+        desiredNumberScheduled: nodes.length,
+        ...(ready > 0 ? { numberAvailable: ready } : {}),
+        ...(ready < nodes.length ? { numberUnavailable: nodes.length - ready } : {}),
         numberMisscheduled: 0,
-        numberReady: count,
+        numberReady: ready,
         observedGeneration: 1,
-        updatedNumberScheduled: count,
+        updatedNumberScheduled: nodes.length,
       },
       by,
     );
   }
 
-  /** A CronJob with its last Jobs and their Pods. */
+  /** A CronJob with its last Jobs and their Pods. The Jobs ran every hour, whatever the schedule is. */
   cronJob(namespace: string, name: string, schedule: string, template: JsonObject): void {
     const world = this.#world;
-    const once = { ...template, spec: { ...asObject(template.spec), restartPolicy: 'OnFailure' } };
+    const once: JsonObject = { ...template, spec: { ...asObject(template.spec), restartPolicy: 'Never' } };
     const cron = world.create(
       'batch',
       'cronjobs',
       {
         metadata: { name, namespace, creationTimestamp: daysAgo(world, 200) },
-        spec: { schedule, jobTemplate: { spec: { template: once } } },
+        spec: { schedule, concurrencyPolicy: 'Forbid', jobTemplate: { spec: { template: once, backoffLimit: 2 } } },
       },
       'helm',
     );
     const now = world.clock.now();
+    let lastSuccess: string | undefined;
+    let failures = 0;
     for (let i = 3; i > 0; i--) {
       const started = now - i * 3_600_000;
-      const failed = world.chance(0.2);
-      const job = world.create(
-        'batch',
-        'jobs',
-        {
-          metadata: {
-            name: `${name}-${Math.floor(started / 60_000)}`,
-            namespace,
-            ownerReferences: [world.ownerReference(cron)],
-            creationTimestamp: timeText(started),
-          },
-          spec: { template: once, backoffLimit: 2 },
-        },
-        by,
-      );
-      const labels = { 'batch.kubernetes.io/job-name': job.name, 'job-name': job.name };
+      const failed = failures === 0 && world.chance(0.2);
+      if (failed) failures++;
+      const job = createJob(world, cron, started);
       this.#pod({
         generateName: `${job.name}-`,
         owner: job,
         template: once,
-        labels,
-        node: world.pick(this.#workers),
+        labels: { ...asObject(asObject(once.metadata).labels), ...jobLabels(job) },
         state: failed ? 'failed' : 'succeeded',
         created: started,
       });
       const ended = timeText(started + world.between(5, 900) * 1000);
-      const type = failed ? 'Failed' : 'Complete';
-      world.setStatus(
-        job,
-        {
-          startTime: timeText(started),
-          ...(failed ? { failed: 1 } : { succeeded: 1, completionTime: ended }),
-          conditions: [{ type, status: 'True', lastProbeTime: ended, lastTransitionTime: ended }],
-        },
-        by,
-      );
+      if (!failed) lastSuccess = ended;
+      world.setStatus(job, finishedStatus(timeText(started), ended, failed ? 0 : 1, failed ? 1 : 0), by);
     }
-    const last = timeText(now - 3_600_000);
-    world.setStatus(cron, { lastScheduleTime: last, lastSuccessfulTime: last }, by);
+    const lastScheduleTime = timeText(now - 3_600_000);
+    world.setStatus(
+      cron,
+      { lastScheduleTime, ...(lastSuccess === undefined ? {} : { lastSuccessfulTime: lastSuccess }) },
+      by,
+    );
   }
 
   /** Most pods run; a few are in one of the trouble states. */
   #state(): PodState {
     const dice = this.#world.random();
     if (dice < 0.93) return 'running';
-    return this.#world.pick<PodState>(['notReady', 'crashLoop', 'imagePull', 'unschedulable', 'running']);
+    return this.#world.pick<PodState>(['notReady', 'crashLoop', 'imagePull', 'running']);
   }
 
-  #pod(options: PodOptions): void {
+  /** Creates a Pod and returns its state: the wanted one, unless it fits on no node or lacks something that it mentions. */
+  #pod(options: PodOptions): PodState {
     const world = this.#world;
-    const { template, state, owner, created } = options;
-    const placed = state === 'unschedulable' ? undefined : options.node;
-    const spec = { ...podSpecOf(template, placed), ...options.extraSpec };
+    const { template, owner, created } = options;
+    const draft = options.spec ?? podSpecOf(world, template, undefined);
+    const metadataOfDraft = { namespace: owner.namespace };
+    const place =
+      options.node === undefined
+        ? this.#places.find({ metadata: metadataOfDraft, spec: draft })
+        : { node: options.node };
+    const message = 'message' in place ? place.message : undefined;
+    const spec = 'node' in place ? { ...draft, nodeName: place.node } : draft;
+    const problem = message === undefined ? startProblem(world, owner.namespace, spec) : undefined;
+    const hindered = problem?.kind === 'mount' ? 'starting' : 'configError';
+    const state: PodState = message !== undefined ? 'unschedulable' : problem ? hindered : options.state;
     const troubled = state === 'crashLoop' || world.chance(0.12);
     const restarts = state === 'crashLoop' ? world.between(3, 240) : troubled ? world.between(1, 9) : 0;
-    const input = statusInput(world, { spec }, options.node, state, restarts);
+    const started = state === 'running' || state === 'notReady' || state === 'crashLoop';
+    const input = statusInput(
+      world,
+      this.#places,
+      { spec },
+      state,
+      started ? restarts : 0,
+      message ?? problem?.message,
+    );
     const status = podStatusOf(world, { ...input, since: created });
     const object: JsonObject = {
       metadata: {
@@ -323,7 +331,19 @@ export class WorkloadBuilder {
     };
     const metadata = { ...asObject(object.metadata), managedFields: this.#managedFields(owner, object, state) };
     const resource = world.resource('', 'pods');
-    world.api.create(resource, owner.namespace, { ...object, metadata }, { trusted: true, fieldManager: by });
+    const pod = world.api.create(
+      resource,
+      owner.namespace,
+      { ...object, metadata },
+      { trusted: true, fieldManager: by },
+    );
+    const when = world.clock.now() - world.between(5, 900) * 1000;
+    if (message !== undefined) world.emit(pod, 'Warning', 'FailedScheduling', message, 'default-scheduler', when);
+    if (problem) {
+      const reason = problem.kind === 'mount' ? 'FailedMount' : 'Failed';
+      world.emit(pod, 'Warning', reason, problem.note, 'kubelet', when);
+    }
+    return state;
   }
 
   /** managedFields of a pod, computed once for each owner and state: all its pods have the same fields. */
@@ -346,42 +366,5 @@ export class WorkloadBuilder {
     const fields = [entry(by, rest), entry('kubelet', { status }, 'status')];
     this.#podFields.set(key, fields);
     return fields;
-  }
-
-  #claim(set: Stored, name: string, size: string): void {
-    const world = this.#world;
-    const claim = world.create(
-      '',
-      'persistentvolumeclaims',
-      {
-        metadata: { name, namespace: set.namespace, labels: asObject(asObject(set.object.metadata).labels) },
-        spec: {
-          accessModes: ['ReadWriteOnce'],
-          resources: { requests: { storage: size } },
-          storageClassName: 'fast',
-          volumeName: `pvc-${name}`,
-        },
-      },
-      by,
-    );
-    world.setStatus(claim, { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: size } }, by);
-    const volume = world.create(
-      '',
-      'persistentvolumes',
-      {
-        metadata: { name: `pvc-${claim.uid}` },
-        spec: {
-          capacity: { storage: size },
-          accessModes: ['ReadWriteOnce'],
-          claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: set.namespace, name, uid: claim.uid },
-          persistentVolumeReclaimPolicy: 'Delete',
-          storageClassName: 'fast',
-          csi: { driver: 'csi.storage.example', volumeHandle: claim.uid, fsType: 'ext4' },
-        },
-      },
-      by,
-    );
-    world.patchSpec(claim, { volumeName: volume.name }, by);
-    world.setStatus(volume, { phase: 'Bound' }, by);
   }
 }

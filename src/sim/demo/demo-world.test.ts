@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { SimClient } from '../../../test/kit/sim-client.ts';
 import type { Clock } from '../../base/clock.ts';
+import { must } from '../../base/must.ts';
 import { builtinResources } from '../builtin/builtin-resources.ts';
 import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
 import { pruneUnknown } from '../schema/prune.ts';
@@ -199,6 +200,20 @@ describe('the demo world', () => {
     expect(sim.list('/api/v1/events').length).toBeLessThanOrEqual(2000);
     expect(sim.list('/api/v1/pods').length).toBeLessThan(pods * 1.5);
   });
+});
+
+test('the time of the world passes as much faster as it is told', async () => {
+  const clock = fastClock();
+  cluster = await startSimCluster({ objects: 'demo', pods: 60, nodes: 4, churn: true, clock, worldSpeed: 60 });
+  const begin = clock.now();
+  const renewed = (): number =>
+    Math.max(
+      ...must(cluster, 'a cluster')
+        .list('/apis/coordination.k8s.io/v1/leases')
+        .map((lease) => Date.parse(asString(at(lease, 'spec', 'renewTime')))),
+    );
+  await eventually(() => renewed() > begin + 60_000);
+  expect(renewed() - begin).toBeLessThanOrEqual((clock.now() - begin) * 60);
 });
 
 describe('a spawned cluster', () => {

@@ -1,30 +1,47 @@
 /**
  * The demo world: a realistic cluster, filled once and then maintained by small controllers.
  *
- * Life: CRDs -> cluster-scoped parts -> workloads with their pods -> custom objects -> Events -> controllers attached. From then
- * on the world reacts to changes: a scaled Deployment gets its pods. With `churn`, objects also change by themselves. The same
- * seed and clock give the same content.
+ * Life: CRDs -> cluster-scoped parts -> workloads with their pods -> custom objects -> Events -> controllers attached, which fill in
+ * what follows from the rest: Endpoints, budgets, quotas, volumes. From then on the world reacts to changes: a scaled Deployment
+ * gets its pods. With `churn`, objects also change by themselves. The same seed and clock give the same content.
+ *
+ * Every reference resolves, the requests on a node fit on it, and every status is true; only the namespace `sandbox` has references
+ * to what does not exist (demo-sandbox.ts). demo-invariants.test.ts checks this, also after much churn.
  */
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ObjectApi } from '../api/object-api.ts';
+import { autoscalerController } from '../controllers/autoscaler.ts';
+import { namespaceController } from '../controllers/belongings.ts';
 import { Churn } from '../controllers/churn.ts';
-import { ControllerLoop } from '../controllers/controller-loop.ts';
-import { cloudManagerController, fooController, pluginController } from '../controllers/custom-controllers.ts';
+import { claimController, volumeController } from '../controllers/claim-controllers.ts';
+import {
+  cloudManagerController,
+  fooController,
+  pluginController,
+  projectController,
+} from '../controllers/custom-controllers.ts';
+import { disruptionController } from '../controllers/disruption-controller.ts';
+import { endpointsController } from '../controllers/endpoints-controller.ts';
+import { CronSchedule, cronJobController, jobController } from '../controllers/job-controllers.ts';
 import { Kubelets } from '../controllers/kubelets.ts';
+import { quotaController } from '../controllers/quota-controller.ts';
 import {
   deploymentController,
   replicaSetController,
   statefulSetController,
 } from '../controllers/workload-controllers.ts';
-import { World } from '../controllers/world.ts';
-import { asObject, at, type JsonObject } from '../objects/json.ts';
+import { asArray, asObject, at } from '../objects/json.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
-import { appTemplate, deploymentOf, selectorLabels, someVersion, teams } from '../sample/app-catalog.ts';
 import { platformCrds } from '../sample/platform-crds.ts';
 import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
-import { createClusterPolicy, createNamespaces, createNodes, daysAgo } from './demo-cluster-parts.ts';
+import { ControllerLoop, type Step } from '../world/controller-loop.ts';
+import { Places } from '../world/places.ts';
+import { World } from '../world/world.ts';
+import { createApplications, createSystem } from './demo-applications.ts';
+import { createClusterPolicy, createNamespaces, createNodes } from './demo-cluster-parts.ts';
 import { createCloudManagers, createFoos, createPlatform } from './demo-customs.ts';
+import { createSandbox } from './demo-sandbox.ts';
 import { WorkloadBuilder } from './demo-workloads.ts';
 
 export interface DemoWorldOptions {
@@ -44,8 +61,26 @@ export interface DemoWorld {
   stop(): Promise<void>;
 }
 
+/** A filled cluster whose controllers do not run yet. */
+export interface AssembledWorld {
+  readonly world: World;
+  readonly loop: ControllerLoop;
+  /** Changes that happen by themselves, for `loop.addStep`. */
+  readonly churn: readonly Step[];
+  /** Ends the subscriptions and, when it runs, the loop. */
+  stop(): Promise<void>;
+}
+
 /** Fills the cluster and starts the controllers. */
 export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
+  const assembled = assembleDemoWorld(options);
+  if (options.churn) for (const step of assembled.churn) assembled.loop.addStep(step);
+  assembled.loop.start();
+  return assembled;
+}
+
+/** Fills the cluster, and adds its controllers to a loop. The controllers have come to rest. */
+export function assembleDemoWorld(options: Omit<DemoWorldOptions, 'churn'>): AssembledWorld {
   const { api, registry, clock, random, log } = options;
   const world = new World(api, registry, clock, random);
   for (const crd of [fooCrd, cloudManagerCrd, ...platformCrds]) {
@@ -54,29 +89,40 @@ export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
     });
   }
   createNamespaces(world);
+  const namespaces = namespaceController(world);
+  for (const namespace of world.list('namespaces')) namespaces.reconcile(namespace);
   createNodes(world, options.nodes);
   createClusterPolicy(world);
-  const builder = new WorkloadBuilder(world);
-  createSystem(world, builder, options.pods);
+  const places = new Places(world);
+  const builder = new WorkloadBuilder(world, places);
   const small = options.pods < 200;
+  createSystem(world, builder, options.pods);
+  createSandbox(world, builder);
   createFoos(world, builder, small ? 3 : 12);
   createCloudManagers(world, builder, small ? 1 : 6);
-  createPlatform(world);
   createApplications(world, builder, options.pods);
+  createPlatform(world);
   createEvents(world);
 
-  const { loop, kubelets } = workloadLoop(world, log);
+  const assembled = workloadLoop(world, places, log);
+  const { loop } = assembled;
+  for (const controller of [
+    namespaces,
+    claimController(world),
+    endpointsController(world),
+    disruptionController(world),
+    quotaController(world),
+    autoscalerController(world),
+    projectController(world),
+  ]) {
+    loop.add(controller, 'existing');
+  }
+  loop.add(volumeController(world));
   loop.add(fooController(world));
   loop.add(cloudManagerController(world));
   loop.add(pluginController(world));
-  if (options.churn) loop.addStep(new Churn(world));
-  loop.start();
-  return {
-    stop: async () => {
-      kubelets.stop();
-      await loop.stop();
-    },
-  };
+  loop.settle();
+  return { ...assembled, churn: [new Churn(world, places), new CronSchedule(world)] };
 }
 
 /** The built-in controllers over a cluster without a demo world: they create the Pods of workloads. */
@@ -84,143 +130,34 @@ export function startWorkloadControllers(
   options: Pick<DemoWorldOptions, 'api' | 'registry' | 'clock' | 'random' | 'log'>,
 ): DemoWorld {
   const { api, registry, clock, random, log } = options;
-  const { loop, kubelets } = workloadLoop(new World(api, registry, clock, random), log);
-  loop.start();
-  return {
-    stop: async () => {
-      kubelets.stop();
-      await loop.stop();
-    },
-  };
+  const world = new World(api, registry, clock, random);
+  const assembled = workloadLoop(world, new Places(world), log);
+  assembled.loop.start();
+  return assembled;
 }
 
-function workloadLoop(world: World, log: Logger): { readonly loop: ControllerLoop; readonly kubelets: Kubelets } {
-  const kubelets = new Kubelets(world);
+function workloadLoop(world: World, places: Places, log: Logger): AssembledWorld {
+  const kubelets = new Kubelets(world, places);
   const loop = new ControllerLoop(world, log);
   loop.addStep(kubelets);
   loop.add(deploymentController(world));
   loop.add(replicaSetController(world));
   loop.add(statefulSetController(world));
-  return { loop, kubelets };
-}
-
-function createSystem(world: World, builder: WorkloadBuilder, pods: number): void {
-  const daemons = pods < 200 ? [] : pods < 600 ? ['kube-proxy'] : ['kube-proxy', 'cni-agent', 'node-exporter'];
-  for (const name of daemons) {
-    const template = appTemplate(world, {
-      name,
-      instance: name,
-      namespace: 'kube-system',
-      version: '1.35.0',
-      extraLabels: { 'k8s-app': name },
-    });
-    builder.daemonSet('kube-system', name, template);
-  }
-  const selector = { 'k8s-app': 'kube-dns' };
-  const template = appTemplate(world, {
-    name: 'coredns',
-    instance: 'coredns',
-    namespace: 'kube-system',
-    version: '1.12.1',
-    extraLabels: selector,
-  });
-  builder.deployment(deploymentOf({ name: 'coredns', namespace: 'kube-system', replicas: 2, template, selector }));
-}
-
-/** Creates applications until there are enough pods. Each has a Service, a ConfigMap, a Secret and a ServiceAccount. */
-function createApplications(world: World, builder: WorkloadBuilder, pods: number): void {
-  const apps = teams.flatMap(({ namespace, team, apps: names }) => names.map((name) => ({ namespace, team, name })));
-  for (let i = 0; world.api.store.count('pods') < pods && i < 20_000; i++) {
-    const app = apps[i % apps.length];
-    if (!app) return;
-    const { namespace, team } = app;
-    const round = Math.floor(i / apps.length);
-    const name = round === 0 ? app.name : `${app.name}-${round + 1}`;
-    const missing = pods - world.api.store.count('pods');
-    const replicas = Math.min(missing, 1 + Math.floor(world.random() ** 3 * (pods > 20_000 ? 200 : 30)));
-    const selector = selectorLabels(name, `${name}-${namespace}`);
-    const template = appTemplate(world, {
-      name,
-      instance: `${name}-${namespace}`,
-      namespace,
-      team,
-      version: someVersion(world),
-    });
-    createBelongings(world, namespace, name, selector, i);
-    if (i % 9 === 4) {
-      const count = Math.min(3, missing);
-      builder.statefulSet({
-        metadata: { name, namespace, labels: { ...selector, team } },
-        spec: { replicas: count, serviceName: name, selector: { matchLabels: selector }, template },
-      });
-      continue;
-    }
-    const labels = { ...selector, team };
-    builder.deployment(
-      deploymentOf({ name, namespace, replicas, template, selector, labels }),
-      missing > 20 && world.chance(0.1) ? 1 : 0,
-    );
-    if (i % 11 === 7 && missing > 20)
-      builder.cronJob(namespace, `${name}-report`, world.pick(['0 * * * *', '*/15 * * * *', '30 2 * * 1']), template);
-  }
-}
-
-function createBelongings(world: World, namespace: string, name: string, selector: JsonObject, index: number): void {
-  const metadata = { name, namespace, labels: selector, creationTimestamp: daysAgo(world, 200) };
-  const clusterIP = `10.96.${Math.floor(index / 250) % 250}.${(index % 250) + 2}`;
-  world.create(
-    '',
-    'services',
-    {
-      metadata,
-      spec: {
-        selector,
-        clusterIP,
-        ports: [{ name: 'http', port: 80, targetPort: 'http' }],
-        type: index % 12 === 3 ? 'LoadBalancer' : 'ClusterIP',
-      },
+  loop.add(jobController(world));
+  loop.add(cronJobController(world));
+  return {
+    world,
+    loop,
+    churn: [],
+    stop: async () => {
+      kubelets.stop();
+      places.stop();
+      await loop.stop();
     },
-    'helm',
-  );
-  const config = {
-    'application.yaml': `name: ${name}\nnamespace: ${namespace}\n`,
-    'feature.flags': world.pick(['a', 'a,b', '']),
   };
-  world.create('', 'configmaps', { metadata: { ...metadata, name: `${name}-config` }, data: config }, 'helm');
-  world.create(
-    '',
-    'secrets',
-    {
-      metadata: { ...metadata, name: `${name}-credentials` },
-      type: 'Opaque',
-      stringData: { url: `postgres://${name}@db.${namespace}:5432/app` },
-    },
-    'helm',
-  );
-  world.create('', 'serviceaccounts', { metadata }, 'helm');
-  if (index % 6 !== 0) return;
-  const backend = { service: { name, port: { name: 'http' } } };
-  world.create(
-    'networking.k8s.io',
-    'ingresses',
-    {
-      metadata,
-      spec: {
-        ingressClassName: 'nginx',
-        rules: [
-          {
-            host: `${name}.${namespace}.portolan.example`,
-            http: { paths: [{ path: '/', pathType: 'Prefix', backend }] },
-          },
-        ],
-        tls: [{ hosts: [`${name}.${namespace}.portolan.example`], secretName: `${name}-tls` }],
-      },
-    },
-    'helm',
-  );
 }
 
-/** Events of the last hour. */
+/** Events of the last hour: Pods that cannot run have theirs already. */
 function createEvents(world: World): void {
   const troubled = world
     .list('pods')
@@ -229,17 +166,17 @@ function createEvents(world: World): void {
     const phase = at(pod.object, 'status', 'phase');
     const when = world.clock.now() - world.between(5, 3500) * 1000;
     const reason = asObject(pod.object.status).reason;
+    const waiting = at(
+      asObject(asArray(at(pod.object, 'status', 'containerStatuses'))[0]),
+      'state',
+      'waiting',
+      'reason',
+    );
     if (reason === 'Evicted')
       world.emit(pod, 'Warning', 'Evicted', 'The node was low on resource: memory.', 'kubelet', when);
-    else if (phase === 'Pending')
-      world.emit(
-        pod,
-        'Warning',
-        'FailedScheduling',
-        '0/24 nodes are available: insufficient memory.',
-        'default-scheduler',
-        when,
-      );
-    else world.emit(pod, 'Normal', 'Pulled', 'Container image already present on machine', 'kubelet', when);
+    else if (waiting === 'ImagePullBackOff')
+      world.emit(pod, 'Warning', 'Failed', 'Error: ImagePullBackOff', 'kubelet', when);
+    else if (phase !== 'Pending')
+      world.emit(pod, 'Normal', 'Pulled', 'Container image already present on machine', 'kubelet', when);
   }
 }

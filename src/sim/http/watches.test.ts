@@ -105,6 +105,21 @@ describe('watches', () => {
     expect((await client.get(`${maps}?watch=1&resourceVersion=2`)).status).toBe(410);
   });
 
+  test('say Expired for a version whose events went beyond the bytes of the history, and so do pages', async () => {
+    await restart({ historyBytes: 20_000 });
+    const first = version(make('a'));
+    make('b');
+    const page = asString(at((await client.get(`${maps}?limit=1`)).body, 'metadata', 'continue'));
+    const path = `${maps}?watch=1&resourceVersion=${first}`;
+    const early = await client.watch(path);
+    expect(short(await early.next())).toBe('ADDED b');
+    await early.close();
+    for (let i = 0; i < 30; i++) cluster.patch(`${maps}/a`, { data: { k: `${i}`.repeat(500) } });
+    const late = await client.watch(path);
+    expect(await late.next()).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
+    expect((await client.get(`${maps}?limit=1&continue=${page}`)).body).toMatchObject({ code: 410, reason: 'Expired' });
+  });
+
   test('send bookmarks, and one more before the timeout ends them', async () => {
     await restart({ features: { bookmarkMs: 20 } });
     const from = await now();

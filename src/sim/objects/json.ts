@@ -94,3 +94,13 @@ export function at(value: unknown, ...keys: readonly string[]): unknown {
   }
   return current;
 }
+
+/** The length of a value as JSON text, nearly: escapes and the bytes of non-ASCII characters are not counted. */
+export function jsonBytes(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + jsonBytes(item) + 1, 2);
+  if (!isObject(value)) return 6;
+  let sum = 2;
+  for (const key in value) sum += key.length + 4 + jsonBytes(value[key]);
+  return sum;
+}

@@ -45,6 +45,25 @@ describe('ObjectStore', () => {
     expect(store.snapshot('things', first)).toBeUndefined();
   });
 
+  test('keeps the history of all resources within its bytes, and forgets the oldest event of all first', () => {
+    const store = new ObjectStore({ historyEvents: 1000, historyBytes: 10_000 });
+    const padding = 'x'.repeat(900);
+    const write = (storage: string): number =>
+      store.write(storage, '', 'one', 'u', (resourceVersion) => ({ metadata: { resourceVersion }, padding })).revision;
+    const quiet = write('quiet');
+    const first = write('busy');
+    for (let i = 0; i < 8; i++) write('busy');
+    expect(store.eventsSince('quiet', quiet - 1)).toHaveLength(1);
+    expect(store.eventsSince('busy', first - 1)).toHaveLength(9);
+    const ninth = store.revision;
+    for (let i = 0; i < 500; i++) write('busy');
+    expect(store.eventsSince('busy', ninth)).toBeUndefined();
+    expect(store.eventsSince('busy', store.revision - 9)).toHaveLength(9);
+    expect(store.eventsSince('busy', store.revision - 12)).toBeUndefined();
+    expect(store.eventsSince('quiet', quiet - 1)).toBeUndefined();
+    expect(store.eventsSince('quiet', quiet)).toEqual([]);
+  });
+
   test('forgets everything at compaction but can be resumed from the present', () => {
     const store = new ObjectStore({ historyEvents: 100 });
     const first = put(store, 'a', 0);
@@ -82,5 +101,17 @@ describe('ObjectStore', () => {
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');
     expect(stored.text(view)).toBe('{"value":1,"seen":true}');
     expect(converted).toBe(1);
+    store.write('things', '', 'a', 'u', () => ({ value: 2 }));
+    expect(stored.text(view)).toBe('{"value":1,"seen":true}');
+    expect(converted).toBe(2);
+  });
+
+  test('caches no text when it is told so', () => {
+    const store = new ObjectStore({ historyEvents: 10, keepTexts: false });
+    const stored = store.write('things', '', 'a', 'u', () => ({ value: 1 }));
+    let converted = 0;
+    const view: View = { convert: (object) => ({ ...object, seen: ++converted }), text: JSON.stringify };
+    expect(stored.text(view)).toBe('{"value":1,"seen":1}');
+    expect(stored.text(view)).toBe('{"value":1,"seen":2}');
   });
 });

@@ -8,12 +8,14 @@
  * - `write`/`remove` take the next revision, and the caller builds the object with it.
  * - The object and the event are recorded.
  * - Listeners receive the event, synchronously and in revision order. When a listener writes, that event follows the current one.
- * - The event is dropped when its resource has more than `historyEvents` younger ones, or at `compact()`.
+ * - The event is dropped when its resource has more than `historyEvents` younger ones, when the history of all resources together
+ *   has more than `historyBytes` and this event is the oldest of all, or at `compact()`.
  *
  * Dropped events raise the floor of the resource. A watch or snapshot below the floor has gaps, so the layers above answer 410.
  */
 import { must } from '../../base/must.ts';
-import type { JsonObject } from './json.ts';
+import { EventHistory } from './event-history.ts';
+import { type JsonObject, jsonBytes } from './json.ts';
 
 /** How one served version represents a stored object. The text cache compares views by identity. */
 export interface View {
@@ -22,7 +24,7 @@ export interface View {
   text(converted: JsonObject): string;
 }
 
-/** One version of one object. Immutable; caches the JSON text of the two views used last. */
+/** One version of one object. Immutable; caches the JSON text of the two views used last, unless it is told not to. */
 export class Stored {
   readonly storage: string;
   readonly key: string;
@@ -31,9 +33,19 @@ export class Stored {
   readonly uid: string;
   readonly revision: number;
   readonly object: JsonObject;
+  readonly #keepTexts: boolean;
+  #bytes: number | undefined;
   #texts: { view: View; text: string }[] | undefined;
 
-  constructor(storage: string, namespace: string, name: string, uid: string, revision: number, object: JsonObject) {
+  constructor(
+    storage: string,
+    namespace: string,
+    name: string,
+    uid: string,
+    revision: number,
+    object: JsonObject,
+    keepTexts = true,
+  ) {
     this.storage = storage;
     this.namespace = namespace;
     this.name = name;
@@ -41,6 +53,18 @@ export class Stored {
     this.key = keyOf(namespace, name);
     this.revision = revision;
     this.object = object;
+    this.#keepTexts = keepTexts;
+  }
+
+  /** The size of the object as JSON, nearly. */
+  get bytes(): number {
+    this.#bytes ??= jsonBytes(this.object);
+    return this.#bytes;
+  }
+
+  /** Drops the cached texts, when the object is replaced or removed. */
+  forgetTexts(): void {
+    this.#texts = undefined;
   }
 
   /** The JSON text of the object in `view`. */
@@ -48,7 +72,7 @@ export class Stored {
     const known = this.#texts?.find((slot) => slot.view === view);
     if (known) return known.text;
     const text = view.text(view.convert(this.object));
-    this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
+    if (this.#keepTexts) this.#texts = [{ view, text }, ...(this.#texts ?? []).slice(0, 1)];
     return text;
   }
 }
@@ -78,9 +102,7 @@ interface Collection {
   readonly objects: Map<string, Stored>;
   /** Sorted; holds exactly the keys of `objects`. */
   readonly keys: string[];
-  events: StoreEvent[];
-  /** Every event with a revision above the floor is still in `events`. */
-  floor: number;
+  readonly history: EventHistory<StoreEvent>;
 }
 
 /** The position of the first key that is not below `key`. */
@@ -98,6 +120,9 @@ function lowerBound(keys: readonly string[], key: string): number {
 
 export class ObjectStore {
   readonly #historyEvents: number;
+  readonly #historyBytes: number;
+  readonly #keepTexts: boolean;
+  #historySize = 0;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Map<string, Set<StoreListener>>();
   readonly #queue: StoreEvent[] = [];
@@ -105,9 +130,15 @@ export class ObjectStore {
   #revision: number;
   #compacted = 0;
 
-  /** `firstRevision`: the initial value of the counter; `historyEvents`: the number of events kept per resource. */
-  constructor(options: { historyEvents: number; firstRevision?: number }) {
+  /**
+   * `firstRevision`: the initial value of the counter. `historyEvents`: the number of events kept for each resource.
+   * `historyBytes`: the bytes, as JSON, of the versions in the events of all resources; unlimited by default. `keepTexts`: whether
+   * versions cache their JSON texts, for many readers of the same objects; on by default.
+   */
+  constructor(options: { historyEvents: number; historyBytes?: number; keepTexts?: boolean; firstRevision?: number }) {
     this.#historyEvents = options.historyEvents;
+    this.#historyBytes = options.historyBytes ?? Number.POSITIVE_INFINITY;
+    this.#keepTexts = options.keepTexts ?? true;
     this.#revision = options.firstRevision ?? 1;
   }
 
@@ -152,20 +183,20 @@ export class ObjectStore {
     return out;
   }
 
+  /** Whether the history of a resource reaches back to `revision`: `snapshot` and `eventsSince` have no gap from there. */
+  reaches(storage: string, revision: number): boolean {
+    return revision >= Math.max(this.#collections.get(storage)?.history.floor ?? 0, this.#compacted);
+  }
+
   /**
    * The resource at `revision`, in key order; undefined when the history does not reach back that far. Costs one pass over the
    * objects and the events since that revision.
    */
   snapshot(storage: string, revision: number, namespace?: string): Stored[] | undefined {
-    const collection = this.#collections.get(storage);
-    if (revision < Math.max(collection?.floor ?? 0, this.#compacted)) return undefined;
-    if (!collection) return [];
+    const missed = this.eventsSince(storage, revision);
+    if (!missed) return undefined;
     const then = new Map<string, Stored | undefined>();
-    for (let i = collection.events.length - 1; i >= 0; i--) {
-      const event = must(collection.events[i], 'an event in range');
-      if (event.revision <= revision) break;
-      then.set(event.stored.key, event.previous);
-    }
+    for (const { stored, previous } of missed) if (!then.has(stored.key)) then.set(stored.key, previous);
     const now = this.list(storage, namespace);
     if (then.size === 0) return now;
     const kept = now.filter((stored) => !then.has(stored.key));
@@ -177,12 +208,8 @@ export class ObjectStore {
 
   /** The events of a resource after `revision`, oldest first; undefined when some of them were dropped. */
   eventsSince(storage: string, revision: number): StoreEvent[] | undefined {
-    const collection = this.#collections.get(storage);
-    if (revision < Math.max(collection?.floor ?? 0, this.#compacted)) return undefined;
-    if (!collection) return [];
-    let start = collection.events.length;
-    while (start > 0 && must(collection.events[start - 1], 'an event in range').revision > revision) start--;
-    return collection.events.slice(start);
+    if (!this.reaches(storage, revision)) return undefined;
+    return this.#collections.get(storage)?.history.since(revision) ?? [];
   }
 
   /** Creates or replaces an object. `build` gets the resourceVersion and returns the whole object. */
@@ -196,7 +223,7 @@ export class ObjectStore {
     const collection = this.#collection(storage);
     const previous = collection.objects.get(keyOf(namespace, name));
     const revision = ++this.#revision;
-    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)));
+    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)), this.#keepTexts);
     if (!previous) collection.keys.splice(lowerBound(collection.keys, stored.key), 0, stored.key);
     collection.objects.set(stored.key, stored);
     this.#record(collection, { type: previous ? 'MODIFIED' : 'ADDED', revision, stored, previous });
@@ -215,7 +242,15 @@ export class ObjectStore {
     const previous = collection.objects.get(key);
     if (!previous) return undefined;
     const revision = ++this.#revision;
-    const stored = new Stored(storage, namespace, name, previous.uid, revision, build(String(revision)));
+    const stored = new Stored(
+      storage,
+      namespace,
+      name,
+      previous.uid,
+      revision,
+      build(String(revision)),
+      this.#keepTexts,
+    );
     collection.objects.delete(key);
     collection.keys.splice(lowerBound(collection.keys, key), 1);
     this.#record(collection, { type: 'DELETED', revision, stored, previous });
@@ -236,7 +271,8 @@ export class ObjectStore {
   /** Drops all history: afterwards watches can resume only from the current revision. */
   compact(): void {
     this.#compacted = this.#revision;
-    for (const collection of this.#collections.values()) collection.events = [];
+    this.#historySize = 0;
+    for (const { history } of this.#collections.values()) history.clear();
   }
 
   /** A backup of all current objects. */
@@ -254,10 +290,10 @@ export class ObjectStore {
       this.#collections.set(storage, {
         objects: new Map(saved.map((stored) => [stored.key, stored])),
         keys: saved.map(({ key }) => key),
-        events: [],
-        floor: 0,
+        history: new EventHistory(),
       });
     }
+    this.#historySize = 0;
     this.#revision = revision;
     this.#compacted = revision;
   }
@@ -265,15 +301,16 @@ export class ObjectStore {
   #collection(storage: string): Collection {
     let collection = this.#collections.get(storage);
     if (!collection) {
-      collection = { objects: new Map(), keys: [], events: [], floor: 0 };
+      collection = { objects: new Map(), keys: [], history: new EventHistory() };
       this.#collections.set(storage, collection);
     }
     return collection;
   }
 
   #record(collection: Collection, event: StoreEvent): void {
-    collection.events.push(event);
-    if (collection.events.length > this.#historyEvents * 2 || this.#historyEvents < 64) this.#trim(collection);
+    collection.history.add(event);
+    this.#historySize += event.stored.bytes;
+    this.#trim(collection);
     this.#queue.push(event);
     if (this.#dispatching) return;
     this.#dispatching = true;
@@ -281,16 +318,24 @@ export class ObjectStore {
       for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
         for (const listener of [...(this.#listeners.get(next.stored.storage) ?? [])]) listener(next);
         for (const listener of [...(this.#listeners.get('*') ?? [])]) listener(next);
+        next.previous?.forgetTexts();
+        if (next.type === 'DELETED') next.stored.forgetTexts();
       }
     } finally {
       this.#dispatching = false;
     }
   }
 
-  #trim(collection: Collection): void {
-    const excess = collection.events.length - this.#historyEvents;
-    if (excess <= 0) return;
-    collection.floor = must(collection.events[excess - 1], 'an event in range').revision;
-    collection.events = collection.events.slice(excess);
+  /** Drops events of the collection above its number, then the oldest events of all collections above the bytes. */
+  #trim({ history }: Collection): void {
+    while (history.length > this.#historyEvents) this.#historySize -= history.dropOldest();
+    while (this.#historySize > this.#historyBytes) {
+      let oldest: EventHistory<StoreEvent> | undefined;
+      for (const { history: other } of this.#collections.values()) {
+        if (other.oldestRevision === undefined) continue;
+        if (oldest?.oldestRevision === undefined || other.oldestRevision < oldest.oldestRevision) oldest = other;
+      }
+      this.#historySize -= must(oldest, 'a history with an event').dropOldest();
+    }
   }
 }

@@ -25,8 +25,17 @@ export const teams: readonly { readonly namespace: string; readonly team: string
   ];
 
 const tiers = ['frontend', 'backend', 'data', 'edge'];
-const cpu = ['50m', '100m', '250m', '500m', '1', '2'];
-const memory = ['64Mi', '128Mi', '256Mi', '512Mi', '1Gi', '2Gi', '1.5Gi'];
+const cpu = ['25m', '50m', '100m', '100m', '250m', '250m', '500m'];
+/** Requests, and a limit for each. */
+const memory = [
+  ['64Mi', '128Mi'],
+  ['128Mi', '256Mi'],
+  ['256Mi', '512Mi'],
+  ['256Mi', '512Mi'],
+  ['512Mi', '1Gi'],
+  ['1Gi', '1.5Gi'],
+  ['1Gi', '2Gi'],
+] as const;
 
 /** Random choices; the World implements it. */
 export interface Dice {
@@ -53,13 +62,24 @@ export interface TemplateOptions {
   readonly team?: string;
   readonly image?: string;
   readonly extraLabels?: JsonObject;
+  /** The Secret to pull images with. */
+  readonly pullSecret?: string;
+  /** The mount path of the volume `data`, which a StatefulSet makes from a claim. */
+  readonly dataPath?: string;
+  /** Mounts configuration, credentials and a token also in one projected volume. */
+  readonly projected?: boolean;
+  /** Fields of the pod spec to add or replace. */
+  readonly extraSpec?: JsonObject;
 }
 
-/** The pod template of an application: one or two containers, with probes, resources, volumes and environment. */
+/**
+ * The pod template of an application: one or two containers, with probes, resources, volumes and environment. It mentions the
+ * ServiceAccount NAME, the ConfigMap NAME-config and the Secret NAME-credentials.
+ */
 export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
   const { name, instance, namespace, version } = options;
   const port = dice.pick([8080, 8000, 9090, 3000]);
-  const limit = dice.pick(memory);
+  const [request, limit] = dice.pick(memory);
   const probe = (path: string, delay: number): JsonObject => ({
     httpGet: { path, port: 'http', scheme: 'HTTP' },
     initialDelaySeconds: delay,
@@ -82,12 +102,14 @@ export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
       { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: `${name}-credentials`, key: 'url' } } },
     ],
     envFrom: [{ configMapRef: { name: `${name}-config` } }],
-    resources: { requests: { cpu: dice.pick(cpu), memory: dice.pick(memory) }, limits: { memory: limit } },
+    resources: { requests: { cpu: dice.pick(cpu), memory: request }, limits: { memory: limit } },
     livenessProbe: probe('/healthz', 15),
     readinessProbe: probe('/readyz', 5),
     volumeMounts: [
       { name: 'config', mountPath: '/etc/app', readOnly: true },
       { name: 'tmp', mountPath: '/tmp' },
+      ...(options.dataPath === undefined ? [] : [{ name: 'data', mountPath: options.dataPath }]),
+      ...(options.projected ? [{ name: 'identity', mountPath: '/run/identity', readOnly: true }] : []),
     ],
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
@@ -124,8 +146,10 @@ export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
       volumes: [
         { name: 'config', configMap: { name: `${name}-config`, defaultMode: 420 } },
         { name: 'tmp', emptyDir: {} },
+        ...(options.projected ? [identityVolume(name)] : []),
       ],
       serviceAccountName: name,
+      ...(options.pullSecret === undefined ? {} : { imagePullSecrets: [{ name: options.pullSecret }] }),
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 30,
       dnsPolicy: 'ClusterFirst',
@@ -139,8 +163,24 @@ export function appTemplate(dice: Dice, options: TemplateOptions): JsonObject {
           labelSelector: { matchLabels: selectorLabels(name, instance) },
         },
       ],
+      ...options.extraSpec,
     },
   };
+}
+
+function identityVolume(name: string): JsonObject {
+  const sources = [
+    { serviceAccountToken: { path: 'token', expirationSeconds: 3600, audience: 'internal' } },
+    { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    { secret: { name: `${name}-credentials`, items: [{ key: 'url', path: 'database' }] } },
+  ];
+  return { name: 'identity', projected: { defaultMode: 420, sources } };
+}
+
+/** The claims of a StatefulSet: one volume `data` for each Pod. */
+export function dataClaims(storageClassName: string, storage: unknown): JsonObject[] {
+  const spec = { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage } } };
+  return [{ metadata: { name: 'data' }, spec }];
 }
 
 /** A Deployment of an application; it has an owner only when `owner` is given. */
@@ -162,6 +202,6 @@ export function deploymentOf(options: {
       annotations: { 'deployment.kubernetes.io/revision': '1' },
       ...(owner === undefined ? {} : { ownerReferences: [owner] }),
     },
-    spec: { replicas, selector: { matchLabels: selector }, template },
+    spec: { replicas, revisionHistoryLimit: 3, selector: { matchLabels: selector }, template },
   };
 }

@@ -237,6 +237,33 @@ type PersistentVolumeClaimCondition -- One aspect of the state of a claim.
   reason: string -- A word in CamelCase.
   status!: string -- True, False or Unknown.
   type!: string -- The aspect.
+kind ResourceQuota resourcequotas scope=ns short=quota sub=status -- Bounds what a namespace may use.
+  spec: ResourceQuotaSpec -- The bounds.
+  status: ResourceQuotaStatus -- The bounds in force, and what is used.
+type ResourceQuotaSpec -- Bounds of a namespace.
+  hard: map Quantity -- The bounds by resource.
+  scopeSelector: ScopeSelector -- Which objects are counted.
+  scopes: string[] -- Which objects are counted.
+type ScopeSelector map=atomic -- Which objects are counted.
+  matchExpressions: ScopedResourceSelectorRequirement[] -- Conditions; all must hold.
+type ScopedResourceSelectorRequirement -- A condition on a scope.
+  operator!: string -- In, NotIn, Exists or DoesNotExist.
+  scopeName!: string -- The scope.
+  values: string[] -- The values.
+type ResourceQuotaStatus -- Bounds in force, and what is used.
+  hard: map Quantity -- The bounds by resource.
+  used: map Quantity -- What is used, by resource.
+kind LimitRange limitranges scope=ns short=limits -- Bounds and defaults for what single objects request.
+  spec: LimitRangeSpec -- The limits.
+type LimitRangeSpec -- Limits for single objects.
+  limits!: LimitRangeItem[] -- The limits by type.
+type LimitRangeItem -- Limits for objects of one type.
+  default: map Quantity -- Limits of those without any.
+  defaultRequest: map Quantity -- Requests of those without any.
+  max: map Quantity -- At most.
+  maxLimitRequestRatio: map Quantity -- The most that a limit may be of its request.
+  min: map Quantity -- At least.
+  type!: string -- Container, Pod or PersistentVolumeClaim.
 kind ComponentStatus componentstatuses scope=cluster short=cs verbs=get,list -- The health of a component; no longer maintained.
   conditions: ComponentCondition[] merge=type -- Where the component stands.
 type ComponentCondition -- One aspect of the health of a component.

@@ -72,6 +72,17 @@ type IngressLoadBalancerStatus -- The load balancer of an Ingress.
 type IngressLoadBalancerIngress -- Where traffic comes in.
   hostname: string -- A name.
   ip: string -- An address.
+kind IngressClass ingressclasses scope=cluster -- A controller that serves Ingresses.
+  spec: IngressClassSpec -- The controller.
+type IngressClassSpec -- A controller that serves Ingresses.
+  controller: string -- Its name.
+  parameters: IngressClassParametersReference -- An object with more settings.
+type IngressClassParametersReference -- An object with settings of a class.
+  apiGroup: string -- The group.
+  kind!: string -- The kind.
+  name!: string -- The name.
+  namespace: string -- The namespace.
+  scope: string -- Cluster or Namespace.
 kind NetworkPolicy networkpolicies scope=ns short=netpol -- Which traffic pods may have.
   spec: NetworkPolicySpec -- The rules.
 type NetworkPolicySpec -- Which traffic pods may have.

@@ -61,6 +61,13 @@ test('files are readable by their owner only, and new folders can be entered by 
   expect(new Set(Object.values(modes()))).toEqual(new Set(['600']));
 });
 
+test('a device is refused, and its mode stays', () => {
+  const { mode } = statSync('/dev/null');
+  expect(() => openStore('/dev/null', { log: silentLogger })).toThrow('it is no regular file');
+  expect(statSync('/dev/null').mode).toBe(mode);
+  expect(existsSync('/dev/null-lock')).toBe(false);
+});
+
 test('a file of another program is refused without a trace', () => {
   const file = storeFile();
   writeFileSync(file, '# A text\n');

@@ -40,6 +40,8 @@ export interface OpenStoreOptions {
   /** Milliseconds to wait for another process to release the file; default 2,000. */
   readonly lockWaitMs?: number;
   readonly slowMs?: number;
+  /** KiB of pages that the connection keeps in memory; default 48,000. */
+  readonly cacheKib?: number;
   /** The id of this boot of the machine; null where it has none. Default: the kernel's boot id. */
   readonly boot?: string | null;
 }
@@ -67,19 +69,19 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     const boot = options.boot === undefined ? thisBoot() : options.boot;
     const filled = unsyncedFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = noted(file) ?? (filled === 'lost' ? lostInFill(file) : inspect(file, options.log));
+      const fault = noted(file) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
     }
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
     makePrivateFile(file);
-    makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`);
+    makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`, noteOf(file));
     database = new Database(file, {
       log: options.log,
       ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
     });
-    configure(database, file);
+    configure(database, file, options.cacheKib ?? 48_000);
     if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
     attachStaging(database, file);
     database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
@@ -111,7 +113,9 @@ function makeRoomFor(file: string): void {
   } catch (error) {
     throw wrong(messageOf(error), error);
   }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw wrong('it is a directory');
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw wrong('it is a directory');
+  if (found?.isFile() === false) throw wrong('it is no regular file');
 }
 
 /** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
@@ -141,14 +145,8 @@ interface Fault {
   readonly newer?: number;
 }
 
-/**
- * The fault of a file whose first fill was interrupted by a crash of the machine. Any page may be torn, so SQLite does not open the
- * file. Throws if the header is that of another program's file.
- */
-function lostInFill(file: string): Fault {
-  if (isForeign(file)) throw foreignFile(file);
-  return { reason: 'the machine went down while it was filled for the first time' };
-}
+/** The fault of a file whose first fill a crash of the machine interrupted. Any page may be torn, so SQLite does not open the file. */
+const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
 
 /** Throws for the file of another program, before anything is written beside it. */
 function refuseForeign(file: string): void {
@@ -191,6 +189,7 @@ function clear(file: string, { reason, newer }: Fault, log: Logger): void {
   for (const suffix of ['', '-wal']) {
     rmSync(`${aside}${suffix}`, { force: true });
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+    makePrivate(`${aside}${suffix}`);
   }
   remove(file);
 }
@@ -245,13 +244,13 @@ function remove(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-function configure(database: Database, file: string): void {
+function configure(database: Database, file: string, cacheKib: number): void {
   database.pragma('page_size = 4096');
   const mode = database.pragma('journal_mode = WAL');
   if (mode !== 'wal') {
     throw new PortolanError('CONFIGURATION', `${file} is on a file system without shared memory; choose a local disk.`);
   }
-  database.pragma('cache_size = -48000');
+  database.pragma(`cache_size = -${cacheKib}`);
   // Sorts of the writer are small; a container may have no writable /tmp.
   database.pragma('temp_store = MEMORY');
 }

@@ -16,7 +16,7 @@ interface DatabaseOptions {
   /** Milliseconds that SQLite waits for another connection's lock; default 5,000. */
   readonly busyMs?: number;
   readonly log?: Logger;
-  /** Statements that take longer are logged; default 200 ms. */
+  /** Statements that take longer are logged; default one second. */
   readonly slowMs?: number;
   /** Prepared statements kept; default 500. */
   readonly cachedStatements?: number;
@@ -158,7 +158,7 @@ export class Database {
   constructor(file: string, options: DatabaseOptions = {}) {
     this.file = file;
     this.#log = options.log ?? silentLogger;
-    this.#slowMs = options.slowMs ?? 200;
+    this.#slowMs = options.slowMs ?? 1000;
     this.#cached = options.cachedStatements ?? 500;
     this.#connection = new BetterSqlite(file, {
       readonly: options.readonly ?? false,

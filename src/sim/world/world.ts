@@ -15,13 +15,15 @@ import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { apiVersionOf, metadataOf, type ServedResource } from '../resources/served-resource.ts';
 
 const maxEvents = 2000;
+/** Events are removed at this age, as API servers do. */
+const eventsMs = 3_600_000;
 
 export class World {
   readonly api: ObjectApi;
   readonly registry: ResourceRegistry;
   readonly clock: Clock;
   readonly random: Random;
-  readonly #events: string[] = [];
+  readonly #events: { readonly namespace: string; readonly name: string; readonly emitted: number }[] = [];
 
   constructor(api: ObjectApi, registry: ResourceRegistry, clock: Clock, random: Random) {
     this.api = api;
@@ -69,6 +71,15 @@ export class World {
     );
   }
 
+  /** Replaces everything but apiVersion, kind and metadata, unless it is equal: for kinds without spec and status. */
+  replace(stored: Stored, content: JsonObject, manager: string): Stored | undefined {
+    const current = this.get(stored.storage, stored.namespace, stored.name);
+    if (!current) return undefined;
+    const { apiVersion, kind, metadata, ...rest } = current.object;
+    if (equalJson(rest, content)) return current;
+    return this.#update(current, { apiVersion, kind, metadata, ...content }, manager, '');
+  }
+
   /** Deletes an object; does nothing when it no longer exists. */
   delete(stored: Stored, gracePeriodSeconds?: number): void {
     const current = this.get(stored.storage, stored.namespace, stored.name);
@@ -95,7 +106,7 @@ export class World {
     };
   }
 
-  /** Records an Event about an object. Beyond 2000 the oldest ones are dropped. */
+  /** Records an Event about an object. The oldest are dropped beyond 2000, and after an hour. */
   emit(
     about: Stored,
     type: 'Normal' | 'Warning',
@@ -137,11 +148,14 @@ export class World {
       },
       component,
     );
-    this.#events.push(`${namespace}/${name}`);
-    if (this.#events.length <= maxEvents) return;
-    const [space = '', oldest = ''] = must(this.#events.shift(), 'an oldest event').split('/');
-    const gone = this.get('events', space, oldest);
-    if (gone) this.delete(gone);
+    this.#events.push({ namespace, name, emitted: this.clock.now() });
+    const ended = this.clock.now() - eventsMs;
+    for (let [oldest] = this.#events; oldest; [oldest] = this.#events) {
+      if (this.#events.length <= maxEvents && oldest.emitted > ended) return;
+      this.#events.shift();
+      const gone = this.get('events', oldest.namespace, oldest.name);
+      if (gone) this.delete(gone);
+    }
   }
 
   nowText(): string {
@@ -172,11 +186,17 @@ export class World {
   }
 }
 
+const controllers = new WeakMap<Stored, JsonObject | null>();
+
 /** The owner reference of the controller of an object. */
 export function controllerOf(stored: Stored): JsonObject | undefined {
-  return asArray(metadataOf(stored.object).ownerReferences)
-    .filter(isObject)
-    .find((item) => item.controller === true);
+  let found = controllers.get(stored);
+  if (found === undefined) {
+    const owners = asArray(metadataOf(stored.object).ownerReferences).filter(isObject);
+    found = owners.find((item) => item.controller === true) ?? null;
+    controllers.set(stored, found);
+  }
+  return found ?? undefined;
 }
 
 /** Whether an object is being deleted. */

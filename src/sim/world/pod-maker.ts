@@ -1,16 +1,17 @@
 /**
  * Pods as a kubelet reports them: specs from a template and a node, statuses for every state of a pod.
- * Pure except for the random numbers of the World; writes nothing.
+ * Writes nothing.
  */
 import { createHash } from 'node:crypto';
 import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
 import { timeText } from '../resources/object-metadata.ts';
-import type { World } from './world.ts';
+import { numberAt, type World } from './world.ts';
 
 export type PodState =
   | 'running'
   | 'starting'
   | 'unschedulable'
+  | 'configError'
   | 'crashLoop'
   | 'imagePull'
   | 'notReady'
@@ -26,16 +27,17 @@ export function templateHash(template: unknown): string {
   return Array.from(digest.subarray(0, 10), (byte) => safe[byte % safe.length]).join('');
 }
 
-/** The spec of a pod made from a template, placed on a node. */
-export function podSpecOf(template: JsonObject, nodeName: string | undefined): JsonObject {
+/** The spec of a pod made from a template, placed on a node, with what admission adds. */
+export function podSpecOf(world: World, template: JsonObject, nodeName: string | undefined): JsonObject {
   const spec = asObject(template.spec);
+  const classes = world.get('priorityclasses.scheduling.k8s.io', '', asString(spec.priorityClassName));
   return {
     ...spec,
     ...(nodeName === undefined ? {} : { nodeName }),
     serviceAccountName: asString(spec.serviceAccountName) || 'default',
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',
-    priority: 0,
+    priority: numberAt(classes?.object ?? {}, 'value'),
     tolerations: [
       ...asArray(spec.tolerations),
       { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
@@ -52,14 +54,18 @@ interface StatusInput {
   readonly hostIp: string;
   readonly podIp: string;
   readonly restarts: number;
+  /** Why a pod is unschedulable, or what its configuration lacks. */
+  readonly message?: string;
 }
 
-function containerState(state: PodState, started: string, finished: string): JsonObject {
+function containerState(state: PodState, started: string, finished: string, message: string): JsonObject {
   switch (state) {
     case 'crashLoop':
       return { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 5m0s restarting failed container' } };
     case 'imagePull':
       return { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image' } };
+    case 'configError':
+      return { waiting: { reason: 'CreateContainerConfigError', message } };
     case 'starting':
       return { waiting: { reason: 'ContainerCreating' } };
     case 'succeeded':
@@ -77,6 +83,7 @@ const phases: Readonly<Record<PodState, string>> = {
   crashLoop: 'Running',
   starting: 'Pending',
   imagePull: 'Pending',
+  configError: 'Pending',
   unschedulable: 'Pending',
   succeeded: 'Succeeded',
   failed: 'Failed',
@@ -85,12 +92,11 @@ const phases: Readonly<Record<PodState, string>> = {
 
 /** The status of a pod in a state. */
 export function podStatusOf(world: World, input: StatusInput): JsonObject {
-  const { spec, state, since, restarts } = input;
+  const { spec, state, since, restarts, message = '' } = input;
   const time = timeText(since);
   const finished = timeText(Math.min(since + world.between(4, 600) * 1000, world.clock.now()));
   const phase = phases[state];
   if (state === 'unschedulable') {
-    const message = '0/24 nodes are available: insufficient memory. preemption: no victims found for the incoming pod.';
     return {
       phase,
       qosClass: 'Burstable',
@@ -130,7 +136,7 @@ export function podStatusOf(world: World, input: StatusInput): JsonObject {
     .map((container, index) => {
       const image = asString(container.image);
       const digest = createHash('sha256').update(image).digest('hex');
-      const pulled = state !== 'imagePull' && state !== 'starting';
+      const pulled = state !== 'imagePull' && state !== 'starting' && state !== 'configError';
       const lastState =
         restarts > 0 && index === 0
           ? {
@@ -150,7 +156,7 @@ export function podStatusOf(world: World, input: StatusInput): JsonObject {
         ready,
         restartCount: index === 0 ? restarts : 0,
         started: ready || state === 'notReady',
-        state: containerState(state, time, finished),
+        state: containerState(state, time, finished, message),
         lastState,
       };
     });
@@ -165,7 +171,7 @@ export function podStatusOf(world: World, input: StatusInput): JsonObject {
     ],
     hostIP: input.hostIp,
     hostIPs: [{ ip: input.hostIp }],
-    ...(state === 'imagePull' || state === 'starting' ? {} : { podIP: input.podIp, podIPs: [{ ip: input.podIp }] }),
+    ...(state === 'starting' ? {} : { podIP: input.podIp, podIPs: [{ ip: input.podIp }] }),
     startTime: time,
     containerStatuses,
     qosClass: 'Burstable',

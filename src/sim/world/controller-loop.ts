@@ -2,7 +2,7 @@
  * Runs the controllers: queues of object keys, processed in short turns of the injected clock.
  *
  * Life of a key: a store event -> the queue of its controller, once for any number of events -> `reconcile` with the current
- * object. A deleted object is not reconciled. When a controller throws, the error is logged; the key waits for the next event.
+ * object, or `removed` when there is none any more. When a controller throws, the error is logged; the key waits for the next event.
  * Never: runs two reconciles at once, or more than 400 keys of a controller in one turn.
  */
 import { messageOf } from '../../base/errors.ts';
@@ -14,10 +14,12 @@ export interface Controller {
   readonly name: string;
   /** The storage whose objects it reconciles. */
   readonly storage: string;
-  /** Other storages. Each function maps an event there to the `namespace/name` of an own object. */
-  readonly watches?: Readonly<Record<string, (event: StoreEvent) => string | undefined>>;
+  /** Other storages. Each function maps an event there to the `namespace/name` of own objects. */
+  readonly watches?: Readonly<Record<string, (event: StoreEvent) => string | readonly string[] | undefined>>;
   /** Moves the cluster one step towards the spec of the object. */
   reconcile(stored: Stored): void;
+  /** Cleans up after an object that no longer exists. */
+  removed?(namespace: string, name: string): void;
 }
 
 /** Work that depends on time, such as a pod that has been starting for long enough. */
@@ -43,17 +45,18 @@ export class ControllerLoop {
     this.#log = log;
   }
 
-  /** Adds a controller and subscribes it to events. */
-  add(controller: Controller): void {
+  /** Adds a controller and subscribes it to events. With `existing`, it also reconciles the objects that exist already. */
+  add(controller: Controller, existing?: 'existing'): void {
     const keys = new Set<string>();
+    if (existing) for (const { key } of this.#world.list(controller.storage)) keys.add(key);
     this.#queues.push({ controller, keys });
     const { store } = this.#world.api;
     this.#unsubscribe.push(store.subscribe(controller.storage, (event) => void keys.add(event.stored.key)));
     for (const [storage, keyOf] of Object.entries(controller.watches ?? {})) {
       this.#unsubscribe.push(
         store.subscribe(storage, (event) => {
-          const key = keyOf(event);
-          if (key !== undefined) keys.add(key);
+          const found = keyOf(event) ?? [];
+          for (const key of typeof found === 'string' ? [found] : found) keys.add(key);
         }),
       );
     }
@@ -74,16 +77,28 @@ export class ControllerLoop {
     await this.#running;
   }
 
+  /** Processes queued keys until none is left, without the steps: the controllers come to rest. */
+  settle(): void {
+    while (this.#process() > 0);
+  }
+
   /** One turn: all steps, then the queued keys. Returns the number of processed keys. */
   turn(): number {
     for (const step of this.#steps) this.#guard('step', () => step.step());
+    return this.#process();
+  }
+
+  #process(): number {
     let done = 0;
     for (const { controller, keys } of this.#queues) {
       for (const key of [...keys].slice(0, keysPerTurn)) {
         keys.delete(key);
         const slash = key.indexOf('/');
-        const stored = this.#world.get(controller.storage, key.slice(0, slash), key.slice(slash + 1));
-        if (stored) this.#guard(controller.name, () => controller.reconcile(stored));
+        const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)];
+        const stored = this.#world.get(controller.storage, namespace, name);
+        this.#guard(controller.name, () =>
+          stored ? controller.reconcile(stored) : controller.removed?.(namespace, name),
+        );
         done++;
       }
     }

@@ -1,0 +1,39 @@
+/** Memory and file of the demo over a compressed day, in a process with the options of `npm run demo` (bench/day.child.ts). */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { must } from '../src/base/must.ts';
+
+export const about =
+  'memory and file of the demo over a compressed day (--hours N, --speed N, --pods N, --every MINUTES of the world)';
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { environment, options } = demoScript();
+  const program = fileURLToPath(new URL('./day.child.ts', import.meta.url));
+  const child = spawn(process.execPath, [...options, program, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: 'inherit',
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  process.exitCode = code ?? 1;
+}
+
+/** The environment and the options of Node in the npm script `demo`. */
+function demoScript(): { readonly environment: Record<string, string>; readonly options: readonly string[] } {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const [, before = '', options = ''] = must(
+    /^((?:[A-Z_]+=\S+ )*)exec node ((?:--\S+ )*)src\/portolan\.js demo$/.exec(scripts['demo'] ?? '') ?? undefined,
+    'the npm script demo has this form',
+  );
+  const assignments = before
+    .trim()
+    .split(' ')
+    .filter((each) => each !== '');
+  return {
+    environment: Object.fromEntries(assignments.map((each) => each.split('=') as [string, string])),
+    options: options.trim().split(' '),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Watches kinds in their first sync for queries that wait for them, so that a query right after a start is answered instead of refused.
+ *
+ *   an execution fails with CACHE_NOT_READY for `pods` -> its lease ends -> `until`: commits come -> `pods` is synced or refused
+ *     -> the operation is executed again, in a new snapshot -> … -> at the latest after `waitForSyncMs` the failure is the answer
+ *
+ * All waiting queries share one look at the store, and none holds a lease while it waits.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeFeed } from '../live/change-feed.ts';
+import { type Awaited, NotReadyError, type Readiness, readiness, settledState } from '../query/read/readiness.ts';
+import type { Reader } from '../store/types/lease.ts';
+
+/** Minimum milliseconds between two looks: commits are frequent during a sync. Maximum: a refusal is not signalled. */
+const lookMs = { least: 50, most: 500 };
+
+interface Waiter {
+  readonly awaited: readonly Awaited[];
+  readonly resolve: (found: readonly Readiness[]) => void;
+}
+
+export class SyncWatch {
+  readonly #reader: Reader;
+  readonly #feed: ChangeFeed;
+  readonly #waiters = new Set<Waiter>();
+  #looking = false;
+
+  constructor(reader: Reader, feed: ChangeFeed) {
+    this.#reader = reader;
+    this.#feed = feed;
+  }
+
+  /**
+   * Resolves when all of this is settled, or at the signal. The value tells whether another execution may succeed: something of it has
+   * settled since the call. Never rejects.
+   */
+  async until(awaited: readonly Awaited[], signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    let found: readonly Readiness[] = [];
+    const done = Promise.withResolvers<void>();
+    const end = (): void => done.resolve();
+    const waiter: Waiter = {
+      awaited,
+      resolve: (now) => {
+        found = now;
+        if (awaited.every((each) => isSettled(now, each))) done.resolve();
+      },
+    };
+    signal.addEventListener('abort', end, { once: true });
+    this.#waiters.add(waiter);
+    if (!this.#looking) void this.#look();
+    await done.promise;
+    this.#waiters.delete(waiter);
+    signal.removeEventListener('abort', end);
+    return awaited.some((each) => hasSettled(found, each));
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    while (this.#waiters.size > 0 && !this.#feed.closed) {
+      const seen = this.#feed.wakes;
+      await sleep(lookMs.least);
+      const waiting = [...this.#waiters];
+      const keys = new Set(waiting.flatMap(({ awaited }) => awaited.flatMap((each) => each.keys)));
+      const found = await this.#reader.lease((lease) => readiness(lease, [...keys])).catch(() => null);
+      if (found !== null) for (const { resolve } of waiting) resolve(found);
+      await this.#feed.changed(seen, AbortSignal.timeout(lookMs.most));
+    }
+    this.#looking = false;
+  }
+}
+
+/** What an execution that threw this must wait for; null for other errors. */
+export function awaitedBy(error: unknown): Awaited | null {
+  return error instanceof NotReadyError ? error.awaited : null;
+}
+
+/** Does another execution not fail because of this? */
+function isSettled(found: readonly Readiness[], { keys, clusters, any }: Awaited): boolean {
+  const states = keys.map((key) => settledState(found, key, clusters));
+  return any && states.includes('synced') ? true : states.every((state) => state !== 'coming');
+}
+
+/** Has some of it settled? */
+function hasSettled(found: readonly Readiness[], { keys, clusters }: Awaited): boolean {
+  return keys.some((key) => settledState(found, key, clusters) !== 'coming');
+}
