@@ -1,9 +1,14 @@
-/** The text of a reference place, by which the store and the descriptions name it. Equal texts mean equal references. */
+/** The text of a place, by which the store and the descriptions name it. Equal texts mean equal references, or equal selectors. */
 import { type Path, parsePath } from '../tree/path.ts';
-import { kindOfText, type ReferencePlace, textOfKind } from './relation.ts';
+import { kindOfText, type ReferencePlace, type SelectorPlace, textOfKind } from './relation.ts';
 
-/** `["spec.nodeName",null,null,"Node"]`, `["roleRef","name",null,{"kindAt":"kind","group":"apiGroup"}]` */
-export function placeText({ at, name, namespace, target }: ReferencePlace): string {
+/**
+ * `["spec.nodeName",null,null,"Node"]`, `["roleRef","name",null,{"kindAt":"kind","group":"apiGroup"}]`;
+ * `["spec.selector","map","none"]` for a selector.
+ */
+export function placeText(place: ReferencePlace | SelectorPlace): string {
+  if ('form' in place) return JSON.stringify([place.path.text, place.form, place.empty]);
+  const { at, name, namespace, target } = place;
   const kind =
     'kindAt' in target
       ? {
@@ -16,8 +21,13 @@ export function placeText({ at, name, namespace, target }: ReferencePlace): stri
 }
 
 /** Reverses `placeText`. */
-export function placeOfText(text: string): ReferencePlace {
-  const [at, name, namespace, kind] = JSON.parse(text) as [string, string | null, string | null, StatedText | string];
+export function placeOfText(text: string): ReferencePlace | SelectorPlace {
+  const written = JSON.parse(text) as WrittenSelector | WrittenReference;
+  if (written.length === 3) {
+    const [path, form, empty] = written;
+    return { path: parsePath(path), form, empty };
+  }
+  const [at, name, namespace, kind] = written;
   const optional = (path: string | null | undefined): Path | null => (path == null ? null : parsePath(path));
   const places = { at: parsePath(at), name: optional(name), namespace: optional(namespace) };
   if (typeof kind === 'string') return { ...places, target: kindOfText(kind) };
@@ -33,7 +43,20 @@ export function placeOfText(text: string): ReferencePlace {
   };
 }
 
-interface StatedText {
+/** The path in the text of a place: where the mentions or the selector stand. */
+export function pathOfPlace(text: string): string {
+  return (JSON.parse(text) as readonly [string])[0];
+}
+
+type WrittenSelector = readonly [path: string, form: SelectorPlace['form'], empty: SelectorPlace['empty']];
+type WrittenReference = readonly [
+  at: string,
+  name: string | null,
+  namespace: string | null,
+  kind: WrittenKind | string,
+];
+
+interface WrittenKind {
   readonly kindAt: string;
   readonly group?: string;
   readonly apiVersion?: string;

@@ -171,7 +171,7 @@ function relationOf(given: Declaration, origin: RelationOrigin): Relation {
 
 function meansOf({ at, selector, form, empty }: Declaration, target: NamedKind | null): RelationMeans {
   if (selector !== undefined && form !== undefined && empty !== undefined)
-    return { by: 'selector', path: selector, form, empty };
+    return { by: 'selector', place: { path: selector, form, empty } };
   if (at === undefined) return { by: 'owner' };
   return { by: 'reference', places: at.map((each) => placeOf(each, target)) };
 }

@@ -37,19 +37,23 @@ export interface StatedKind {
   readonly fallback: NamedKind | null;
 }
 
+/** Where the selector of an object stands in its body. */
+export interface SelectorPlace {
+  readonly path: Path;
+  /** `map`: labels alone, as in a Service. `labelSelector`: matchLabels and matchExpressions. */
+  readonly form: 'map' | 'labelSelector';
+  /** What an empty selector selects. An absent one selects nothing. */
+  readonly empty: 'none' | 'all';
+}
+
 /** The origin of a relation. Later ones give way to earlier ones of the same name. */
-export const relationOrigins = ['SHIPPED', 'CONFIGURED', 'ANNOTATION', 'INFERRED'] as const;
+export const relationOrigins = ['CONFIGURED', 'SHIPPED', 'ANNOTATION', 'INFERRED'] as const;
 export type RelationOrigin = (typeof relationOrigins)[number];
 
 export type RelationMeans =
   | { readonly by: 'reference'; readonly places: readonly ReferencePlace[] }
   | { readonly by: 'owner' }
-  | {
-      readonly by: 'selector';
-      readonly path: Path;
-      readonly form: 'map' | 'labelSelector';
-      readonly empty: 'none' | 'all';
-    };
+  | { readonly by: 'selector'; readonly place: SelectorPlace };
 
 export interface Relation {
   /** The field on `source`. */

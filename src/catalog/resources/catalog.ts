@@ -7,6 +7,7 @@
  *   -> Catalog of all clusters (made in the serve thread)
  *   -> one generation of the GraphQL schema
  */
+import type { DescribedRelation } from '../relations/described-relation.ts';
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
 import type { Resource } from './resource.ts';
 
@@ -54,8 +55,8 @@ export interface DescribedResource {
   readonly promoted: readonly PromotedPath[];
   /** Paths whose values never reach the disk (`data` of Secrets). */
   readonly redacted: readonly string[];
-  /** The places of references by name (placeText), which the store keeps; absent: none. */
-  readonly references?: readonly string[];
+  /** The relations that begin at this kind; absent: none. */
+  readonly relations?: readonly DescribedRelation[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

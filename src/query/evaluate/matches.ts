@@ -8,6 +8,7 @@ import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { identityIn, type Path } from '../../catalog/tree/path.ts';
 import { compareValues } from '../../catalog/values/compare-values.ts';
+import { meetsRequirement } from '../../catalog/values/label-requirement.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { compareKeys, foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { CompareOperator, Filter, Identity, LabelRequirement, LeafPath } from '../plan/filter.ts';
@@ -137,18 +138,8 @@ const labelsPath = {
 };
 
 /** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the label table. */
-function meets({ key, operator, values }: LabelRequirement, body: unknown): boolean {
-  const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key }] });
-  const found = typeof label === 'string' ? label.toWellFormed() : null;
-  const given = (): boolean => values.some((value) => value.toWellFormed() === found);
-  switch (operator) {
-    case 'In':
-      return given();
-    case 'NotIn':
-      return !given();
-    case 'Exists':
-      return found !== null;
-    case 'DoesNotExist':
-      return found === null;
-  }
+function meets(requirement: LabelRequirement, body: unknown): boolean {
+  const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key: requirement.key }] });
+  const values = requirement.values.map((value) => value.toWellFormed());
+  return meetsRequirement({ ...requirement, values }, typeof label === 'string' ? label.toWellFormed() : null);
 }

@@ -10,6 +10,7 @@
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { ValueOperator } from '../../catalog/values/compare-values.ts';
+import type { LabelRequirement } from '../../catalog/values/label-requirement.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
@@ -21,11 +22,7 @@ export function isTextOperator(operator: string): operator is TextOperator {
   return (textOperators as readonly string[]).includes(operator);
 }
 
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  readonly values: readonly string[];
-}
+export type { LabelRequirement };
 
 /** The name of one object across all clusters and versions. An object id (object-id.ts) encodes it. */
 export interface Identity {

@@ -6,15 +6,15 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { placeOfText } from '../../catalog/relations/place-text.ts';
+import { type DescribedRelation, placesOf } from '../../catalog/relations/described-relation.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import type { PlaceRows } from '../relations/place-rows.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import { idleStatus, type ResourceHandle, type ResourceState } from '../types/progress.ts';
 import { forget } from './object-counts.ts';
 import { PromotedTable } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
-import type { ReferenceRows } from './reference-rows.ts';
 import { readCollections, readDescription, readKinds } from './resource-rows.ts';
 import type { RowTarget } from './row-writer.ts';
 import { derivedFrom, type StoredKind, type StoredResource } from './stored-resource.ts';
@@ -23,13 +23,13 @@ import type { WriteSession } from './write-session.ts';
 export class Resources {
   readonly #session: WriteSession;
   readonly #promotions: Promotions;
-  readonly #references: ReferenceRows;
+  readonly #places: PlaceRows;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
 
-  constructor(session: WriteSession, references: ReferenceRows, log: Logger, configured: readonly string[]) {
+  constructor(session: WriteSession, places: PlaceRows, log: Logger, configured: readonly string[]) {
     this.#session = session;
-    this.#references = references;
+    this.#places = places;
     this.#promotions = new Promotions(session.database, log, configured);
     this.#load();
   }
@@ -135,7 +135,7 @@ export class Resources {
     database.statement('DELETE FROM description WHERE cluster = ? AND kind = ?').run(cluster, resource.kind.id);
     counters.catalogVersion += 1;
     if (this.#assignSlots(resource.kind)) counters.layoutVersion += 1;
-    if (this.#assignPlaces(resource.kind)) counters.layoutVersion += 1;
+    this.#assignPlaces(resource.kind);
   }
 
   /** Reads everything again from the rows. Keeps bookmarks and statuses that are not saved yet. */
@@ -198,7 +198,7 @@ export class Resources {
     const resource =
       known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
     if (this.#assignSlots(kind)) counters.layoutVersion += 1;
-    if (this.#assignPlaces(kind)) counters.layoutVersion += 1;
+    this.#assignPlaces(kind);
     const redactedBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).redacted : null;
     if (redactedBefore !== null && described.redacted.some((path) => !redactedBefore.includes(path))) {
       for (const each of known) redactStored(each);
@@ -263,15 +263,15 @@ export class Resources {
     return this.#promotions.assign(kind, this.#objectsOf(kind));
   }
 
-  /** The places of references that any cluster's description of the kind has. */
-  #assignPlaces(kind: StoredKind): boolean {
+  /** The kind has the places of all clusters' descriptions. */
+  #assignPlaces(kind: StoredKind): void {
     const { database } = this.#session;
     const rows = database
-      .statement(`SELECT coalesce(json_extract(json, '$.references'), '[]') FROM description WHERE kind = ?`)
+      .statement(`SELECT coalesce(json_extract(json, '$.relations'), '[]') FROM description WHERE kind = ?`)
       .all(kind.id);
-    const texts = new Set(rows.flatMap(([references]) => JSON.parse(String(references)) as readonly string[]));
+    const relations = rows.flatMap(([json]) => JSON.parse(String(json)) as readonly DescribedRelation[]);
     const hasRows = database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
-    return this.#references.assign(kind.id, [...texts].map(placeOfText), hasRows);
+    this.#places.assign(kind.id, placesOf(relations), hasRows);
   }
 
   #objectsOf(kind: StoredKind): number {

@@ -1,5 +1,5 @@
 /**
- * Writes the rows of objects: object, body, labels, owner edges, references, promoted keys. Runs inside the caller's transaction. Keeps no
+ * Writes the rows of objects: object, body, labels, owner edges, references, selectors, promoted keys. Runs inside the caller's transaction. Keeps no
  * state except statement texts. The caller writes the change log.
  */
 
@@ -7,13 +7,13 @@ import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { Redaction } from '../objects/redaction.ts';
+import type { RelationRows } from '../relations/relation-rows.ts';
 import { type Database, type NamedValues, refusesJson } from '../sqlite/database.ts';
 import { type RowForm, RowInserter } from '../sqlite/row-inserter.ts';
 import type { PreparedObject } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
 import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
 import { type PromotedTable, sameKey } from './promoted-table.ts';
-import type { ReferenceRows } from './reference-rows.ts';
 
 /** The kind, cluster and rowset of the rows to write. */
 export interface RowTarget {
@@ -70,13 +70,13 @@ interface NewRow {
 export class RowWriter {
   readonly #database: Database;
   readonly #inserter: RowInserter;
-  readonly #references: ReferenceRows;
+  readonly #relations: RelationRows;
   /** Row forms for bodies that SQLite makes from texts, by redaction. */
   readonly #textForms = new WeakMap<Redaction, RowForm>();
 
-  constructor(database: Database, references: ReferenceRows) {
+  constructor(database: Database, relations: RelationRows) {
     this.#database = database;
-    this.#references = references;
+    this.#relations = relations;
     this.#inserter = new RowInserter(database);
   }
 
@@ -103,7 +103,7 @@ export class RowWriter {
     this.#inserter.insertOne(objectForm, sharedOf(target, seq), row.id, objectRow(row));
     this.#insertParts(target, [row]);
     this.insertEntries(target, entriesOf([row]));
-    this.#writeReferences(target, row);
+    this.#writeRelations(target, row);
   }
 
   /** Writes the index entries of objects by uid and by label. */
@@ -115,7 +115,7 @@ export class RowWriter {
   /**
    * Writes objects, several with one statement. Does not write objects whose name is already stored, and returns them in order. The
    * ids must be consecutive and higher than all others. Index entries by uid and label go to `deferred`, for `insertEntries`. Housekeeping
-   * writes the references later.
+   * writes the references and selectors later.
    */
   insertNew(
     target: RowTarget,
@@ -125,7 +125,7 @@ export class RowWriter {
   ): readonly StorableObject[] {
     const [first] = rows;
     if (first === undefined) return [];
-    this.#references.reopen(target.kindId, first.id - 1);
+    this.#relations.places.reopen(target.kindId, first.id - 1);
     const shared = sharedOf(target, seq);
     const values: SqlValue[] = [];
     for (const row of rows) values.push(...objectRow(row));
@@ -161,7 +161,7 @@ export class RowWriter {
       this.#writeOwners(target, [{ id, received }]);
       this.insertEntries(target, entriesOf([{ id, received }]));
     }
-    this.#writeReferences(target, { id, received });
+    this.#writeRelations(target, { id, received });
     if (target.promoted.table === null) return;
     const keys = keysOf(target, received);
     if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
@@ -172,7 +172,7 @@ export class RowWriter {
     { id, uid }: Pick<StoredObject, 'id' | 'uid'>,
   ): void {
     this.#removeMarks(id, uid);
-    this.#references.remove(id, kindId);
+    this.#relations.remove(id, kindId);
     promoted.remove(id);
     this.#database.statement('DELETE FROM body WHERE id = ?').run(id);
     this.#database.statement('DELETE FROM object WHERE id = ?').run(id);
@@ -201,7 +201,7 @@ export class RowWriter {
     ];
     for (const [sql, params] of copies) this.#database.statement(sql).run(...params);
     promoted.copy(id, to);
-    this.#references.copy(id, kindId, to.id);
+    this.#relations.copy(id, kindId, to.id);
   }
 
   /** True if the stored body differs from the body of the received object, or if SQLite cannot compare them. */
@@ -308,11 +308,11 @@ export class RowWriter {
     this.#inserter.insertWithIds(form, { rowset, cluster }, idsOf(rows), values);
   }
 
-  #writeReferences({ kindId, cluster }: RowTarget, { id, received }: NewRow): void {
-    if (this.#references.placesOf(kindId).length === 0) return;
+  #writeRelations({ kindId, cluster }: RowTarget, { id, received }: NewRow): void {
+    if (!this.#relations.reads(kindId)) return;
     const { namespace } = received;
     const body = 'value' in received ? received.value : this.#parsed(received.body);
-    this.#references.write({ id, kindId, cluster, namespace }, body);
+    this.#relations.write({ id, kindId, cluster, namespace }, body);
   }
 
   #parsed(jsonb: Uint8Array): unknown {

@@ -2,9 +2,9 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DiskBudget } from '../file/disk-budget.ts';
 import type { WalBound } from '../file/wal-bound.ts';
+import type { RelationRows } from '../relations/relation-rows.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { EventApplier } from './event-applier.ts';
-import type { ReferenceRows } from './reference-rows.ts';
 import type { Resources } from './resources.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { WriteBounds } from './write-budget.ts';
@@ -14,7 +14,7 @@ export interface WriteContext {
   readonly session: WriteSession;
   readonly resources: Resources;
   readonly rows: RowWriter;
-  readonly references: ReferenceRows;
+  readonly relations: RelationRows;
   readonly log: ChangeLog;
   readonly applier: EventApplier;
   readonly clock: Clock;

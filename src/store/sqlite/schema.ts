@@ -91,14 +91,14 @@ export const schemaStatements: readonly string[] = [
      PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
   `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
 
-  // References by name (reference-rows.ts). A target is an object that others mention, whether or not it exists: `named` is its group
+  // References by name (src/store/relations). A target is an object that others mention, whether or not it exists: `named` is its group
   // and Kind, `namespace` the stated one or that of the referring object. Targets keep their id until nothing mentions them.
   `CREATE TABLE named_kind (id INTEGER PRIMARY KEY, grp TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (grp, kind))`,
   `CREATE TABLE target (
      id INTEGER PRIMARY KEY, named INTEGER NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL, namespace TEXT NOT NULL,
      UNIQUE (named, cluster, name, namespace))`,
-  // The places of a kind where references stand (placeText). Objects with an id above `backfilled` may lack the references of the
-  // place; null when no object does. `dropped`: no relation has the place any more, and its references are being removed.
+  // The places of a kind where references or selectors stand (placeText). Objects with an id above `backfilled` may lack the rows of
+  // the place; null when no object does. `dropped`: no relation has the place any more, and its rows are being removed.
   `CREATE TABLE reference_place (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, spec TEXT NOT NULL, backfilled INTEGER, dropped INTEGER NOT NULL,
      UNIQUE (kind, spec))`,
@@ -107,6 +107,12 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE reference_by_target (
      target INTEGER NOT NULL, kind INTEGER NOT NULL, place INTEGER NOT NULL, id INTEGER NOT NULL,
      PRIMARY KEY (target, kind, place, id)) WITHOUT ROWID`,
+  // Label selectors, one row for each (selector-rows.ts): every selected object has the label `key` with `value`, or `key` is ''. `needs`:
+  // what the function `selects` checks; null if the label is all that is needed.
+  `CREATE TABLE selector (
+     place INTEGER NOT NULL, cluster TEXT NOT NULL, namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+     id INTEGER NOT NULL, needs TEXT, PRIMARY KEY (place, cluster, namespace, key, value, id)) WITHOUT ROWID`,
+  `CREATE INDEX selector_of ON selector (id, place)`,
 
   // The searchable text of each object (search-index.ts): `text` is current while `seq` equals the object's. The full-text index
   // has trigrams by object id, and no text. `search_pending`: objects up to `watermark` that changed since.

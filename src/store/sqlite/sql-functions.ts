@@ -7,6 +7,7 @@
  */
 
 import { hash } from 'node:crypto';
+import { type LabelSelector, selects } from '../../catalog/bodies/read-selector.ts';
 import { searchText } from '../../catalog/paths/search-text.ts';
 import { valuesAt } from '../../catalog/paths/value-at.ts';
 import { objectIdOf } from '../../catalog/resources/object-id.ts';
@@ -62,6 +63,15 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
   database.define('digest', { deterministic: true, arity: 1 }, (blob) =>
     blob instanceof Uint8Array ? hash('sha256', blob, 'hex').slice(0, 32) : null,
   );
+  // selects(needs, marks): 1 if the labels in an object's `marks` meet what a row of `selector` needs, else 0.
+  const selectorOf = remembered<LabelSelector>((needs) => {
+    const [pairs, rest] = JSON.parse(needs) as [LabelSelector['pairs'], LabelSelector['rest']];
+    return { pairs, rest };
+  });
+  database.define('selects', { deterministic: true, arity: 2 }, (needs, marks) => {
+    const [labels] = JSON.parse(String(marks)) as [Record<string, unknown>];
+    return BigInt(selects(selectorOf(String(needs)), labels));
+  });
   // natural_key(text): the key for natural order, in which digits count by value.
   database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
     typeof text === 'string' ? naturalKey(text) : null,

@@ -9,8 +9,6 @@
  *      is being filled.
  * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
-
-import { must } from '../../base/must.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
@@ -43,9 +41,10 @@ export class Housekeeping {
     return (
       this.#trim(false) ||
       this.#backfill() ||
-      this.#fillReferences() ||
+      this.#fillRelations() ||
       this.purge() ||
       this.#clearStaging() ||
+      this.#sweepTargets() ||
       this.#search()
     );
   }
@@ -168,19 +167,22 @@ export class Housekeeping {
     if (over) session.counters.layoutVersion += 1;
   }
 
-  /** Writes the references of some objects of one kind that may lack them. Not while a rowset is being filled: it would slow the fill down. */
-  #fillReferences(): boolean {
-    const { filling, references, resources, session } = this.#context;
+  /** Writes references and selectors of objects that may lack them. Not while a rowset is being filled: it would slow the fill down. */
+  #fillRelations(): boolean {
+    const { filling, relations, resources, session } = this.#context;
     if (filling.size > 0) return false;
-    const kind = resources.kinds().find(({ id }) => references.fillFrom(id) !== null);
-    if (kind === undefined) return false;
-    this.#budget.renew();
-    session.run(() => this.#fillSomeReferences(kind.id, must(references.fillFrom(kind.id), 'a place to fill')));
-    return true;
+    for (const { id } of resources.kinds()) {
+      const from = relations.places.fillFrom(id);
+      if (from === null) continue;
+      this.#budget.renew();
+      session.run(() => this.#fillSomeRelations(id, from));
+      return true;
+    }
+    return false;
   }
 
-  #fillSomeReferences(kindId: number, from: number): void {
-    const { references, session } = this.#context;
+  #fillSomeRelations(kindId: number, from: number): void {
+    const { relations, session } = this.#context;
     const to = from + idsAtOnce;
     const rows = session.database
       .statement(
@@ -193,13 +195,20 @@ export class Housekeeping {
     for (const [id, cluster, namespace, json] of rows) {
       last = Number(id);
       const object = { id: last, kindId, cluster: String(cluster), namespace: String(namespace) };
-      references.write(object, parseExact(String(json)));
+      relations.write(object, parseExact(String(json)));
       if (!this.#budget.spend(0)) continue;
       whole = false;
       break;
     }
     const over = whole && to >= session.counters.nextObject;
-    references.filled(kindId, over ? null : whole ? to : last);
-    if (over) session.counters.layoutVersion += 1;
+    relations.places.filled(kindId, over ? null : whole ? to : last);
+  }
+
+  /** Removes targets that nothing mentions any more, once many references have been removed. */
+  #sweepTargets(): boolean {
+    const { relations, session } = this.#context;
+    if (!relations.sweepIsDue()) return false;
+    session.run(() => relations.sweep(batch));
+    return true;
   }
 }

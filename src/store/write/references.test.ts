@@ -5,7 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describedResource, pod, storeFile } from '../../../test/kit/store-file.ts';
-import { findReferences } from '../../catalog/relations/find-references.ts';
+import { findReferences } from '../../catalog/bodies/find-references.ts';
+import type { DescribedRelation } from '../../catalog/relations/described-relation.ts';
 import { placeOfText, placeText } from '../../catalog/relations/place-text.ts';
 import { type ReferencePlace, textOfKind } from '../../catalog/relations/relation.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
@@ -23,6 +24,16 @@ const [node, secrets, claims] = [
   place('spec.volumes[].secret.secretName', 'Secret'),
   place('spec.volumes[].persistentVolumeClaim.claimName', 'PersistentVolumeClaim'),
 ].map(placeText) as [string, string, string];
+
+const relation = (places: readonly string[]): DescribedRelation => ({
+  name: 'related',
+  to: null,
+  reverse: null,
+  reverseOn: [],
+  many: true,
+  origin: 'CONFIGURED',
+  way: { by: 'reference', places },
+});
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 const target = fc.constantFrom('x', 'y', 'z');
@@ -74,7 +85,7 @@ function references(file: string): { readonly stored: readonly string[]; readonl
     const places = database
       .statement('SELECT spec FROM reference_place')
       .all()
-      .map(([text]) => placeOfText(String(text)));
+      .map(([text]) => placeOfText(String(text)) as ReferencePlace);
     const expected = database
       .statement(
         'SELECT o.id, o.cluster, o.namespace, coalesce(b.text, json(b.body)) FROM object o JOIN body b USING (id)',
@@ -106,7 +117,10 @@ test('the stored references are those of the stored bodies', async () => {
         new Map(
           [...declared].map(([each, texts]) => {
             writer.openCluster(each, `uid-${each}`);
-            return [each, writer.declare({ ...describedResource({ cluster: each }), references: texts })] as const;
+            return [
+              each,
+              writer.declare({ ...describedResource({ cluster: each }), relations: [relation(texts)] }),
+            ] as const;
           }),
         );
       let held = handles();

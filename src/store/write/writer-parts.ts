@@ -19,9 +19,9 @@ import { FaultWatch } from '../file/fault-watch.ts';
 import type { OpenedStore } from '../file/open-store.ts';
 import { endUnsyncedFill, UnsyncedFill } from '../file/unsynced-fill.ts';
 import { WalBound } from '../file/wal-bound.ts';
+import { RelationRows } from '../relations/relation-rows.ts';
 import { ChangeLog, type LogBounds } from '../rows/change-log.ts';
 import { EventApplier } from '../rows/event-applier.ts';
-import { ReferenceRows } from '../rows/reference-rows.ts';
 import { Resources } from '../rows/resources.ts';
 import { RowWriter } from '../rows/row-writer.ts';
 import { SearchIndex } from '../rows/search-index.ts';
@@ -135,13 +135,18 @@ function openContext(
   { wal, disk }: Guards,
 ): WriteContext {
   const changes = new ChangeLog(session, clock, { ...defaultLogBounds, ...options.changeLog });
-  const references = new ReferenceRows(session.database, (undo) => session.ifUndone(undo));
-  const rows = new RowWriter(session.database, references);
+  const relations = new RelationRows(session.database, {
+    ifUndone: (undo) => session.ifUndone(undo),
+    layoutChanged: () => {
+      session.counters.layoutVersion += 1;
+    },
+  });
+  const rows = new RowWriter(session.database, relations);
   return {
     session,
-    resources: new Resources(session, references, log, options.promote ?? []),
+    resources: new Resources(session, relations.places, log, options.promote ?? []),
     rows,
-    references,
+    relations,
     log: changes,
     applier: new EventApplier(session, changes, rows),
     clock,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { readRelations } from '../relations/read-relations.ts';
+import { type ReferencePlace, textOfKind } from '../relations/relation.ts';
 import { findReferences } from './find-references.ts';
-import { readRelations } from './read-relations.ts';
-import { type ReferencePlace, textOfKind } from './relation.ts';
 
 function places(to: string, ...at: readonly unknown[]): readonly ReferencePlace[] {
   const { relations, problems } = readRelations(

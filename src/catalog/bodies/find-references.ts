@@ -9,7 +9,7 @@
  * may not be served yet.
  */
 import { valueAt, valuesAt } from '../paths/value-at.ts';
-import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from './relation.ts';
+import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from '../relations/relation.ts';
 
 export interface FoundReference {
   /** The index of the place. */

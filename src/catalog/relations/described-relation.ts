@@ -1,0 +1,57 @@
+/**
+ * Relations in the description of their source kind. They are JSON, because ingest keeps descriptions in the store, and the serve thread
+ * reads them there.
+ */
+import { placeText } from './place-text.ts';
+import { type Relation, type RelationOrigin, textOfKind } from './relation.ts';
+
+export type RelationWay =
+  /** The places of references (placeText). */
+  | { readonly by: 'reference'; readonly places: readonly string[] }
+  | { readonly by: 'owner' }
+  /** The place of the selector (placeText). */
+  | { readonly by: 'selector'; readonly place: string };
+
+/** See Relation. Kinds are texts (textOfKind). The source is the described kind. */
+export interface DescribedRelation {
+  readonly name: string;
+  readonly to: string | null;
+  readonly reverse: string | null;
+  readonly reverseOn: readonly string[] | 'any';
+  readonly many: boolean;
+  readonly origin: RelationOrigin;
+  readonly way: RelationWay;
+}
+
+export function describeRelation({
+  name,
+  target,
+  reverse,
+  reverseOn,
+  many,
+  origin,
+  means,
+}: Relation): DescribedRelation {
+  return {
+    name,
+    to: target === null ? null : textOfKind(target),
+    reverse,
+    reverseOn: reverseOn === 'any' ? 'any' : reverseOn.map(textOfKind),
+    many,
+    origin,
+    way:
+      means.by === 'reference'
+        ? { by: 'reference', places: means.places.map(placeText) }
+        : means.by === 'selector'
+          ? { by: 'selector', place: placeText(means.place) }
+          : means,
+  };
+}
+
+/** The places that the store keeps for these relations, each once. */
+export function placesOf(relations: readonly Pick<DescribedRelation, 'way'>[]): readonly string[] {
+  const places = relations.flatMap(({ way }) =>
+    way.by === 'reference' ? way.places : way.by === 'selector' ? [way.place] : [],
+  );
+  return [...new Set(places)];
+}
