@@ -3,6 +3,7 @@
  *
  *   OUT/package.json             name, version, bin, and the one package that is not bundled
  *   OUT/schema/operations/       the playground's tabs
+ *   OUT/schema/relations.yaml    the relations that Portolan ships
  *   OUT/src/portolan.js          the way in, as it is in src
  *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
@@ -65,7 +66,9 @@ export async function writeBundle(out: string): Promise<number> {
   const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
   writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
   cpSync(join(root, 'src', 'graphql', 'client', 'modules'), join(target, 'modules'), { recursive: true });
-  cpSync(join(root, 'schema', 'operations'), join(out, 'schema', 'operations'), { recursive: true });
+  for (const part of ['operations', 'relations.yaml']) {
+    cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
+  }
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   return bytes;
 }

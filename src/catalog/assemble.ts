@@ -6,6 +6,7 @@
  *   -> one kind per (group, plural), with the union of its field trees
  *   -> shared definitions made equal (share-definitions.ts)
  *   -> names (kind-names.ts)
+ *   -> relations between the kinds (relate-kinds.ts)
  *   -> Catalog
  *   -> one generation of the GraphQL schema
  *
@@ -16,8 +17,16 @@ import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
 import { NameClaims } from './names/check-names.ts';
 import { namesOf } from './names/kind-names.ts';
+import { type RelatedKind, relateKinds } from './names/relate-kinds.ts';
 import { isOwnGroup } from './names/reserved-names.ts';
-import type { Catalog, CatalogKind, DescribedResource, Diagnostic } from './resources/catalog.ts';
+import type {
+  Catalog,
+  CatalogKind,
+  DescribedResource,
+  Diagnostic,
+  KindNames,
+  KindRelation,
+} from './resources/catalog.ts';
 import { resourceKey } from './resources/resource.ts';
 import type { FieldTree } from './tree/field-tree.ts';
 import { mergeTrees } from './tree/merge-trees.ts';
@@ -44,7 +53,16 @@ interface Made {
   readonly gathered: Gathered;
   /** With shared definitions. */
   readonly tree: FieldTree;
+  /** As JSON. */
+  readonly relations: string;
   readonly kind: CatalogKind;
+}
+
+/** A kind that has its names. */
+interface Claimed {
+  readonly gathered: Gathered;
+  readonly tree: FieldTree;
+  readonly names: KindNames;
 }
 
 /** Assembles the catalog synchronously, without an earlier catalog. */
@@ -75,17 +93,25 @@ export class CatalogAssembler {
       (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
     );
     const claims = new NameClaims();
-    const kinds: CatalogKind[] = [];
+    const claimed: Claimed[] = [];
     for (const [i, kind] of gathered.entries()) {
       yield;
       const tree = must(trees[i], 'each kind has its tree');
       const names = namesOf(kind.first.resource);
       const taken = claims.claim({ key: kind.key, names, tree });
-      if (taken === null) kinds.push(this.#make(kind, tree));
+      if (taken === null) claimed.push({ gathered: kind, tree, names });
       else {
         const message = `${taken}; the kind is left out`;
         diagnostics.push({ cluster: kind.first.cluster, resource: kind.key, message });
       }
+    }
+    yield;
+    const related = relateKinds(claimed.map(relatedKind));
+    diagnostics.push(...related.diagnostics);
+    const kinds: CatalogKind[] = [];
+    for (const each of claimed) {
+      yield;
+      kinds.push(this.#make(each, related.relations.get(each.gathered.key) ?? []));
     }
     this.#gathered = new Map(gathered.map((kind) => [kind.key, kind]));
     this.#made = new Map(kinds.map(({ key }) => [key, must(this.#made.get(key), 'the kind was made')]));
@@ -104,25 +130,32 @@ export class CatalogAssembler {
     return made;
   }
 
-  #make(gathered: Gathered, tree: FieldTree): CatalogKind {
+  #make({ gathered, tree, names }: Claimed, relations: readonly KindRelation[]): CatalogKind {
     const known = this.#made.get(gathered.key);
-    if (known?.gathered === gathered && known.tree === tree) return known.kind;
+    const related = JSON.stringify(relations);
+    if (known?.gathered === gathered && known.tree === tree && known.relations === related) return known.kind;
     const { key, first, all } = gathered;
     const parts: Omit<CatalogKind, 'hash'> = {
       key,
       resource: first.resource,
-      names: namesOf(first.resource),
+      names,
       tree,
       ...(first.description === undefined ? {} : { description: first.description }),
       printerColumns: first.printerColumns,
       redacted: [...new Set(all.flatMap(({ redacted }) => redacted))].sort(),
       clusters: all.map(({ cluster }) => cluster),
+      relations,
     };
     const hash = hashText(JSON.stringify(parts));
     const kind = known?.kind.hash === hash ? known.kind : Object.freeze({ ...parts, hash });
-    this.#made.set(key, { gathered, tree, kind });
+    this.#made.set(key, { gathered, tree, relations: related, kind });
     return kind;
   }
+}
+
+function relatedKind({ gathered: { key, first, all }, tree }: Claimed): RelatedKind {
+  const declared = all.flatMap(({ relations = [] }) => relations);
+  return { key, resource: first.resource, tree, clusters: all.map(({ cluster }) => cluster), declared };
 }
 
 interface Sorted {

@@ -17,6 +17,7 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { RunningServer } from '../server/http-server.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { relationTexts } from './relation-texts.ts';
 import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
 
@@ -164,6 +165,7 @@ function openIngest(
     events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
     searchPaths: config.searchPaths,
     promote: config.promote,
+    relations: relationTexts(config),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     ...(sizes === undefined ? {} : { store: writerSizes(sizes) }),

@@ -10,11 +10,13 @@ import type { Config } from '../config/options.ts';
 import { buildGeneration } from '../graphql/schema/build-generation.ts';
 import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
 import { describeCluster } from '../ingest/cluster/describe-cluster.ts';
+import type { RelationTexts } from '../ingest/context/declared-relations.ts';
 import { selects, unmatchedNames } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
+import { relationTexts } from './relation-texts.ts';
 import { clustersOf } from './serve.ts';
 
 /**
@@ -23,7 +25,10 @@ import { clustersOf } from './serve.ts';
  */
 export async function printSchema(config: Config): Promise<number> {
   const described: DescribedResource[] = [];
-  for await (const found of config.demo ? describeDemo() : describeAll(clustersOf(config))) described.push(...found);
+  const relations = relationTexts(config);
+  for await (const found of config.demo ? describeDemo(relations) : describeAll(clustersOf(config), relations)) {
+    described.push(...found);
+  }
   const chosen = described.filter(({ resource }) =>
     selects(resource, { include: config.kinds, exclude: config.exclude }),
   );
@@ -54,11 +59,16 @@ function refuseUnmatched(described: readonly DescribedResource[], { kinds }: Con
   throw new PortolanError('NOT_FOUND', message);
 }
 
-async function* describeAll(clusters: readonly ClusterOptions[]): AsyncGenerator<readonly DescribedResource[]> {
+async function* describeAll(
+  clusters: readonly ClusterOptions[],
+  relations: RelationTexts,
+): AsyncGenerator<readonly DescribedResource[]> {
   for (const options of clusters) {
     const connection = await connect(options);
     try {
-      const { described, problems } = await describeCluster(new RestClient(connection), connection.cluster);
+      const { described, problems } = await describeCluster(new RestClient(connection), connection.cluster, {
+        relations,
+      });
       for (const { resource, message } of problems)
         process.stderr.write(`portolan: ${resource} is left out: ${message}\n`);
       yield described;
@@ -70,13 +80,13 @@ async function* describeAll(clusters: readonly ClusterOptions[]): AsyncGenerator
   }
 }
 
-async function* describeDemo(): AsyncGenerator<readonly DescribedResource[]> {
+async function* describeDemo(relations: RelationTexts): AsyncGenerator<readonly DescribedResource[]> {
   const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
   const folder = temporaryFolder('portolan-schema-');
   try {
     const kubeconfig = join(folder.path, 'kubeconfig.yaml');
     writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-    yield* describeAll([{ name: 'demo', kubeconfig }]);
+    yield* describeAll([{ name: 'demo', kubeconfig }], relations);
   } finally {
     folder.remove();
     await cluster.close();

@@ -272,6 +272,19 @@ export const optionTable = {
     commands: running,
     schema: flag.default(true),
   },
+  relations: {
+    key: 'relations',
+    value: 'file',
+    help: 'A YAML file that declares relations between kinds, and switches relations off.',
+    commands: [...running, 'schema'],
+    schema: text.optional(),
+  },
+  relationAnnotations: {
+    key: 'relationAnnotations',
+    help: 'Let the annotation portolan.dev/relations of a CustomResourceDefinition declare relations of its kind.',
+    commands: [...running, 'schema'],
+    schema: flag.default(false),
+  },
   explain: {
     key: 'explain',
     help: 'Let callers see how their operations are carried out: SQL, use of indexes, rows.',

@@ -13,17 +13,21 @@ import { normalizeTree } from '../tree/normalize-tree.ts';
 import { parsePath } from '../tree/path.ts';
 import { structureHash } from '../tree/structure-hash.ts';
 import { SchemaWalker } from '../tree/walk-schema.ts';
+import { recordOf } from '../values/displayed-value.ts';
 import { describeFromCrd } from './from-crd.ts';
 import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
 import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printer-columns.ts';
+import { type RelationSet, relationsAnnotation } from './relation-set.ts';
 
-interface DescribeInput {
+export interface DescribeInput {
   readonly cluster: string;
   readonly resource: Resource;
   /** The kind's CustomResourceDefinition, if it has one. Preferred, because it has more information than OpenAPI. */
   readonly crd?: unknown;
   /** Definitions of the cluster's OpenAPI v2, or the schemas of the v3 document of the resource's group version. */
   readonly schemas?: Schemas;
+  /** The declared relations; absent: none. */
+  readonly relations?: RelationSet;
 }
 
 /** Maximum number of promoted paths that a kind has by default; configuration and queries may add others. */
@@ -43,6 +47,8 @@ export function describeResource(input: DescribeInput): DescribedResource {
   const report = (message: string): void => {
     if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
   };
+  const related = input.relations?.of(resource, tree, annotationOf(input.crd));
+  for (const message of related?.messages ?? []) diagnostics.push({ cluster, resource: key, message });
   const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
   const printerColumns = columns.map((column) => checkedColumn(tree, column, report));
   return {
@@ -54,8 +60,14 @@ export function describeResource(input: DescribeInput): DescribedResource {
     printerColumns,
     promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
     redacted: key === 'secrets' ? ['data', 'stringData'] : [],
+    ...(related === undefined || related.relations.length === 0 ? {} : { relations: related.relations }),
     diagnostics,
   };
+}
+
+function annotationOf(crd: unknown): string | undefined {
+  const annotation = recordOf(recordOf(recordOf(crd)?.['metadata'])?.['annotations'])?.[relationsAnnotation];
+  return typeof annotation === 'string' ? annotation : undefined;
 }
 
 interface Source extends SchemaDescription {

@@ -102,3 +102,10 @@ export const injectedFields: ReadonlySet<string> = new Set([
   'viewerCan',
   'yaml',
 ]);
+
+/** Fields of every filter input. A data field of the same name gets the suffix "_" there. A relation never has such a name. */
+export const filterFields: ReadonlySet<string> = new Set(
+  'and clusters compare condition fieldSelector health ids labelSelector metadata namespaces not or path search'.split(
+    ' ',
+  ),
+);

@@ -5,9 +5,11 @@
  *
  * Invariant: a wrong declaration costs that relation only. The caller reports the problems.
  */
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
 import { isThroughLists, joinPaths, type Path, parsePath } from '../tree/path.ts';
+import { recordOf } from '../values/displayed-value.ts';
 import {
   kindOfText,
   type NamedKind,
@@ -15,10 +17,13 @@ import {
   type Relation,
   type RelationMeans,
   type RelationOrigin,
+  textOfKind,
 } from './relation.ts';
 
 /** A declaration that cannot be used. */
 export interface RelationProblem {
+  /** The kind of the declaration (textOfKind); null if it cannot be read. */
+  readonly source: string | null;
   /** The declaration as its reader finds it: `Pod.node`, or its position (from 1). */
   readonly declaration: string;
   readonly message: string;
@@ -26,6 +31,8 @@ export interface RelationProblem {
 
 export interface ReadRelations {
   readonly relations: readonly Relation[];
+  /** Relations that are switched off: `Pod.node`, `Gateway.gateway.networking.k8s.io.tlsSecrets`. */
+  readonly off: readonly string[];
   readonly problems: readonly RelationProblem[];
 }
 
@@ -103,37 +110,67 @@ type Declaration = z.output<typeof declaration>;
 
 const podTemplate = z.strictObject({ kind: kindText, at: pathText });
 
+const relationText = z
+  .string()
+  .regex(/^[A-Z][A-Za-z0-9]*(\.[-a-z0-9.]+)?\.[a-z][A-Za-z0-9]*$/, 'must be the kind and the name, such as Pod.node');
+
 const document = z.strictObject({
   podTemplates: z.array(z.unknown()).optional(),
-  relations: z.array(z.unknown()),
+  relations: z.array(z.unknown()).default([]),
+  off: z.array(relationText).optional(),
 });
 
 /** @param value the parsed document. Never throws. */
 export function readRelations(value: unknown, origin: RelationOrigin): ReadRelations {
   const problems: RelationProblem[] = [];
   const whole = document.safeParse(value);
-  if (!whole.success)
-    return { relations: [], problems: [{ declaration: 'the document', message: explain(whole.error) }] };
+  if (!whole.success) {
+    const problem = { source: null, declaration: 'the document', message: explain(whole.error) };
+    return { relations: [], problems: [problem], off: [] };
+  }
   const templates = (whole.data.podTemplates ?? []).flatMap((each, index) => {
     const read = podTemplate.safeParse(each);
     if (read.success) return read.data;
-    problems.push({ declaration: `podTemplates ${index + 1}`, message: explain(read.error) });
+    problems.push({ source: null, declaration: `podTemplates ${index + 1}`, message: explain(read.error) });
     return [];
   });
   const relations = whole.data.relations.flatMap((each, index) => {
-    const read = declaration.safeParse(each);
-    if (!read.success) {
-      problems.push({ declaration: labelOf(each, index), message: explain(read.error) });
+    const report = (message: string): readonly Relation[] => {
+      problems.push({ source: sourceOf(each), declaration: labelOf(each, index), message });
       return [];
-    }
+    };
+    const read = declaration.safeParse(each);
+    if (!read.success) return report(explain(read.error));
     try {
       return relationsOf(read.data, templates, origin);
     } catch (error) {
-      problems.push({ declaration: labelOf(each, index), message: messageOf(error) });
-      return [];
+      return report(messageOf(error));
     }
   });
-  return { relations, problems };
+  return { relations, problems, off: whole.data.off ?? [] };
+}
+
+/**
+ * Reads the annotation of a CustomResourceDefinition: a YAML list of declarations without `from`, which is the kind of the definition.
+ * Never throws.
+ */
+export function readAnnotation(text: string, kind: NamedKind): ReadRelations {
+  const broken = (message: string): ReadRelations => ({
+    relations: [],
+    problems: [{ source: textOfKind(kind), declaration: 'the annotation', message }],
+    off: [],
+  });
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    return broken(messageOf(error));
+  }
+  if (!Array.isArray(value)) return broken('it must be a list of relations');
+  const relations = value.map((each: unknown) =>
+    typeof each === 'object' && each !== null ? { ...each, from: textOfKind(kind) } : each,
+  );
+  return readRelations({ relations }, 'ANNOTATION');
 }
 
 /** The relation of a declaration, and its copies on the kinds with a Pod template. */
@@ -208,8 +245,13 @@ function leadsToMany(places: readonly ReferencePlace[]): boolean {
 }
 
 function labelOf(value: unknown, index: number): string {
-  const { from, name } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { from, name } = recordOf(value) ?? {};
   return typeof from === 'string' && typeof name === 'string' ? `${from}.${name}` : `relations ${index + 1}`;
+}
+
+function sourceOf(value: unknown): string | null {
+  const { from } = recordOf(value) ?? {};
+  return kindText.safeParse(from).success ? String(from) : null;
 }
 
 function explain(error: z.ZodError): string {

@@ -7,7 +7,8 @@
  *   -> Catalog of all clusters (made in the serve thread)
  *   -> one generation of the GraphQL schema
  */
-import type { DescribedRelation } from '../relations/described-relation.ts';
+import type { DescribedRelation, RelationWay } from '../relations/described-relation.ts';
+import type { RelationOrigin } from '../relations/relation.ts';
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
 import type { Resource } from './resource.ts';
 
@@ -75,6 +76,22 @@ export interface KindNames {
   readonly subscription: string;
 }
 
+/** A relation as one of its two kinds has it. */
+export interface KindRelation {
+  /** The field of this kind. */
+  readonly name: string;
+  /** `forward`: this kind has the reference, the owner reference or the selector. `reverse`: the other kind has it. */
+  readonly direction: 'forward' | 'reverse';
+  /** resourceKey of the kind that has it. */
+  readonly source: string;
+  /** resourceKey of the kind at the other end; null: any kind. */
+  readonly to: string | null;
+  /** True if an object may lead to several. */
+  readonly many: boolean;
+  readonly origin: RelationOrigin;
+  readonly way: RelationWay;
+}
+
 /** A kind over all clusters that serve it; becomes one GraphQL object type. */
 export interface CatalogKind {
   /** resourceKey. */
@@ -89,6 +106,8 @@ export interface CatalogKind {
   readonly redacted: readonly string[];
   /** Names of the clusters that serve it, sorted. */
   readonly clusters: readonly string[];
+  /** The relations to other kinds, in both directions, sorted by name. */
+  readonly relations: readonly KindRelation[];
   /** Changes exactly when the GraphQL types or answers of this kind may change. */
   readonly hash: string;
 }

@@ -1,6 +1,7 @@
 /** Describes all resources of a cluster that can be ingested, for callers that need its schema but not its objects. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
+import { declaredRelations, type RelationTexts } from '../context/declared-relations.ts';
 import { describeResources, type Problem } from './describe-resources.ts';
 import { takeInventory } from './inventory.ts';
 
@@ -8,10 +9,12 @@ import { takeInventory } from './inventory.ts';
 export async function describeCluster(
   client: RestClient,
   cluster: string,
-  signal?: AbortSignal,
+  { relations, signal }: { readonly relations?: RelationTexts; readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly described: readonly DescribedResource[]; readonly problems: readonly Problem[] }> {
   const { chosen, problems } = await takeInventory(client, signal);
-  const found = await describeResources(client, cluster, chosen, signal);
+  const declared = relations === undefined ? undefined : declaredRelations(relations);
+  const found = await describeResources(client, cluster, chosen, { relations: declared?.set, signal });
   const unread = problems.map((message) => ({ resource: message.split(':')[0] ?? '', message, kinds: [] }));
-  return { described: found.described, problems: [...unread, ...found.problems] };
+  const wrong = (declared?.problems ?? []).map((message) => ({ resource: 'relations', message, kinds: [] }));
+  return { described: found.described, problems: [...wrong, ...unread, ...found.problems] };
 }

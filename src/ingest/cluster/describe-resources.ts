@@ -6,8 +6,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../base/errors.ts';
-import { describeResource } from '../../catalog/describe/describe.ts';
+import { type DescribeInput, describeResource } from '../../catalog/describe/describe.ts';
 import type { Schemas } from '../../catalog/describe/from-openapi.ts';
+import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
@@ -32,16 +33,24 @@ export interface Descriptions {
   readonly crds: ReadonlyMap<string, Pick<Crd, 'uid' | 'resourceVersion'>>;
 }
 
+interface DescribeOptions {
+  /** The declared relations; absent: none. */
+  readonly relations?: RelationSet | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export async function describeResources(
   client: RestClient,
   cluster: string,
   resources: readonly Resource[],
-  signal?: AbortSignal,
+  { relations, signal }: DescribeOptions = {},
 ): Promise<Descriptions> {
   const described = new Map<string, DescribedResource>();
   const problems: Problem[] = [];
   const provisional = new Set<string>();
   const crds = new Map<string, Pick<Crd, 'uid' | 'resourceVersion'>>();
+  const describe = (input: DescribeInput): DescribedResource =>
+    describeResource(relations === undefined ? input : { ...input, relations });
   const wanted = new Map(resources.map((resource) => [resourceKey(resource), resource]));
 
   const custom = resources.filter(({ group }) => mayBeCustom(group)).map(resourceKey);
@@ -53,7 +62,7 @@ export async function describeResources(
       if (resource === undefined) return;
       crds.set(name, { uid, resourceVersion });
       try {
-        described.set(name, describeResource({ cluster, resource, crd: value }));
+        described.set(name, describe({ cluster, resource, crd: value }));
       } catch (error) {
         problems.push({ resource: name, message: messageOf(error), kinds: [name] });
       }
@@ -70,7 +79,7 @@ export async function describeResources(
     try {
       described.set(
         key,
-        describeWith(cluster, resource, schemas, () => provisional.add(key)),
+        describeWith(describe, { cluster, resource }, schemas, () => provisional.add(key)),
       );
     } catch (error) {
       problems.push({ resource: key, message: messageOf(error), kinds: [key] });
@@ -114,18 +123,18 @@ const builtInGroups: ReadonlySet<string> = new Set(
 );
 
 function describeWith(
-  cluster: string,
-  resource: Resource,
+  describe: (input: DescribeInput) => DescribedResource,
+  input: DescribeInput,
   schemas: Schemas | undefined,
   onMissing: () => void,
 ): DescribedResource {
-  if (schemas === undefined) return describeResource({ cluster, resource });
+  if (schemas === undefined) return describe(input);
   try {
-    return describeResource({ cluster, resource, schemas });
+    return describe({ ...input, schemas });
   } catch (error) {
     if (codeOf(error) !== 'NOT_FOUND') throw error;
     onMissing();
-    return describeResource({ cluster, resource });
+    return describe(input);
   }
 }
 

@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
@@ -30,6 +31,8 @@ export const apiServiceKey = 'apiservices.apiregistration.k8s.io';
 
 interface RediscoveryContext {
   readonly selection: Selection;
+  /** The declared relations; absent: none. */
+  readonly relations: RelationSet | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds for which a changed schema of a group version must stay the same before its kinds are described again. */
@@ -109,7 +112,10 @@ export class Rediscovery {
     const changed = this.#definitions.takeChanged();
     try {
       const open = wanted.filter((resource) => this.#needsDescription(set, resource, changed, inventory));
-      const found = open.length === 0 ? null : await describeResources(client, cluster, open, stop);
+      const found =
+        open.length === 0
+          ? null
+          : await describeResources(client, cluster, open, { relations: this.#context.relations, signal: stop });
       this.#declaring = true;
       if (found !== null) await this.#take(set, found, open, stop);
       await this.#removeGone(connected, wanted, inventory, stop);

@@ -11,6 +11,7 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
@@ -46,6 +47,8 @@ interface SupervisorContext {
   readonly settings: SupervisorSettings;
   readonly reflector: ReflectorSettings;
   readonly parser?: ParseThread | undefined;
+  /** The declared relations; absent: none. */
+  readonly relations?: RelationSet | undefined;
   /** Reserves a cluster's name; false if another cluster has it. */
   readonly claimName: (name: string) => boolean;
   readonly changed: () => void;
@@ -73,9 +76,9 @@ export class ClusterSupervisor {
 
   constructor(context: SupervisorContext) {
     this.#context = context;
-    const { clock, log, random, selection, settings } = context;
+    const { clock, log, random, relations, selection, settings } = context;
     this.#schedule = new RoundSchedule(clock, random, settings);
-    this.#rediscovery = new Rediscovery({ selection, clock, log, schemaStableMs: settings.schemaStableMs });
+    this.#rediscovery = new Rediscovery({ selection, relations, clock, log, schemaStableMs: settings.schemaStableMs });
     this.#backoff = new Backoff(clock, random);
     const { name, context: contextName, inCluster } = context.cluster;
     this.#name = name ?? contextName ?? (inCluster === true ? 'in-cluster' : 'kubeconfig');

@@ -15,6 +15,7 @@ import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
+import { declaredRelations } from '../context/declared-relations.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
 import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
@@ -66,6 +67,8 @@ export class IngestHost {
     this.#context = context;
     const { options, writer, open, clock, random, log } = context;
     this.#parser = (options.parseThread ?? availableParallelism() > 1) ? new ParseThread(log, clock) : null;
+    const relations = options.relations === undefined ? undefined : declaredRelations(options.relations);
+    for (const problem of relations?.problems ?? []) log.error({ problem }, 'a declaration of a relation is left out');
     const names = new Set<string>();
     this.#supervisors = options.clusters.map(
       (cluster) =>
@@ -82,6 +85,7 @@ export class IngestHost {
           settings: { ...defaultSupervisorSettings, ...options.supervisor },
           reflector: { ...defaultReflectorSettings, ...options.reflector },
           parser: this.#parser ?? undefined,
+          relations: relations?.set,
           claimName: (name) => {
             if (names.has(name)) return false;
             names.add(name);

@@ -2,6 +2,7 @@
 import type { LogLevel } from '../../base/log.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
 import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
+import type { RelationTexts } from '../context/declared-relations.ts';
 import type { ReflectorSettings } from '../context/reflector-context.ts';
 import type { Selection } from '../context/selection.ts';
 
@@ -30,6 +31,8 @@ export interface IngestOptions extends Selection {
   readonly searchPaths?: readonly string[];
   /** `resource=path`: paths that have an indexed column from the start. */
   readonly promote?: readonly string[];
+  /** The declared relations; absent: none. */
+  readonly relations?: RelationTexts;
   /** Parses large lists in a separate thread; default: with more than one processor. */
   readonly parseThread?: boolean;
   /** Default: warn. */
