@@ -4,11 +4,13 @@ import * as bytes from './fuzz/bytes.ts';
 import * as documents from './fuzz/documents.ts';
 import type { Fuzzer } from './fuzz/fuzz.ts';
 import * as query from './fuzz/query.ts';
+import * as relations from './fuzz/relations.ts';
 
 test.each<[string, Fuzzer, number]>([
   ['query', query, 2000],
   ['documents', documents, 500],
   ['bytes', bytes, 5000],
+  ['relations', relations, 1000],
 ])('%s', { timeout: 600_000 }, async (_name, fuzzer, cases) => {
   const { asked, failures } = await fuzzer.fuzz({ from: 0, cases, seed: 1, progress: () => {} });
   expect(failures).toEqual([]);

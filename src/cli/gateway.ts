@@ -46,6 +46,8 @@ type GatewayConfig = ServingConfig &
     | 'eventsMax'
     | 'eventsMaxAge'
     | 'readers'
+    | 'relations'
+    | 'relationAnnotations'
     | 'leaseMs'
   > & { readonly logLevel: LogLevel };
 

@@ -9,8 +9,9 @@ import * as bytes from './bytes.ts';
 import * as documents from './documents.ts';
 import type { Fuzzer, FuzzOptions } from './fuzz.ts';
 import * as query from './query.ts';
+import * as relations from './relations.ts';
 
-const fuzzers: Readonly<Record<string, Fuzzer>> = { query, documents, bytes };
+const fuzzers: Readonly<Record<string, Fuzzer>> = { query, documents, bytes, relations };
 const progressMs = 10_000;
 const mostShown = 10;
 

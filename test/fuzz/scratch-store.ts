@@ -10,12 +10,15 @@ import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 
 export interface ScratchStore {
   readonly file: string;
+  /** Another one after `reopen`. */
   readonly writer: StoreWriter;
   /**
    * Runs statements as a reader's thread does, but on this thread and one after the other: a fuzzer asks small questions by the
    * hundred thousand, and would mostly wait for threads to wake.
    */
   lease(): Lease;
+  /** Closes the store and opens its file again, as a restart does. */
+  reopen(): void;
   /** Closes everything and removes the folder. */
   close(): void;
 }
@@ -23,14 +26,22 @@ export interface ScratchStore {
 export function openScratchStore(): ScratchStore {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-fuzz-'));
   const file = join(folder, 'store.db');
-  const writer = openWriter(file, { checkpoints: 'inline' });
+  let writer = openWriter(file, { checkpoints: 'inline' });
   let reading: Database | null = null;
   return {
     file,
-    writer,
+    get writer() {
+      return writer;
+    },
     lease() {
       reading ??= openDatabase(file);
       return leaseOn(reading);
+    },
+    reopen() {
+      reading?.close();
+      reading = null;
+      writer.close();
+      writer = openWriter(file, { checkpoints: 'inline' });
     },
     close() {
       reading?.close();

@@ -48,6 +48,12 @@ export function pathOfPlace(text: string): string {
   return (JSON.parse(text) as readonly [string])[0];
 }
 
+/** Does the reference of this place state its namespace? Otherwise it is that of the referring object. */
+export function statesNamespace(text: string): boolean {
+  const written = JSON.parse(text) as WrittenSelector | WrittenReference;
+  return written.length === 4 && written[2] !== null;
+}
+
 type WrittenSelector = readonly [path: string, form: SelectorPlace['form'], empty: SelectorPlace['empty']];
 type WrittenReference = readonly [
   at: string,

@@ -12,26 +12,37 @@ import { meetsRequirement } from '../../catalog/values/label-requirement.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { compareKeys, foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import type { CompareOperator, Filter, Identity, LabelRequirement, LeafPath } from '../plan/filter.ts';
+import type { Hop } from '../plan/hop.ts';
 import { encodeObjectId } from '../plan/object-id.ts';
 
 export interface MatchedObjectLike extends Identity {
   readonly body: unknown;
 }
 
-/** Does the object match? `body` is a result of parseExact. */
-export function matches(filter: Filter, object: MatchedObjectLike): boolean {
-  return holds(filter, object, object.body);
+/** The objects that a hop leads to from an object. */
+export type RelatedTo = (hop: Hop, object: MatchedObjectLike) => readonly MatchedObjectLike[];
+
+/**
+ * Does the object match? `body` is a result of parseExact.
+ * @param relatedTo finds related objects. A filter with conditions through relations needs it.
+ */
+export function matches(filter: Filter, object: MatchedObjectLike, relatedTo: RelatedTo = noRelations): boolean {
+  return holds(filter, object, object.body, relatedTo);
+}
+
+function noRelations({ name }: Hop): never {
+  throw new Error(`invariant broken: one object alone does not tell what ${name} leads to`);
 }
 
 /** Paths are relative to `value`: the body, or a list element inside a `some`. */
-function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boolean {
+function holds(filter: Filter, object: MatchedObjectLike, value: unknown, relatedTo: RelatedTo): boolean {
   switch (filter.kind) {
     case 'and':
-      return filter.of.every((part) => holds(part, object, value));
+      return filter.of.every((part) => holds(part, object, value, relatedTo));
     case 'or':
-      return filter.of.some((part) => holds(part, object, value));
+      return filter.of.some((part) => holds(part, object, value, relatedTo));
     case 'not':
-      return !holds(filter.of, object, value);
+      return !holds(filter.of, object, value, relatedTo);
     case 'compare':
       return compares(filter, leafOf(filter, object, value));
     case 'compareFields': {
@@ -45,8 +56,13 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown): boole
     }
     case 'some': {
       const list = valueAt(value, filter.path);
-      return Array.isArray(list) && list.some((element: unknown) => holds(filter.of, object, element));
+      return Array.isArray(list) && list.some((element: unknown) => holds(filter.of, object, element, relatedTo));
     }
+    case 'related':
+      return (
+        filter.hop.from.key === object.key &&
+        relatedTo(filter.hop, object).some((other) => matches(filter.of, other, relatedTo))
+      );
     case 'labels':
       return filter.requirements.every((requirement) => meets(requirement, object.body));
     case 'search': {

@@ -12,26 +12,47 @@ export const deepestFilter = 50;
 /** Values of the whole filter: all `in` lists, names and ids together. */
 export const mostValues = 10_000;
 
+/** Conditions through relations. Each runs for every row, and through the related objects of that row. */
+export const mostRelated = 10;
+/** Levels of conditions through relations inside each other. */
+export const deepestRelated = 3;
+
 /** @throws PortolanError QUERY_TOO_COSTLY naming the limit, the size of the filter and the allowed size. */
 export function checkFilter(filter: Filter): void {
-  const size = { conditions: 0, depth: 0, values: 0 };
+  const size: Size = { conditions: 0, depth: 0, values: 0, related: 0, relatedDepth: 0 };
   measure(filter, 1, size);
   refuseBeyond('conditions', size.conditions, mostConditions, 'has', 'conditions');
   refuseBeyond('filterDepth', size.depth, deepestFilter, 'nests', 'levels');
+  refuseBeyond('relations', size.related, mostRelated, 'has', 'conditions through relations');
+  refuseBeyond('relationDepth', size.relatedDepth, deepestRelated, 'goes through', 'relations, one after another');
   refuseBeyond('values', size.values, mostValues, 'names', 'values');
 }
 
-function measure(filter: Filter, depth: number, size: { conditions: number; depth: number; values: number }): void {
+interface Size {
+  conditions: number;
+  depth: number;
+  values: number;
+  related: number;
+  relatedDepth: number;
+}
+
+/** @param related conditions through relations around the filter. */
+function measure(filter: Filter, depth: number, size: Size, related = 0): void {
   size.depth = Math.max(size.depth, depth);
   size.conditions += filter.kind === 'labels' ? filter.requirements.length : 1;
   switch (filter.kind) {
     case 'and':
     case 'or':
-      for (const part of filter.of) measure(part, depth + 1, size);
+      for (const part of filter.of) measure(part, depth + 1, size, related);
+      return;
+    case 'related':
+      size.related += 1;
+      size.relatedDepth = Math.max(size.relatedDepth, related + 1);
+      measure(filter.of, depth + 1, size, related + 1);
       return;
     case 'not':
     case 'some':
-      measure(filter.of, depth + 1, size);
+      measure(filter.of, depth + 1, size, related);
       return;
     case 'compare':
       size.values += filter.values.length;

@@ -25,6 +25,10 @@ export function shapeOfFilter(filter: Filter): string {
       return `${filter.path.text} exists`.trim();
     case 'some':
       return `${filter.path.text} some (${shapeOfFilter(filter.of)})`.trim();
+    case 'related': {
+      const inner = shapeOfFilter(filter.of);
+      return inner === '' ? `${filter.hop.name} exists` : `${filter.hop.name} some (${inner})`;
+    }
     case 'labels':
       return filter.requirements.map(({ key, operator }) => `labels[${JSON.stringify(key)}] ${operator}`).join(' and ');
     case 'search':

@@ -11,6 +11,7 @@ import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { ValueOperator } from '../../catalog/values/compare-values.ts';
 import type { LabelRequirement } from '../../catalog/values/label-requirement.ts';
+import type { Hop } from './hop.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
@@ -75,6 +76,8 @@ export type Filter =
   | { readonly kind: 'namespaces'; readonly in: readonly string[] }
   | { readonly kind: 'clusters'; readonly in: readonly string[] }
   | { readonly kind: 'ids'; readonly in: readonly Identity[] }
+  /** At least one object that the hop leads to matches. `every` and `none` use `not`. Only for objects of the kind `hop.from`. */
+  | { readonly kind: 'related'; readonly hop: Hop; readonly of: Filter }
   /** The object is of one of these kinds (resourceKeys). */
   | { readonly kind: 'kinds'; readonly in: readonly string[] };
 

@@ -27,7 +27,7 @@ import type { KindView } from './view.ts';
 type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
 /** `o` is `object`, `p` the kind's promoted table. */
 type Table = 'o' | 'p';
-type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'health' | 'health_reason';
+type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'marks' | 'health' | 'health_reason';
 type ObjectColumn = SharedColumn | OwnColumn;
 
 /** Leaves that are columns of `object`, by path. A leaf of another type is not this column. */
@@ -58,6 +58,7 @@ export class KindTables {
   readonly #suffix: string;
   readonly #joined = new Set<Table | 'b'>();
   readonly #slots = new Set<string>();
+  #inner = 0;
 
   /** @param suffix is appended to every alias, so that one statement can read several kinds: `o1`, `p1`, `b1`. */
   constructor(kind: KindView, base: Table, suffix = '') {
@@ -69,7 +70,18 @@ export class KindTables {
 
   /** The alias of one of the tables. */
   alias(table: Table | 'b'): Fragment {
-    return raw(`${table}${this.#suffix}`);
+    return this.named(table);
+  }
+
+  /** An alias for another table in the same SELECT. */
+  named(name: string): Fragment {
+    return raw(`${name}${this.#suffix}`);
+  }
+
+  /** Tables of another kind, for a SELECT inside this statement. */
+  inner(kind: KindView): KindTables {
+    this.#inner += 1;
+    return new KindTables(kind, 'o', `${this.#suffix}_${this.#inner}`);
   }
 
   column(name: ObjectColumn): Fragment {
@@ -95,6 +107,12 @@ export class KindTables {
     if (leaf?.type !== type) return null;
     const column = this.column(leaf.column);
     return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
+  }
+
+  /** The alias of the row of `object`. */
+  objectAlias(): Fragment {
+    this.#joined.add('o');
+    return this.alias('o');
   }
 
   /** The column of a slot, for a statement that reads the promoted table. */

@@ -90,6 +90,7 @@ export function findSearch(filter: Filter): Search | null {
       }
       return null;
     case 'not':
+    case 'related':
       return findSearch(filter.of);
     default:
       return null;

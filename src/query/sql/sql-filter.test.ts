@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';
 import { openTestStore, plannedKind, promotedKey, type TestStore, thing } from '../../../test/kit/query-store.ts';
-import { allRows } from '../../access/scope.ts';
+import { allRows, unrestricted } from '../../access/scope.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Filter } from '../plan/filter.ts';
 import { countMatches } from '../read/count.ts';
 import { KindTables } from './kind-tables.ts';
 import { afterPrefix, filterSql } from './sql-filter.ts';
-import { KindView } from './view.ts';
+import { KindView, View } from './view.ts';
 
 const layout: KindLayout = {
   kindId: 7,
@@ -17,10 +17,14 @@ const layout: KindLayout = {
     { path: 'status.phase', type: 'String', column: 'c3', ready: true, reason: 'PRINTER_COLUMN' },
     { path: 'spec.size', type: 'Int64', column: 'c4', ready: false, reason: 'PRINTER_COLUMN' },
   ],
+  places: [],
 };
 
 function compiled(filter: Filter): { sql: string; params: readonly unknown[]; joins: string } {
-  const tables = new KindTables(new KindView('pods', layout, allRows), 'o');
+  const tables = new KindTables(
+    new KindView(new View(new Map([['pods', layout]]), unrestricted), 'pods', layout, allRows),
+    'o',
+  );
   const { sql, params } = filterSql(tables, filter);
   return { sql: sql.replace(/\s+/g, ' '), params, joins: tables.joins().sql };
 }

@@ -30,6 +30,7 @@ import {
   type LabelRequirement,
   type LeafPath,
 } from '../plan/filter.ts';
+import { hopSql } from './hop-sql.ts';
 import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, foldedKey, keyOf, textOf } from './leaf-key.ts';
@@ -65,6 +66,8 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
         someElement(value, tables.aliases, (inner) => condition(tables, filter.of, inner)),
       );
+    case 'related':
+      return related(tables, filter);
     case 'labels':
       return all(filter.requirements.map((requirement) => labelCondition(tables, requirement)));
     case 'search':
@@ -82,6 +85,16 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       return sql`(+${tables.column('cluster')}, +${tables.column('namespace')}, +${tables.column('name')}) IN (
         SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(tables.kind.key, filter)}))`;
   }
+}
+
+/** A row of the kind at the other end matches, counts, and is one that the hop leads to. */
+function related(tables: KindTables, { hop, of }: Extract<Filter, { kind: 'related' }>): Fragment {
+  const kind = hop.from.key === tables.kind.key ? tables.kind.view.get(hop.to.key) : undefined;
+  if (kind === undefined) return raw('0');
+  const inner = tables.inner(kind);
+  const { from, where } = hopSql(hop, tables.objectAlias(), inner);
+  const matching = condition(inner, of, null);
+  return sql`EXISTS (SELECT 1 FROM ${from}${inner.joins()} WHERE ${all([where, inner.tick(), inner.counts(), matching])})`;
 }
 
 /** The identities of one kind, as JSON for json_each: [[cluster, namespace, name], …]. */

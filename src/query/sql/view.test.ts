@@ -14,6 +14,7 @@ const layout: KindLayout = {
   kindId: 7,
   promotedTable: 'p7',
   slots: [{ path: 'status.phase', type: 'String', column: 'c3', ready: true, reason: 'PRINTER_COLUMN' }],
+  places: [],
 };
 const layouts = new Map([
   ['pods', layout],

@@ -13,7 +13,7 @@
  */
 import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
-import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Fragment, isIn, raw } from '../../store/types/sql.ts';
 
@@ -24,10 +24,15 @@ export class KindView implements KindLayout {
   readonly kindId: number;
   readonly promotedTable: string | null;
   readonly slots: readonly PromotedSlot[];
+  readonly places: readonly RelationPlace[];
+  /** The view that made it. */
+  readonly view: View;
   /** Private, so that the type is nominal: an object with the same members is not a KindView. */
   readonly #visible: Scope;
 
-  constructor(key: string, { kindId, promotedTable, slots }: KindLayout, visible: Scope) {
+  constructor(view: View, key: string, { kindId, promotedTable, slots, places }: KindLayout, visible: Scope) {
+    this.view = view;
+    this.places = places;
     this.key = key;
     this.kindId = kindId;
     this.promotedTable = promotedTable;
@@ -69,7 +74,7 @@ export class View {
     if (known !== undefined) return known;
     const layout = this.#layouts.get(key);
     if (layout === undefined) return undefined;
-    const kind = new KindView(key, layout, this.#scopes.of(key));
+    const kind = new KindView(this, key, layout, this.#scopes.of(key));
     this.#kinds.set(key, kind);
     return kind;
   }

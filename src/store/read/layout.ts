@@ -1,7 +1,7 @@
 /** Reads the layout of each kind in a lease, and caches the layouts by the store's layout version. */
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import type { KindLayout, PromotedSlot } from '../types/kind-layout.ts';
+import type { KindLayout, PromotedSlot, RelationPlace } from '../types/kind-layout.ts';
 import type { Lease } from '../types/lease.ts';
 
 /** By resourceKey. */
@@ -33,11 +33,14 @@ async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
           FROM kind k LEFT JOIN slot s ON s.kind = k.id ORDER BY k.id, s.column_name`,
     params: [],
   });
+  const places = await readPlaces(lease);
   const layouts = new Map<string, KindLayout & { readonly slots: PromotedSlot[] }>();
   for (const [key, kindId, table, path, type, column, ready, reason] of rows) {
     let layout = layouts.get(String(key));
     if (layout === undefined) {
-      layout = { kindId: Number(kindId), promotedTable: table === null ? null : String(table), slots: [] };
+      const id = Number(kindId);
+      const promotedTable = table === null ? null : String(table);
+      layout = { kindId: id, promotedTable, slots: [], places: places.get(id) ?? [] };
       layouts.set(String(key), layout);
     }
     if (path === null) continue;
@@ -55,4 +58,19 @@ async function layoutsOf(lease: Lease, version: string): Promise<Layouts> {
     known.delete(oldest);
   }
   return layouts;
+}
+
+/** The places of each kind, by kind id. */
+async function readPlaces(lease: Lease): Promise<ReadonlyMap<number, readonly RelationPlace[]>> {
+  const rows = await lease.all({
+    sql: 'SELECT kind, id, spec, backfilled IS NULL FROM reference_place WHERE dropped = 0 ORDER BY kind, id',
+    params: [],
+  });
+  const places = new Map<number, RelationPlace[]>();
+  for (const [kind, id, text, ready] of rows) {
+    const of = places.get(Number(kind)) ?? [];
+    places.set(Number(kind), of);
+    of.push({ id: Number(id), text: String(text), ready: ready === 1 });
+  }
+  return places;
 }

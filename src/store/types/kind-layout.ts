@@ -12,6 +12,14 @@ export interface PromotedSlot {
   readonly reason: PromotionReason;
 }
 
+/** A place of a kind where references or selectors stand. `ready` once every object has its rows. */
+export interface RelationPlace {
+  readonly id: number;
+  /** placeText */
+  readonly text: string;
+  readonly ready: boolean;
+}
+
 /** A leaf of a kind that queries filter or order by. */
 export interface PathUse {
   /** resourceKey */
@@ -38,4 +46,5 @@ export interface KindLayout {
   /** Name of the promoted table, or null while the kind has none. */
   readonly promotedTable: string | null;
   readonly slots: readonly PromotedSlot[];
+  readonly places: readonly RelationPlace[];
 }

@@ -1,0 +1,196 @@
+/**
+ * Lists of related objects, for a batch of objects in one statement.
+ *
+ *   relatedPages([<ids of Services>], pods of services)   ->   the page of each Service's Pods
+ *
+ *   SELECT j.key, o.id, … FROM json_each(<ids>) AS j CROSS JOIN object AS s ON s.id = j.value
+ *     CROSS JOIN json_each((SELECT json_group_array(id) FROM (<ids that the hop leads to from s, ordered> LIMIT 21))) AS f
+ *     CROSS JOIN object AS o ON o.id = f.value
+ *
+ * SQLite evaluates the inner SELECT once for each s, so it stops at the end of each page. An object with many related objects is read
+ * by a walk (src/query/sql/hop-sql.ts), if the order is that of the identity; `heavyOnes` finds such objects.
+ */
+import type { Lease } from '../../store/types/lease.ts';
+import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
+import { decodeCursor } from '../plan/cursor.ts';
+import type { Filter } from '../plan/filter.ts';
+import { digest } from '../plan/fingerprint.ts';
+import type { Hop } from '../plan/hop.ts';
+import type { ListResult, ListRow, OrderTerm, Position, Projection } from '../plan/plan.ts';
+import { surveyBound } from '../sql/access-path.ts';
+import { type HopSql, hopEntries, hopSql, walkSql } from '../sql/hop-sql.ts';
+import { KindTables } from '../sql/kind-tables.ts';
+import { keyColumn, readKey } from '../sql/leaf-key.ts';
+import { projectionSql } from '../sql/projection.ts';
+import { filterSql } from '../sql/sql-filter.ts';
+import { behind, keyColumns, orderClause, travelOrder } from '../sql/sql-order.ts';
+import type { KindView, View } from '../sql/view.ts';
+import { listRow } from './list.ts';
+import { objectColumns, objectRow } from './object-rows.ts';
+import type { RelatedObjects } from './relations.ts';
+
+/** Which related objects belong to the list. */
+export interface RelatedPlan {
+  readonly hop: Hop;
+  /** On the related objects. */
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+}
+
+export interface RelatedPage {
+  /** Objects on the page of each object. */
+  readonly limit: number;
+  /** A cursor of a page with the same plan. It applies to each object. */
+  readonly after: string | null;
+  readonly projection: Projection;
+  /** An object with more related objects than this is read by a walk; default surveyBound. */
+  readonly walkAbove?: number;
+}
+
+const s = raw('s');
+const parents = (ids: readonly number[]): Fragment =>
+  sql`json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS s ON s.id = j.value`;
+
+/**
+ * The page of each of these objects, in their order.
+ * @param ids object ids of the kind `hop.from`.
+ * @throws PortolanError BAD_USER_INPUT for a cursor of another list; CACHE_NOT_READY while the relation is not ready.
+ */
+export async function relatedPages(
+  lease: Lease,
+  view: View,
+  ids: readonly number[],
+  plan: RelatedPlan,
+  { limit, after, projection, walkAbove = surveyBound }: RelatedPage,
+): Promise<ListResult[]> {
+  const fingerprint = fingerprintOf(plan);
+  const position = after === null ? null : decodeCursor(after, fingerprint);
+  const found = ids.map((): ListRow[] => []);
+  const kind = view.get(plan.hop.to.key);
+  if (kind !== undefined) {
+    const heavy =
+      plan.orderBy.length === 0 ? await heavyOnes(lease, kind, ids, plan.hop, walkAbove) : new Set<number>();
+    for (const walks of [false, true]) {
+      const places = ids.map((_, place) => place).filter((place) => heavy.has(place) === walks);
+      if (places.length === 0) continue;
+      const page = { limit: limit + 1, position, walks };
+      const rows = await lease.all(
+        objectsOf(
+          kind,
+          places.map((place) => ids[place] ?? 0),
+          plan,
+          page,
+          projection,
+        ),
+      );
+      for (const [at, ...row] of rows) {
+        const place = places[Number(at)] ?? -1;
+        const keys = plan.orderBy.map(({ type }, index) => readKey(type, row[objectValues + index]));
+        found[place]?.push(listRow(objectRow(kind.key, row), keys, fingerprint));
+      }
+    }
+  }
+  return found.map((rows) => ({
+    rows: rows.slice(0, limit),
+    hasNextPage: rows.length > limit,
+    hasPreviousPage: after !== null,
+  }));
+}
+
+/** The number of related objects of each of these objects, at most `limit` each. */
+export async function countRelated(
+  lease: Lease,
+  view: View,
+  ids: readonly number[],
+  plan: RelatedPlan,
+  limit: number | null,
+): Promise<number[]> {
+  const counts = ids.map(() => 0);
+  const kind = view.get(plan.hop.to.key);
+  if (kind === undefined) return counts;
+  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit, position: null, walks: false });
+  const rows = await lease.all(sql`SELECT j.key, (SELECT count(*) FROM (${related})) FROM ${parents(ids)}`);
+  for (const [place, count] of rows) counts[Number(place)] = Number(count);
+  return counts;
+}
+
+/** The ids of the related objects of each of these objects. Reads no bodies for the answer. */
+export async function relatedIds(
+  lease: Lease,
+  view: View,
+  ids: readonly number[],
+  plan: RelatedPlan,
+): Promise<readonly RelatedObjects[]> {
+  const kind = view.get(plan.hop.to.key);
+  if (kind === undefined) return [];
+  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit: null, position: null, walks: false });
+  const [row] = await lease.all(
+    sql`SELECT count(*), json_group_array(json_array(j.key, f.value)) FROM ${parents(ids)}
+      CROSS JOIN json_each((SELECT json_group_array(id) FROM (${related}))) AS f`,
+  );
+  return [{ key: kind.key, count: Number(row?.[0] ?? 0), pairs: String(row?.[1] ?? '[]') }];
+}
+
+/** A cursor of a list of related objects is valid for the same relation, filter and order. */
+function fingerprintOf({ hop, filter, orderBy }: RelatedPlan): string {
+  const { name, direction, from, to } = hop;
+  return digest({ related: [from.key, name, direction, to.key], filter, orderBy });
+}
+
+/** The indexes of the objects with more related objects than a survey counts. */
+async function heavyOnes(
+  lease: Lease,
+  kind: KindView,
+  ids: readonly number[],
+  hop: Hop,
+  bound: number,
+): Promise<ReadonlySet<number>> {
+  const entries = hopEntries(hop, s, new KindTables(kind, 'o', '_r'), bound + 1);
+  if (entries === null) return new Set();
+  const rows = await lease.all(sql`SELECT j.key FROM ${parents(ids)} WHERE ${entries} > ${BigInt(bound)}`);
+  return new Set(rows.map(([place]) => Number(place)));
+}
+
+interface IdPage {
+  /** Null: all. */
+  readonly limit: number | null;
+  readonly position: Position | null;
+  readonly walks: boolean;
+}
+
+/** A SELECT of the column `id`, ordered, for one row of `object AS s`. */
+function idsOf(kind: KindView, { hop, filter, orderBy }: RelatedPlan, { limit, position, walks }: IdPage): Fragment {
+  const tables = new KindTables(kind, 'o', '_r');
+  const { from, where, repeats }: HopSql = (walks ? walkSql(hop, s, tables) : null) ?? hopSql(hop, s, tables);
+  const order = travelOrder(tables, orderBy, false);
+  const matching = filterSql(tables, filter);
+  const conditions = [where, tables.tick(), tables.counts(), matching];
+  if (position !== null) conditions.push(behind(tables, order, position));
+  const columns = join([sql`${tables.column('id')} AS id`, ...keyColumns(order)], ', ');
+  const once = repeats ? sql` GROUP BY ${tables.column('id')}` : raw('');
+  const end = limit === null ? raw('') : sql` ${orderClause(tables, order, 'mixed')} LIMIT ${BigInt(limit)}`;
+  return sql`SELECT ${columns} FROM ${from}${tables.joins()} WHERE ${all(conditions)}${once}${end}`;
+}
+
+/** Columns of an object in the statement of `objectsOf`, after the index of the parent. */
+const objectValues = 10;
+
+/** A statement with the columns: index of the object in `ids`, id, those of objectColumns, body, order keys. */
+function objectsOf(
+  kind: KindView,
+  ids: readonly number[],
+  plan: RelatedPlan,
+  page: IdPage,
+  projection: Projection,
+): Fragment {
+  const tables = new KindTables(kind, 'o');
+  const body = projectionSql(projection);
+  const keys = travelOrder(tables, plan.orderBy, false).terms.map(
+    ({ type, expression }) => sql`, ${keyColumn(type, expression)}`,
+  );
+  if (body !== null) tables.body();
+  return sql`SELECT j.key, o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}${join(keys, '')}
+    FROM ${parents(ids)}
+    CROSS JOIN json_each((SELECT json_group_array(id) FROM (${idsOf(kind, plan, page)}))) AS f
+    CROSS JOIN object AS o ON o.id = f.value${tables.joins()} ORDER BY j.key, f.key`;
+}

@@ -1,0 +1,234 @@
+/**
+ * Hops as SQL. `s` is a row of `object` in the enclosing query, and `x` a row of `object` that it leads to.
+ *
+ *   reference  forward   s -> reference -> target -> x by its name
+ *              reverse   s by its name -> target -> reference_by_target -> x
+ *   owner      forward   s -> edge -> object_by_uid -> x
+ *              reverse   s -> edge_owner -> x
+ *   selector   forward   s -> selector -> object_by_label -> x
+ *              reverse   labels of s -> selector -> x
+ *
+ * A walk is another form of a reverse reference and of a forward selector: it goes through the rows of x in identity order and checks
+ * each. It ends early where most rows belong to s, so it suits an s with many related objects and a small page.
+ *
+ * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`repeats`).
+ */
+import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import { statesNamespace } from '../../catalog/relations/place-text.ts';
+import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
+import type { Hop, HopEnd } from '../plan/hop.ts';
+import type { KindTables } from './kind-tables.ts';
+import type { View } from './view.ts';
+
+export interface HopSql {
+  /** A FROM clause that ends with the base table of x. */
+  readonly from: Fragment;
+  readonly where: Fragment;
+  /** May one row of x occur more than once? */
+  readonly repeats: boolean;
+}
+
+/**
+ * The rows that a hop leads to.
+ * @param s the alias of a row of `object`.
+ * @param x tables of the kind `hop.to` with the base `o`.
+ * @throws PortolanError CACHE_NOT_READY while the references or selectors are still being read.
+ */
+export function hopSql(hop: Hop, s: Fragment, x: KindTables): HopSql {
+  const { direction, way } = hop;
+  switch (way.by) {
+    case 'reference': {
+      const places = placeIds(hop, x.kind.view, way.places);
+      return direction === 'forward' ? toTargets(hop, places, s, x) : toReferrers(hop, places, s, x);
+    }
+    case 'owner':
+      return direction === 'forward' ? toOwners(s, x) : toOwned(s, x);
+    case 'selector': {
+      const [place] = placeIds(hop, x.kind.view, [way.place]);
+      const id = must(place, 'the place of the selector');
+      return direction === 'forward' ? toSelected(hop, id, s, x) : toSelecting(hop, id, s, x);
+    }
+  }
+}
+
+/** The walk of a hop that has one; null for the others. Its rows of x occur once. */
+export function walkSql(hop: Hop, s: Fragment, x: KindTables): HopSql | null {
+  const { direction, way } = hop;
+  if (way.by === 'reference' && direction === 'reverse') {
+    const places = placeIds(hop, x.kind.view, way.places);
+    const [r, t] = [x.named('r'), x.named('t')];
+    const refers = sql`EXISTS (SELECT 1 FROM target AS ${t} CROSS JOIN reference AS ${r} ON ${r}.id = ${x.column('id')}
+      AND ${placeIn(x, places)} AND ${r}.target = ${t}.id WHERE ${names(t, hop.from, s)})`;
+    const own = hop.from.namespaced && hop.to.namespaced && !way.places.some(statesNamespace);
+    const here = own ? sql`${x.column('namespace')} = ${s}.namespace` : raw('1');
+    return { from: x.from(), where: all([inCluster(s, x), here, refers]), repeats: false };
+  }
+  if (way.by === 'selector' && direction === 'forward') {
+    const [place] = placeIds(hop, x.kind.view, [way.place]);
+    const q = x.named('q');
+    const from = sql`selector AS ${q} CROSS JOIN ${x.from()}`;
+    const label = sql`(${q}.key = '' OR ${labelAt(x, q)} = ${q}.value)`;
+    const here = all([
+      selectorOf(q, must(place, 'the place of the selector'), s),
+      inCluster(s, x),
+      ...sameScope(hop, q, x),
+    ]);
+    return { from, where: all([here, label, needsMet(q, x.column('marks'))]), repeats: false };
+  }
+  return null;
+}
+
+/** The number of rows that the index entries of a hop lead to, at most `limit`; null for a hop without a walk. */
+export function hopEntries(hop: Hop, s: Fragment, x: KindTables, limit: number): Fragment | null {
+  const { direction, way } = hop;
+  const bound = BigInt(limit);
+  if (way.by === 'reference' && direction === 'reverse') {
+    const places = placeIds(hop, x.kind.view, way.places);
+    const [r, t] = [x.named('r'), x.named('t')];
+    return sql`(SELECT count(*) FROM (SELECT 1 FROM target AS ${t} CROSS JOIN reference_by_target AS ${r}
+      ON ${r}.target = ${t}.id AND ${r}.kind = ${BigInt(x.kind.kindId)} AND ${placeIn(x, places)}
+      WHERE ${names(t, hop.from, s)} LIMIT ${bound}))`;
+  }
+  if (way.by === 'selector' && direction === 'forward') {
+    const [place] = placeIds(hop, x.kind.view, [way.place]);
+    const [q, l] = [x.named('q'), x.named('l')];
+    return sql`(SELECT count(*) FROM (SELECT 1 FROM selector AS ${q} CROSS JOIN object_by_label AS ${l}
+      ON ${l}.kind = ${BigInt(x.kind.kindId)} AND ${l}.key = ${q}.key AND ${l}.value = ${q}.value
+      WHERE ${selectorOf(q, must(place, 'the place of the selector'), s)} LIMIT ${bound}))`;
+  }
+  return null;
+}
+
+/** The ids of the places in the store. */
+function placeIds({ name, from, to, direction }: Hop, view: View, texts: readonly string[]): readonly number[] {
+  const { key } = direction === 'forward' ? from : to;
+  const known = view.get(key)?.places ?? [];
+  return texts.map((text) => {
+    const place = known.find((each) => each.text === text);
+    if (place?.ready === true) return place.id;
+    throw new PortolanError(
+      'CACHE_NOT_READY',
+      `The relation ${name} is not ready: the references of ${key} are still being read. Try again in a moment.`,
+      { details: { resources: [key] } },
+    );
+  });
+}
+
+function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindTables): HopSql {
+  const [r, t] = [x.named('r'), x.named('t')];
+  const namespace = to.namespaced ? sql`${t}.namespace` : raw(`''`);
+  return {
+    from: sql`reference AS ${r} CROSS JOIN target AS ${t} ON ${t}.id = ${r}.target AND +${t}.named = ${namedId(to)}
+      CROSS JOIN ${x.from()} ON ${x.isOfKind()} AND ${x.column('cluster')} = ${t}.cluster
+        AND ${x.column('namespace')} = ${namespace} AND ${x.column('name')} = ${t}.name`,
+    where: all([sql`${r}.id = ${s}.id`, placeIn(x, places)]),
+    repeats: true,
+  };
+}
+
+function toReferrers({ from }: Hop, places: readonly number[], s: Fragment, x: KindTables): HopSql {
+  const [r, t] = [x.named('r'), x.named('t')];
+  return {
+    from: sql`target AS ${t} CROSS JOIN reference_by_target AS ${r} ON ${r}.target = ${t}.id
+        AND ${r}.kind = ${BigInt(x.kind.kindId)} AND ${placeIn(x, places)}
+      CROSS JOIN ${x.from()} ON ${x.column('id')} = ${r}.id`,
+    where: names(t, from, s),
+    repeats: places.length > 1 || !from.namespaced,
+  };
+}
+
+/**
+ * The condition that the target `t` names `s`, an object of `end`. References to cluster-scoped objects have a namespace in the store if
+ * the referring object has one, so it is not compared.
+ */
+function names(t: Fragment, end: HopEnd, s: Fragment): Fragment {
+  const scope = end.namespaced ? sql` AND ${t}.namespace = ${s}.namespace` : raw('');
+  return sql`${t}.named = ${namedId(end)} AND ${t}.cluster = ${s}.cluster AND ${t}.name = ${s}.name${scope}`;
+}
+
+function toOwners(s: Fragment, x: KindTables): HopSql {
+  const [e, u] = [x.named('g'), x.named('u')];
+  return {
+    from: sql`edge AS ${e} CROSS JOIN object_by_uid AS ${u} ON ${u}.uid = ${e}.owner_uid
+      CROSS JOIN ${x.from()} ON ${x.column('id')} = ${u}.id`,
+    where: all([sql`${e}.id = ${s}.id`, sql`+${x.isOfKind()}`, inCluster(s, x, '+')]),
+    repeats: false,
+  };
+}
+
+function toOwned(s: Fragment, x: KindTables): HopSql {
+  const e = x.named('g');
+  return {
+    from: sql`edge AS ${e} CROSS JOIN ${x.from()} ON ${x.column('id')} = ${e}.id`,
+    where: all([sql`${e}.owner_uid = ${s}.uid AND ${e}.kind = ${BigInt(x.kind.kindId)}`, inCluster(s, x, '+')]),
+    repeats: false,
+  };
+}
+
+function toSelected(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql {
+  const [q, l] = [x.named('q'), x.named('l')];
+  const ofKind = sql`${l}.kind = ${BigInt(x.kind.kindId)}`;
+  const byLabel = sql`SELECT ${q}.needs AS needs, ${q}.cluster AS cluster, ${q}.namespace AS namespace, ${l}.id AS id
+    FROM selector AS ${q} CROSS JOIN object_by_label AS ${l} ON ${ofKind} AND ${l}.key = ${q}.key AND ${l}.value = ${q}.value
+    WHERE ${selectorOf(q, place, s)}`;
+  const o = x.named('w');
+  const ofScope = hop.to.namespaced && hop.from.namespaced ? sql` AND ${o}.namespace = ${q}.namespace` : raw('');
+  const withoutLabel = sql`SELECT ${q}.needs, ${q}.cluster, ${q}.namespace, ${o}.id
+    FROM selector AS ${q} CROSS JOIN object AS ${o} ON ${o}.kind = ${BigInt(x.kind.kindId)} AND ${o}.cluster = ${q}.cluster${ofScope}
+    WHERE ${selectorOf(q, place, s)} AND ${q}.key = ''`;
+  const d = x.named('d');
+  return {
+    from: sql`(${byLabel} UNION ALL ${withoutLabel}) AS ${d} CROSS JOIN ${x.from()} ON ${x.column('id')} = ${d}.id`,
+    where: all([
+      sql`+${x.column('cluster')} = ${d}.cluster`,
+      ...sameScope(hop, d, x, '+'),
+      needsMet(d, x.column('marks')),
+    ]),
+    repeats: false,
+  };
+}
+
+function toSelecting(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql {
+  const [q, l] = [x.named('q'), x.named('l')];
+  // A selector without a pair has the key ''. The labels of no object have it.
+  const labels = sql`json_each(json_set(${s}.marks -> '$[0]', '$.""', '')) AS ${l}`;
+  const namespace = hop.to.namespaced && hop.from.namespaced ? sql`${s}.namespace` : raw(`''`);
+  const scope = hop.to.namespaced && !hop.from.namespaced ? raw('1') : sql`${q}.namespace = ${namespace}`;
+  return {
+    from: sql`${labels} CROSS JOIN selector AS ${q} ON ${q}.place = ${BigInt(place)} AND ${q}.cluster = ${s}.cluster
+        AND ${scope} AND ${q}.key = ${l}.key AND ${q}.value = ${l}.value
+      CROSS JOIN ${x.from()} ON ${x.column('id')} = ${q}.id`,
+    where: needsMet(q, sql`${s}.marks`),
+    repeats: false,
+  };
+}
+
+function selectorOf(q: Fragment, place: number, s: Fragment): Fragment {
+  return sql`${q}.id = ${s}.id AND ${q}.place = ${BigInt(place)}`;
+}
+
+/** A namespaced object selects objects of its namespace; a cluster-scoped one those of all namespaces. */
+function sameScope({ from, to }: Hop, q: Fragment, x: KindTables, plus: '+' | '' = ''): readonly Fragment[] {
+  return from.namespaced && to.namespaced ? [sql`${raw(plus)}${x.column('namespace')} = ${q}.namespace`] : [];
+}
+
+function needsMet(q: Fragment, marks: Fragment): Fragment {
+  return sql`(${q}.needs IS NULL OR selects(${q}.needs, ${marks}))`;
+}
+
+function labelAt(x: KindTables, q: Fragment): Fragment {
+  return sql`(${x.column('marks')} ->> ('$[0].' || json_quote(${q}.key)))`;
+}
+
+function inCluster(s: Fragment, x: KindTables, plus: '+' | '' = ''): Fragment {
+  return all([...(plus === '' ? [x.isOfKind()] : []), sql`${raw(plus)}${x.column('cluster')} = ${s}.cluster`]);
+}
+
+function placeIn(x: KindTables, places: readonly number[]): Fragment {
+  return isIn(sql`${x.named('r')}.place`, places.map(BigInt));
+}
+
+function namedId({ group, kind }: HopEnd): Fragment {
+  return sql`(SELECT id FROM named_kind WHERE grp = ${group} AND kind = ${kind})`;
+}
