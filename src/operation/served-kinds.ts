@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
+import { textOfKind } from '../catalog/relations/relation.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
 import { namePattern } from '../catalog/resources/resource.ts';
 
@@ -19,6 +20,8 @@ export interface ServedKinds {
   readonly clusters: ReadonlySet<string>;
   /** The kind of a resourceKey. */
   kind(key: string): CatalogKind | undefined;
+  /** The kind of a group and a Kind. */
+  kindOf(group: string, kind: string): CatalogKind | undefined;
   /**
    * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey or an unambiguous Kind. `*` in a
    * word matches any text.
@@ -31,11 +34,14 @@ export interface ServedKinds {
 export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
   const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
   const byWord = wordsOf(kinds);
+  // The first of several kinds, as in relations of the catalog.
+  const byText = new Map(kinds.toReversed().map((kind) => [textOfKind(kind.resource), kind]));
   return {
     id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
     catalog,
     clusters: new Set(kinds.flatMap(({ clusters }) => clusters).sort()),
     kind: (key) => byKey.get(key),
+    kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),
     kinds: (words) =>
       words.flatMap((word) => (word.includes('*') ? kindsOfPattern(byKey, word) : kindOfWord(byWord, word))),
   };

@@ -8,7 +8,7 @@ import type { Filter } from '../../src/query/plan/filter.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
 import { countMatches } from '../../src/query/read/count.ts';
 import { listPage } from '../../src/query/read/list.ts';
-import { countRelated, relatedIds, relatedPages } from '../../src/query/read/related-list.ts';
+import { countRelated, relatedIds, relatedPages } from '../../src/query/related/related-list.ts';
 import { boundless } from '../kit/displayed-groups.ts';
 import { Dice } from './dice.ts';
 import type { FuzzOptions, FuzzOutcome } from './fuzz.ts';

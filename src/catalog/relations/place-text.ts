@@ -1,5 +1,5 @@
 /** The text of a place, by which the store and the descriptions name it. Equal texts mean equal references, or equal selectors. */
-import { type Path, parsePath } from '../tree/path.ts';
+import { joinPaths, type Path, parsePath } from '../tree/path.ts';
 import { kindOfText, type ReferencePlace, type SelectorPlace, textOfKind } from './relation.ts';
 
 /**
@@ -43,9 +43,11 @@ export function placeOfText(text: string): ReferencePlace | SelectorPlace {
   };
 }
 
-/** The path in the text of a place: where the mentions or the selector stand. */
-export function pathOfPlace(text: string): string {
-  return (JSON.parse(text) as readonly [string])[0];
+/** The path of the value that names the other object, or of the selector. */
+export function pathOfMention(text: string): string {
+  const place = placeOfText(text);
+  if ('form' in place) return place.path.text;
+  return place.name === null ? place.at.text : joinPaths(place.at, place.name).text;
 }
 
 /** Does the reference of this place state its namespace? Otherwise it is that of the referring object. */

@@ -26,6 +26,8 @@ import { ObjectSource } from './object-source.ts';
 export interface EdgeSource {
   readonly cursor: string;
   readonly node: ObjectSource;
+  /** The paths of the references by which the node is related to the object of the connection. Absent in other lists. */
+  via?(): Promise<readonly string[]>;
 }
 
 export interface PageInfoSource {

@@ -20,6 +20,7 @@ import { CollectedSchema, TypeCollection } from '../types/collected-schema.ts';
 import { forEachOperationType, operationTypes, rootNames } from '../types/root-types.ts';
 import { type KindPart, KindParts } from './kind-parts.ts';
 import type { RelationFields } from './kind-types.ts';
+import { relationFields } from './relation-fields.ts';
 import { type RootFields, StaticPart } from './static-part.ts';
 
 /** Builds the schema of a catalog synchronously, without reuse. Never throws for a single kind. */
@@ -28,7 +29,7 @@ export function buildGeneration(catalog: Catalog): Generation {
 }
 
 export interface BuildOptions {
-  /** Makes the relation fields of kinds. Default: none. */
+  /** Makes the relation fields of kinds. Default: those of the catalog. */
   readonly relations?: RelationFields;
 }
 
@@ -37,7 +38,7 @@ export class GenerationBuilder {
   readonly #static: StaticPart;
   readonly #parts: KindParts;
 
-  constructor({ relations = () => ({}) }: BuildOptions = {}) {
+  constructor({ relations = relationFields }: BuildOptions = {}) {
     this.#static = new StaticPart(relations);
     this.#parts = new KindParts(this.#static);
   }

@@ -5,6 +5,7 @@
  * in any order. Fields are made at their first use. The builder of a generation uses them kind by kind.
  */
 import {
+  type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
   type GraphQLInputObjectType,
   type GraphQLInterfaceType,
@@ -27,7 +28,7 @@ import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
-type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;
+export type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;
 type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext>;
 
 /** The shared inputs for making a kind's types. */
@@ -38,6 +39,8 @@ export interface Shared {
   readonly object: GraphQLInterfaceType;
   /** The fields of the interface of all objects. */
   readonly objectFields: ObjectFields;
+  /** The field `via` of an edge. */
+  readonly via: GraphQLFieldConfig<EdgeSource, OperationContext>;
   /** The fields of a connection that do not mention its kind. */
   readonly connectionFields: ConnectionFields;
   readonly relations: RelationFields;
@@ -57,8 +60,15 @@ export interface KindShells {
 /** The shells of another kind by its key; undefined for a kind that is not served. */
 export type ShellsOf = (key: string) => KindShells | undefined;
 
-/** Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence. */
-export type RelationFields = (kind: CatalogKind, shellsOf: ShellsOf) => ObjectFields;
+/**
+ * Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence.
+ * @param type a type of the static schema by name.
+ */
+export type RelationFields = (
+  kind: CatalogKind,
+  shellsOf: ShellsOf,
+  type: (name: string) => GraphQLNamedType,
+) => ObjectFields;
 
 /** The inputs for making the types of one kind. */
 export interface KindInputs {
@@ -85,7 +95,16 @@ export function sharedParts(
     nodes: _nodes,
     ...connectionFields
   } = configOf<ConnectionFields>(type('KubernetesObjectConnection') as GraphQLObjectType);
-  return { filters, type, object, objectFields: configOf<ObjectFields>(object), connectionFields, relations };
+  const { via } = configOf<Record<string, Shared['via']>>(type('KubernetesObjectEdge') as GraphQLObjectType);
+  return {
+    filters,
+    type,
+    object,
+    via: must(via, 'an edge has via'),
+    objectFields: configOf<ObjectFields>(object),
+    connectionFields,
+    relations,
+  };
 }
 
 function configOf<F>(type: GraphQLObjectType | GraphQLInterfaceType): F {
@@ -105,7 +124,7 @@ export function makeShells(
     interfaces: [shared.object],
     fields: () => {
       const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
-      return { ...own, ...without(shared.relations(kind, shellsOf), own) };
+      return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
     },
   });
   const edge = new GraphQLObjectType<EdgeSource, OperationContext>({
@@ -113,6 +132,7 @@ export function makeShells(
     fields: () => ({
       cursor: { type: nonNull(GraphQLString) },
       node: { type: nonNull(object) },
+      via: shared.via,
     }),
   });
   const connection = new GraphQLObjectType<ConnectionSource, OperationContext>({

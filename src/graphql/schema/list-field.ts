@@ -11,29 +11,19 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
-import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { parsePath } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { checkPage, defaultPageSize, mostSkipped } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
-import type { ListPlan, OrderTerm } from '../../query/plan/plan.ts';
-import { searchesIn } from '../../query/sql/search.ts';
+import type { ListPlan } from '../../query/plan/plan.ts';
 import { ListConnection } from '../connection/connection-source.ts';
-import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
 import { inputList } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
-
-export interface OrderArgument {
-  readonly path: string;
-  readonly direction?: 'ASC' | 'DESC' | null;
-  readonly nulls?: 'FIRST' | 'LAST' | null;
-  readonly natural?: boolean | null;
-}
 
 export interface ListArguments {
   readonly filter?: unknown;
@@ -116,38 +106,8 @@ export function listPlan(
   return {
     kinds: kinds.map(({ key, tree }) => ({ key, tree })),
     filter,
-    orderBy: ordersOf(kinds, filter, args.orderBy ?? []),
+    orderBy: orderTerms(kinds, filter, args.orderBy ?? []),
     page: checkPage(args, { maximum: maxPageSize }),
-  };
-}
-
-/** The order terms of the arguments. A search without `orderBy` is ordered by rank. */
-function ordersOf(kinds: readonly CatalogKind[], filter: Filter, given: readonly OrderArgument[]): OrderTerm[] {
-  const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
-  if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));
-  return [{ path: parsePath('metadata.name'), type: 'Int', direction: 'ASC', nulls: 'LAST', rank: terms }];
-}
-
-function orderTerm(
-  kinds: readonly CatalogKind[],
-  { path: written, direction, nulls, natural }: OrderArgument,
-): OrderTerm {
-  const found = pathIn(
-    kinds.map(({ tree }) => tree),
-    written,
-    'every',
-  );
-  const path = leafIn('An order', found);
-  const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
-  if (natural === true && type !== 'String') {
-    throw new PortolanError('BAD_USER_INPUT', `natural orders texts, and ${path.text} is ${type}; leave it out.`);
-  }
-  return {
-    path,
-    type,
-    direction: direction ?? 'ASC',
-    nulls: nulls ?? 'LAST',
-    ...(natural === true ? { natural } : {}),
   };
 }
 

@@ -92,6 +92,12 @@ function addPaging(builder: Builder): void {
     fields: (t) => ({
       cursor: t.exposeString('cursor', { nullable: false }),
       node: t.field({ type: 'KubernetesObject', nullable: false, resolve: (edge) => edge.node }),
+      via: t.field({
+        type: ['Path'],
+        nullable: { list: true, items: false },
+        description: 'In lists of related objects: the paths of the references that relate them. Null in other lists.',
+        resolve: async (edge) => (edge.via === undefined ? null : [...(await edge.via())]),
+      }),
     }),
   });
   builder.objectType('KubernetesObjectConnection', {

@@ -19,7 +19,6 @@ import type { AccessPath } from '../sql/access-path.ts';
 import { KindTables } from '../sql/kind-tables.ts';
 import { aggregateStatement, readGroups, type StatementOptions } from '../sql/sql-aggregate.ts';
 import type { View } from '../sql/view.ts';
-import type { RelatedObjects } from './relations.ts';
 
 /**
  * The groups of the matching objects, in undefined order. Without `by`, exactly one group.
@@ -43,6 +42,13 @@ export async function aggregateKinds(
   }
   const sets = await aggregateRows(lease, found, plan, budget, 1, options);
   return sets instanceof OverBudget ? sets : (sets[0] ?? []);
+}
+
+/** Related objects of one kind. `pairs` is a JSON list of [index of the object they are related to, object id]. */
+export interface RelatedObjects {
+  readonly key: string;
+  readonly count: number;
+  readonly pairs: string;
 }
 
 /**

@@ -4,7 +4,7 @@ import { parsePath } from '../../catalog/tree/path.ts';
 import type { KindLayout } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all } from '../../store/types/sql.ts';
-import { countOwned, ownedObjects, ownerObjects, ownersOf } from '../read/relations.ts';
+import { countOwned, ownedObjects, ownerObjects, ownersOf } from '../related/owners.ts';
 import { countsOfAny, keptCount } from './counts.ts';
 import { KindTables } from './kind-tables.ts';
 import { filterSql } from './sql-filter.ts';

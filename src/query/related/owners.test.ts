@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openTestStore, plainKey, promotedKey, type TestStore, thing } from '../../../test/kit/query-store.ts';
 import type { ListResult } from '../plan/plan.ts';
-import { fetchObjects } from './fetch.ts';
-import { countOwned, type OwnedOptions, type OwnerReference, ownedBy, ownersOf } from './relations.ts';
+import { fetchObjects } from '../read/fetch.ts';
+import { countOwned, type OwnedOptions, type OwnerReference, ownedBy, ownersOf } from './owners.ts';
 
 const references = (...uids: string[]) => ({
   ownerReferences: uids.map((uid) => ({ uid, name: uid, kind: 'X', apiVersion: 'v1' })),

@@ -17,6 +17,9 @@ import type { Filter } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { Hop } from '../plan/hop.ts';
 import type { ListResult, ListRow, OrderTerm, Position, Projection } from '../plan/plan.ts';
+import type { RelatedObjects } from '../read/aggregate-kinds.ts';
+import { listRow } from '../read/list.ts';
+import { objectColumns, objectRow } from '../read/object-rows.ts';
 import { surveyBound } from '../sql/access-path.ts';
 import { type HopSql, hopEntries, hopSql, walkSql } from '../sql/hop-sql.ts';
 import { KindTables } from '../sql/kind-tables.ts';
@@ -25,9 +28,6 @@ import { projectionSql } from '../sql/projection.ts';
 import { filterSql } from '../sql/sql-filter.ts';
 import { behind, keyColumns, orderClause, travelOrder } from '../sql/sql-order.ts';
 import type { KindView, View } from '../sql/view.ts';
-import { listRow } from './list.ts';
-import { objectColumns, objectRow } from './object-rows.ts';
-import type { RelatedObjects } from './relations.ts';
 
 /** Which related objects belong to the list. */
 export interface RelatedPlan {

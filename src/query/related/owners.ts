@@ -14,14 +14,15 @@ import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { decodeCursor } from '../plan/cursor.ts';
 import { digest } from '../plan/fingerprint.ts';
-import { compareIdentity } from '../plan/identity-order.ts';
 import type { ListResult, ListRow, Projection } from '../plan/plan.ts';
+import type { RelatedObjects } from '../read/aggregate-kinds.ts';
+import { listRow } from '../read/list.ts';
+import { objectColumns, objectRow } from '../read/object-rows.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { listRow } from './list.ts';
-import { objectColumns, objectRow } from './object-rows.ts';
+import { pageOfWhole } from './whole-list.ts';
 
 /** An owner as in the owner references of its objects. */
 export interface OwnerReference {
@@ -96,13 +97,6 @@ export async function countOwned(
   return counts;
 }
 
-/** Related objects of one kind. `pairs` is a JSON list of [index of the object they are related to, object id]. */
-export interface RelatedObjects {
-  readonly key: string;
-  readonly count: number;
-  readonly pairs: string;
-}
-
 /** The ids of the objects that each of `owners` owns. Reads no bodies. */
 export async function ownedObjects(
   lease: Lease,
@@ -152,10 +146,8 @@ export async function ownersOf(
 }
 
 /** A page of the owners of one object. @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list. */
-export function pageOfOwners({ rows }: OwnedPage, limit: number, after: string | null): OwnedPage {
-  const position = after === null ? null : decodeCursor(after, ownersFingerprint).identity;
-  const rest = position === null ? rows : rows.filter((row) => compareIdentity(row, position) > 0);
-  return { rows: rest.slice(0, limit), hasNextPage: rest.length > limit, hasPreviousPage: after !== null };
+export function pageOfOwners(all: OwnedPage, limit: number, after: string | null): OwnedPage {
+  return pageOfWhole(all, ownersFingerprint, limit, after);
 }
 
 const ownersFingerprint = digest({ owners: true });

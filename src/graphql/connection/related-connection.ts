@@ -1,0 +1,123 @@
+/**
+ * The connection of objects that are related to one object, and the keys of the loaders that its neighbours share.
+ *
+ *   { services(first: 50) { nodes { pods(first: 5) { nodes { id } } } } }
+ *     50 connections -> one loader, 50 ids -> one relatedPages(…) for 50 objects -> 50 pages
+ *
+ * Never: shares a loader between fields whose selections or arguments differ.
+ */
+import type { GraphQLResolveInfo } from 'graphql';
+import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { GroupResult } from '../../query/plan/aggregate.ts';
+import type { ListResult, ListRow } from '../../query/plan/plan.ts';
+import { OverBudget } from '../../query/plan/scan-budget.ts';
+import { aggregateRelated, type RelatedObjects } from '../../query/read/aggregate-kinds.ts';
+import type { View } from '../../query/sql/view.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { costOfNodes } from '../selection/list-selection.ts';
+import type { Aggregated, AggregateRequest } from './aggregated.ts';
+import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
+import { ObjectSource } from './object-source.ts';
+
+/** One object's page and its `changesCursor`. Both come from one snapshot, even where every read has its own lease. */
+export interface Related {
+  readonly page: ListResult;
+  readonly cursor: string;
+}
+
+export async function related(lease: Lease, pages: Promise<readonly ListResult[]>): Promise<readonly Related[]> {
+  const cursor = encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision });
+  return (await pages).map((page) => ({ page, cursor }));
+}
+
+/** What a connection reads, for one object. */
+export interface RelatedReads {
+  read(): Promise<Related>;
+  count(limit: number | null): Promise<number>;
+  readonly aggregated: Aggregated;
+  /** The paths of the references to a related object, or from it. */
+  via?(related: ListRow): Promise<readonly string[]>;
+}
+
+/** A lazy page of related objects. Its rows are read when one of its fields is resolved. */
+export class RelatedConnection implements ConnectionSource {
+  readonly aggregated: Aggregated;
+  readonly #operation: Operation;
+  readonly #reads: RelatedReads;
+  /** Values of one object of the page. */
+  readonly #objectCost: number;
+  #charged = false;
+
+  constructor(operation: Operation, info: GraphQLResolveInfo, reads: RelatedReads) {
+    this.#operation = operation;
+    // All objects of the parent's page have the same selection.
+    this.#objectCost = operation.loader(`cost ${nodesKeyOf(info)}`, () =>
+      costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
+    );
+    this.#reads = reads;
+    this.aggregated = reads.aggregated;
+  }
+
+  /** The page is charged here, once, because several parents may share the objects that were read. */
+  async edges(): Promise<readonly EdgeSource[]> {
+    const { page } = await this.#reads.read();
+    if (!this.#charged) {
+      this.#charged = true;
+      this.#operation.cost.charge(page.rows.length * this.#objectCost);
+    }
+    return page.rows.flatMap((row: ListRow) => {
+      const kind = this.#operation.generation.kind(row.key);
+      if (kind === undefined) return [];
+      const { via } = this.#reads;
+      const edge = { cursor: row.cursor, node: new ObjectSource(this.#operation, kind, row) };
+      return via === undefined ? edge : { ...edge, via: () => via(row) };
+    });
+  }
+
+  async pageInfo(): Promise<PageInfoSource> {
+    const { page } = await this.#reads.read();
+    return pageOf(page, page.rows);
+  }
+
+  totalCount(limit: number | null): Promise<number> {
+    return this.#reads.count(limit);
+  }
+
+  async changesCursor(): Promise<string> {
+    return (await this.#reads.read()).cursor;
+  }
+}
+
+/** The groups of each of `count` objects, in their order. Every entry is OverBudget when the statement is over budget. */
+export async function groupsOf(
+  operation: Operation,
+  lease: Lease,
+  view: View,
+  related: readonly RelatedObjects[],
+  request: AggregateRequest,
+  count: number,
+): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
+  const found = await aggregateRelated(lease, view, related, request, operation.scans, count);
+  return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;
+}
+
+const nodeNumbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/**
+ * A short key for the document nodes that a resolved field was merged from, such as `3+7`. Objects share a loader only under the same
+ * key. All nodes are part of it: a fragment's field may be merged with different neighbours in two selections. It projects different
+ * paths then.
+ */
+export function nodesKeyOf(info: GraphQLResolveInfo): string {
+  return info.fieldNodes
+    .map((node) => {
+      const known = nodeNumbers.get(node);
+      if (known !== undefined) return known;
+      lastNumber += 1;
+      nodeNumbers.set(node, lastNumber);
+      return lastNumber;
+    })
+    .join('+');
+}
