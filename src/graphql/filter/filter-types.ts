@@ -53,13 +53,20 @@ export class FilterTypes {
     });
   }
 
-  /** The filter input of a kind. */
-  ofKind(kind: CatalogKind, definitions: DefinitionTypes): GraphQLInputObjectType {
+  /** The filter input of a kind. @param relations the fields that go through its relations. */
+  ofKind(
+    kind: CatalogKind,
+    definitions: DefinitionTypes,
+    relations: () => InputFields = () => ({}),
+  ): GraphQLInputObjectType {
     const shapes = ShapeFilters.ofKind(kind, this.#leaves, this.#shapes, definitions);
     const made: GraphQLInputObjectType = new GraphQLInputObjectType({
       name: kind.names.filter,
       description: `Conditions on ${kind.names.type}. Null or {} means everything.`,
-      fields: () => this.#topFields(made, shapes.fields(kind.tree.root, 'root', common)),
+      fields: () => ({
+        ...this.#topFields(made, shapes.fields(kind.tree.root, 'root', common)),
+        ...relations(),
+      }),
     });
     return made;
   }

@@ -103,6 +103,8 @@ class FilterReader {
         return this.fields(inputOf(field), value, place, []);
       case 'healthPart':
         return leafConditions('String', value, place, pathOf([{ kind: 'health', name: meaning.part }]), this.#context);
+      case 'related':
+        return this.#related(meaning, value, place);
       case 'and':
       case 'or':
         return {
@@ -144,6 +146,27 @@ class FilterReader {
           return this.#entry(inputOf(field), rest, here, [...steps, { kind: 'key', key }]);
         });
     }
+  }
+
+  #related(
+    { hop, kind, filter }: Extract<InputRole, { readonly role: 'related' }>,
+    value: unknown,
+    place: string,
+  ): Filter {
+    const reader = new FilterReader({ ...this.#context, kinds: [kind] });
+    return conjunction(
+      entriesOf(value, place).map(([quantifier, item]): Filter => {
+        const here = `${place}.${quantifier}`;
+        const related = (of: Filter): Filter => ({ kind: 'related', hop, of });
+        if (quantifier === 'exists') {
+          const some = related(everything);
+          return truth(item, here) ? some : negation(some);
+        }
+        const inner = reader.fields(filter, item, here, []);
+        if (quantifier === 'every') return negation(related(negation(inner)));
+        return quantifier === 'none' ? negation(related(inner)) : related(inner);
+      }),
+    );
   }
 
   /** The conjunction of the items of a list. */

@@ -17,6 +17,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
+import type { Hop } from '../../query/plan/hop.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
 import { metadataTree } from './kinds-path.ts';
@@ -26,6 +27,13 @@ import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
   | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' | 'health' }
+  /** Conditions on the objects that a relation leads to. `filter` is the input of their kind. */
+  | {
+      readonly role: 'related';
+      readonly hop: Hop;
+      readonly kind: CatalogKind;
+      readonly filter: GraphQLInputObjectType;
+    }
   | { readonly role: 'healthPart'; readonly part: HealthName }
   | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }

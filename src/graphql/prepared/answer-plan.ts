@@ -35,7 +35,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
-import { namesIn } from '../../query/plan/filter.ts';
+import { hopsIn, namesIn } from '../../query/plan/filter.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { findSearch } from '../../query/sql/search.ts';
@@ -184,8 +184,13 @@ class Planner {
         throw new NotPlain();
       },
     });
-    // A search needs another statement, which checks that the search index is complete.
-    if (findSearch(filter) !== null || (typeof args['offset'] === 'number' && args['offset'] > 0)) throw new NotPlain();
+    // A search needs another statement, which checks that the search index is complete. A relation may not be ready.
+    if (
+      findSearch(filter) !== null ||
+      hopsIn(filter).length > 0 ||
+      (typeof args['offset'] === 'number' && args['offset'] > 0)
+    )
+      throw new NotPlain();
     const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
     const rows = new RowTemplate(list.plan.orderBy.length);
     const cursor = rowCursor(list);

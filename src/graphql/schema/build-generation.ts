@@ -19,7 +19,7 @@ import type { Generation } from '../generation/generation.ts';
 import { CollectedSchema, TypeCollection } from '../types/collected-schema.ts';
 import { forEachOperationType, operationTypes, rootNames } from '../types/root-types.ts';
 import { type KindPart, KindParts } from './kind-parts.ts';
-import type { RelationFields } from './kind-types.ts';
+import type { RelationFields } from './kind-shells.ts';
 import { relationFields } from './relation-fields.ts';
 import { type RootFields, StaticPart } from './static-part.ts';
 

@@ -12,12 +12,14 @@ import {
   GraphQLString,
 } from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
+import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
 import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { type Filter, hopsIn } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../connection/object-source.ts';
@@ -131,6 +133,7 @@ export function changesRoot(
     },
     subscribe: (_root, args, { portolan }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
+      refuseRelations(conditions);
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
@@ -208,4 +211,14 @@ function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind
   if (current === generation) return;
   const changed = current.kind(kind.key)?.hash !== kind.hash;
   throw new GenerationMoved(kind, successor.at === 'place' ? { ...successor, changed } : successor);
+}
+
+/** A change of another object would have to change the result, and a subscription sees the changes of one kind. */
+function refuseRelations(filter: Filter): void {
+  const [hop] = hopsIn(filter);
+  if (hop === undefined) return;
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    `A subscription cannot filter by related objects (${hop.name}): it follows the changes of one kind. Filter by the object's own fields, or send the query again.`,
+  );
 }

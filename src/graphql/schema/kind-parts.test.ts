@@ -12,7 +12,7 @@ import { assembleCatalog, CatalogAssembler } from '../../catalog/assemble.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Shape } from '../../catalog/tree/field-tree.ts';
 import { buildGeneration, GenerationBuilder } from './build-generation.ts';
-import type { RelationFields } from './kind-types.ts';
+import type { RelationFields } from './kind-shells.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
   return { kinds, diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };

@@ -25,7 +25,8 @@ import { problemsOf } from '../types/collected-schema.ts';
 import { DefinitionTypes } from '../types/definition-types.ts';
 import { type OperationTypeName, operationTypes, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
-import { type KindRoots, type KindShells, makeShells, rootsOf } from './kind-types.ts';
+import type { KindShells } from './kind-shells.ts';
+import { type KindRoots, makeShells, rootsOf } from './kind-types.ts';
 import { ShapeTypes } from './shape-types.ts';
 import type { StaticPart } from './static-part.ts';
 

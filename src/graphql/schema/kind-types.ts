@@ -7,7 +7,6 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
-  type GraphQLInputObjectType,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   GraphQLObjectType,
@@ -24,11 +23,12 @@ import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
+import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
+import { relatedFilters, relationFilters } from './relation-filters.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
-export type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;
 type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext>;
 
 /** The shared inputs for making a kind's types. */
@@ -45,30 +45,6 @@ export interface Shared {
   readonly connectionFields: ConnectionFields;
   readonly relations: RelationFields;
 }
-
-/** The types of a kind that other kinds may refer to. */
-export interface KindShells {
-  readonly kind: CatalogKind;
-  readonly object: GraphQLObjectType;
-  readonly connection: GraphQLObjectType;
-  readonly edge: GraphQLObjectType;
-  readonly filter: GraphQLInputObjectType;
-  readonly change: GraphQLObjectType;
-  readonly changes: GraphQLObjectType;
-}
-
-/** The shells of another kind by its key; undefined for a kind that is not served. */
-export type ShellsOf = (key: string) => KindShells | undefined;
-
-/**
- * Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence.
- * @param type a type of the static schema by name.
- */
-export type RelationFields = (
-  kind: CatalogKind,
-  shellsOf: ShellsOf,
-  type: (name: string) => GraphQLNamedType,
-) => ObjectFields;
 
 /** The inputs for making the types of one kind. */
 export interface KindInputs {
@@ -154,13 +130,14 @@ export function makeShells(
     name: names.changes,
     fields: () => changesFields(change, shared),
   });
-  const filter = shared.filters.ofKind(kind, definitions);
+  const filter = shared.filters.ofKind(kind, definitions, () => relationFilters(kind, shellsOf));
   return {
     kind,
     object: object as GraphQLObjectType,
     connection: connection as GraphQLObjectType,
     edge: edge as GraphQLObjectType,
     filter,
+    ...relatedFilters(kind, filter),
     change,
     changes,
   };

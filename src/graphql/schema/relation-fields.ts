@@ -16,7 +16,7 @@ import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { facts } from '../selection/field-facts.ts';
 import { inputList } from '../types/type-wrappers.ts';
-import type { ObjectFields, RelationFields, ShellsOf } from './kind-types.ts';
+import type { ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { projectionOfObject } from './object-field.ts';
 
 type FieldOf = ObjectFields[string];

@@ -16,7 +16,8 @@ import { buildStaticSchema } from '../static/static-schema.ts';
 import { problemsOf } from '../types/collected-schema.ts';
 import { forEachOperationType, type OperationTypeName, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
-import { type RelationFields, type Shared, sharedParts } from './kind-types.ts';
+import type { RelationFields } from './kind-shells.ts';
+import { type Shared, sharedParts } from './kind-types.ts';
 import { objectRoots } from './object-roots.ts';
 import { CommonShapes } from './shape-types.ts';
 

@@ -119,3 +119,18 @@ export function clustersIn(filter: Filter): readonly string[] | null {
   for (const part of conjuncts(filter)) if (part.kind === 'clusters') return part.in;
   return null;
 }
+
+/** The hops of all conditions through relations. */
+export function hopsIn(filter: Filter): readonly Hop[] {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.flatMap(hopsIn);
+    case 'not':
+      return hopsIn(filter.of);
+    case 'related':
+      return [filter.hop, ...hopsIn(filter.of)];
+    default:
+      return [];
+  }
+}

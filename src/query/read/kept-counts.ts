@@ -15,7 +15,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { join, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
-import type { Filter } from '../plan/filter.ts';
+import { type Filter, hopsIn } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { ListPlan } from '../plan/plan.ts';
 import type { OverBudget, ScanBudget } from '../plan/scan-budget.ts';
@@ -60,7 +60,9 @@ export class KeptCounts {
     { scopesId, budget }: { readonly scopesId: string; readonly budget: ScanBudget },
   ): Promise<number | OverBudget> {
     const key = keyOf(plan, scopesId);
-    const kindIds = [...new Set(plan.kinds.flatMap((kind) => view.get(kind.key)?.kindId ?? []))];
+    // The related objects decide too.
+    const keys = [...plan.kinds.map((kind) => kind.key), ...hopsIn(plan.filter).map(({ to }) => to.key)];
+    const kindIds = [...new Set(keys.flatMap((each) => view.get(each)?.kindId ?? []))];
     if (key === null || kindIds.length === 0 || kindIds.length > mostKinds) {
       return countMatches(lease, view, plan, limit, budget);
     }
@@ -131,6 +133,7 @@ function hasRelativeTime(filter: Filter): boolean {
       return filter.of.some(hasRelativeTime);
     case 'not':
     case 'some':
+    case 'related':
       return hasRelativeTime(filter.of);
     case 'compare':
       return filter.relative !== undefined;

@@ -1,0 +1,52 @@
+/**
+ * The filter fields of a kind that go through its relations, and the inputs behind them.
+ *
+ *   pods(filter: { node: { is: { spec: { unschedulable: { eq: true } } } } })    NodeFilter_One: exists, is
+ *   nodes(filter: { pods: { none: {…} } })                                       PodFilter_List: exists, some, none, every
+ */
+import { GraphQLBoolean, GraphQLInputObjectType } from 'graphql';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { hopOf } from '../../query/plan/hop.ts';
+import type { InputFields } from '../filter/leaf-filter-types.ts';
+import { role } from '../filter/shape-filters.ts';
+import type { KindShells, ShellsOf } from './kind-shells.ts';
+
+/** The filter inputs for relations that lead to a kind. */
+export function relatedFilters(
+  { names, resource: { kind } }: CatalogKind,
+  filter: GraphQLInputObjectType,
+): Pick<KindShells, 'filterOne' | 'filterList'> {
+  const exists = (description: string) => ({ type: GraphQLBoolean, description });
+  return {
+    filterOne: new GraphQLInputObjectType({
+      name: `${names.filter}_One`,
+      description: `Conditions on a related ${kind}.`,
+      fields: () => ({ exists: exists('Is it there?'), is: { type: filter } }),
+    }),
+    filterList: new GraphQLInputObjectType({
+      name: `${names.filter}_List`,
+      description: `Conditions on related ${kind} objects.`,
+      fields: () => ({
+        exists: exists('Is there at least one?'),
+        some: { type: filter },
+        none: { type: filter },
+        every: { type: filter },
+      }),
+    }),
+  };
+}
+
+/** The fields of a kind's filter that go through its relations. Relations to any kind have none. */
+export function relationFilters(kind: CatalogKind, shellsOf: ShellsOf): InputFields {
+  const fields: InputFields = {};
+  for (const relation of kind.relations) {
+    const shells = relation.to === null ? undefined : shellsOf(relation.to);
+    if (shells === undefined) continue;
+    const { kind: to, filter, filterOne, filterList } = shells;
+    fields[relation.name] = {
+      type: relation.many ? filterList : filterOne,
+      ...role({ role: 'related', hop: hopOf(kind, relation, to), kind: to, filter }),
+    };
+  }
+  return fields;
+}
