@@ -34,17 +34,19 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
   const candidates = new Map(kinds.map(({ key }): [string, KindRelation[]] => [key, []]));
   for (const kind of kinds) {
     for (const relation of mergedByName(kind.declared)) {
-      const { name, to, reverse, reverseOn, many, origin, way } = relation;
+      const { name, to, reverse, reverseOn, many, weak = false, origin, way } = relation;
       const target = to === null ? null : byText.get(to);
       if (target === undefined) continue;
       const { key: source } = kind;
-      candidates.get(source)?.push({ name, direction: 'forward', source, to: target?.key ?? null, many, origin, way });
+      candidates
+        .get(source)
+        ?.push({ name, direction: 'forward', source, to: target?.key ?? null, many, weak, origin, way });
       if (reverse === null) continue;
       const ends = reverseOn === 'any' ? kinds : reverseOn.flatMap((text) => byText.get(text) ?? []);
       for (const end of ends) {
         candidates
           .get(end.key)
-          ?.push({ name: reverse, direction: 'reverse', source, to: source, many: true, origin, way });
+          ?.push({ name: reverse, direction: 'reverse', source, to: source, many: true, weak, origin, way });
       }
     }
   }

@@ -19,12 +19,14 @@ export interface DescribedRelation {
   readonly reverse: string | null;
   readonly reverseOn: readonly string[] | 'any';
   readonly many: boolean;
+  readonly weak?: true;
   readonly origin: RelationOrigin;
   readonly way: RelationWay;
 }
 
 export function describeRelation({
   name,
+  weak,
   target,
   reverse,
   reverseOn,
@@ -38,6 +40,7 @@ export function describeRelation({
     reverse,
     reverseOn: reverseOn === 'any' ? 'any' : reverseOn.map(textOfKind),
     many,
+    ...(weak ? { weak } : {}),
     origin,
     way:
       means.by === 'reference'

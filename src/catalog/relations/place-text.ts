@@ -50,6 +50,11 @@ export function pathOfMention(text: string): string {
   return place.name === null ? place.at.text : joinPaths(place.at, place.name).text;
 }
 
+/** Is it the text of a reference? Otherwise it is that of a selector. */
+export function isReferencePlace(text: string): boolean {
+  return (JSON.parse(text) as WrittenSelector | WrittenReference).length === 4;
+}
+
 /** Does the reference of this place state its namespace? Otherwise it is that of the referring object. */
 export function statesNamespace(text: string): boolean {
   const written = JSON.parse(text) as WrittenSelector | WrittenReference;

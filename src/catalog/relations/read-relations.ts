@@ -91,6 +91,7 @@ const declaration = z
     owner: z.literal(true).optional(),
     template: z.literal(true).optional(),
     one: z.literal(true).optional(),
+    weak: z.literal(true).optional(),
   })
   .refine(
     ({ at, selector, owner }) => [at, selector, owner].filter((each) => each !== undefined).length === 1,
@@ -202,6 +203,7 @@ function relationOf(given: Declaration, origin: RelationOrigin): Relation {
     reverseOn: reverseOn === 'any' ? 'any' : (reverseOn?.map(kindOfText) ?? (target === null ? [] : [target])),
     many: given.one !== true && (means.by === 'selector' || (means.by === 'reference' && leadsToMany(means.places))),
     means,
+    weak: given.weak === true,
     origin,
   };
 }

@@ -68,6 +68,8 @@ export interface Relation {
   /** True if an object may lead to several. */
   readonly many: boolean;
   readonly means: RelationMeans;
+  /** The object that it names may be gone, and is not used: the Pod of an Event. */
+  readonly weak: boolean;
   readonly origin: RelationOrigin;
 }
 

@@ -88,6 +88,8 @@ export interface KindRelation {
   readonly to: string | null;
   /** True if an object may lead to several. */
   readonly many: boolean;
+  /** See Relation. */
+  readonly weak: boolean;
   readonly origin: RelationOrigin;
   readonly way: RelationWay;
 }

@@ -7,6 +7,7 @@
  */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
+import { splitLike } from '../../base/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -190,12 +191,12 @@ async function targetsOf(
   const references = kind === undefined ? ids.map(() => []) : await referencesOf(lease, kind, ids, hop.places);
   const identities = references.map((each) => identitiesOf(operation, each));
   const rows = await fetchObjects(lease, view, identities.flat(), projection);
-  let at = 0;
-  return identities.map((each) => {
-    const found = rows.slice(at, at + each.length).filter((row) => row !== null);
-    at += each.length;
-    return wholeList(found, fingerprintOf(hop));
-  });
+  return splitLike(identities, rows).map((found) =>
+    wholeList(
+      found.filter((row) => row !== null),
+      fingerprintOf(hop),
+    ),
+  );
 }
 
 /** The objects that references name, each once. References to kinds that are not served are left out. */

@@ -19,6 +19,7 @@ import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
 import { addClusters } from './clusters.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
+import { addReferences } from './references.ts';
 import { addResources } from './resources.ts';
 
 /** A schema of the static types alone; its Query has the roots that need no kind. */
@@ -30,6 +31,7 @@ export function buildStaticSchema(): GraphQLSchema {
   addPaging(builder);
   const healthStatus = addKubernetesObject(builder);
   builder.queryType({});
+  addReferences(builder);
   addResources(builder, healthStatus);
   addClusters(builder);
   return builder.toSchema({ sortSchema: false });

@@ -39,6 +39,6 @@ export function reversed(hop: Hop): Hop {
   return { ...hop, from: hop.to, to: hop.from, direction: hop.direction === 'forward' ? 'reverse' : 'forward' };
 }
 
-function hopEnd({ key, resource: { group, kind, namespaced } }: Pick<CatalogKind, 'key' | 'resource'>): HopEnd {
+export function hopEnd({ key, resource: { group, kind, namespaced } }: Pick<CatalogKind, 'key' | 'resource'>): HopEnd {
   return { key, group, kind, namespaced };
 }

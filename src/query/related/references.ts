@@ -1,8 +1,9 @@
 /** Reads the references by name of objects: what they name, whether or not it exists. */
-import { PortolanError } from '../../base/errors.ts';
+import { isReferencePlace } from '../../catalog/relations/place-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop } from '../plan/hop.ts';
+import { readyPlaces } from '../sql/ready-places.ts';
 import type { KindView, View } from '../sql/view.ts';
 
 /** One reference of an object. */
@@ -29,10 +30,9 @@ export async function referencesOf(
   places: readonly string[] | null,
 ): Promise<StatedReference[][]> {
   const found = ids.map((): StatedReference[] => []);
-  const wanted = kind.places.filter(({ text }) => places === null || places.includes(text));
-  if (wanted.some(({ ready }) => !ready) || (places !== null && wanted.length < places.length)) throw notRead(kind.key);
+  const wanted = places ?? kind.places.map(({ text }) => text).filter(isReferencePlace);
   if (wanted.length === 0) return found;
-  const texts = new Map(wanted.map(({ id, text }) => [id, text]));
+  const texts = new Map(readyPlaces(kind.view, kind.key, wanted).map((id, index) => [id, wanted[index] ?? '']));
   const rows = await lease.all(
     sql`SELECT j.key, r.place, t.cluster, n.grp, n.kind, t.namespace, t.name
       FROM json_each(${JSON.stringify(ids)}) AS j CROSS JOIN reference AS r ON r.id = j.value
@@ -87,10 +87,4 @@ export async function placesBetween(
   );
   for (const [at, place] of rows) found[Number(at)]?.push(texts.get(Number(place)) ?? '');
   return found;
-}
-
-function notRead(key: string): PortolanError {
-  return new PortolanError('CACHE_NOT_READY', `The references of ${key} are still being read. Try again in a moment.`, {
-    details: { resources: [key] },
-  });
 }

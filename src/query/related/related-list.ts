@@ -16,7 +16,7 @@ import { decodeCursor } from '../plan/cursor.ts';
 import type { Filter } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { Hop } from '../plan/hop.ts';
-import type { ListResult, ListRow, OrderTerm, Position, Projection } from '../plan/plan.ts';
+import type { ListResult, ObjectRow, OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
 import type { RelatedObjects } from '../read/aggregate-kinds.ts';
 import { listRow } from '../read/list.ts';
 import { objectColumns, objectRow } from '../read/object-rows.ts';
@@ -44,7 +44,7 @@ export interface RelatedPage {
   readonly after: string | null;
   readonly projection: Projection;
   /** An object with more related objects than this is read by a walk; default surveyBound. */
-  readonly walkAbove?: number;
+  readonly walkAbove?: number | undefined;
 }
 
 const s = raw('s');
@@ -61,40 +61,54 @@ export async function relatedPages(
   view: View,
   ids: readonly number[],
   plan: RelatedPlan,
-  { limit, after, projection, walkAbove = surveyBound }: RelatedPage,
+  { limit, after, projection, walkAbove }: RelatedPage,
 ): Promise<ListResult[]> {
   const fingerprint = fingerprintOf(plan);
   const position = after === null ? null : decodeCursor(after, fingerprint);
-  const found = ids.map((): ListRow[] => []);
   const kind = view.get(plan.hop.to.key);
-  if (kind !== undefined) {
-    const heavy =
-      plan.orderBy.length === 0 ? await heavyOnes(lease, kind, ids, plan.hop, walkAbove) : new Set<number>();
-    for (const walks of [false, true]) {
-      const places = ids.map((_, place) => place).filter((place) => heavy.has(place) === walks);
-      if (places.length === 0) continue;
-      const page = { limit: limit + 1, position, walks };
-      const rows = await lease.all(
-        objectsOf(
-          kind,
-          places.map((place) => ids[place] ?? 0),
-          plan,
-          page,
-          projection,
-        ),
-      );
-      for (const [at, ...row] of rows) {
-        const place = places[Number(at)] ?? -1;
-        const keys = plan.orderBy.map(({ type }, index) => readKey(type, row[objectValues + index]));
-        found[place]?.push(listRow(objectRow(kind.key, row), keys, fingerprint));
-      }
-    }
-  }
+  const page = { limit: limit + 1, position, projection, walkAbove };
+  const found = kind === undefined ? ids.map(() => []) : await relatedRows(lease, kind, ids, plan, page);
   return found.map((rows) => ({
-    rows: rows.slice(0, limit),
+    rows: rows.slice(0, limit).map(({ row, keys }) => listRow(row, keys, fingerprint)),
     hasNextPage: rows.length > limit,
     hasPreviousPage: after !== null,
   }));
+}
+
+/** A related object with its order keys. */
+export interface RelatedRow {
+  readonly row: ObjectRow;
+  readonly keys: OrderKeys;
+}
+
+export interface RowPage {
+  readonly limit: number;
+  readonly position: Position | null;
+  readonly projection: Projection;
+  readonly walkAbove?: number | undefined;
+}
+
+/** The first related objects of each of these objects, after a position. */
+export async function relatedRows(
+  lease: Lease,
+  kind: KindView,
+  ids: readonly number[],
+  plan: RelatedPlan,
+  { limit, position, projection, walkAbove = surveyBound }: RowPage,
+): Promise<RelatedRow[][]> {
+  const found = ids.map((): RelatedRow[] => []);
+  const heavy = plan.orderBy.length === 0 ? await heavyOnes(lease, kind, ids, plan.hop, walkAbove) : new Set<number>();
+  for (const walks of [false, true]) {
+    const places = ids.map((_, place) => place).filter((place) => heavy.has(place) === walks);
+    if (places.length === 0) continue;
+    const some = places.map((place) => ids[place] ?? 0);
+    const rows = await lease.all(objectsOf(kind, some, plan, { limit, position, walks }, projection));
+    for (const [at, ...row] of rows) {
+      const keys = plan.orderBy.map(({ type }, index) => readKey(type, row[objectValues + index]));
+      found[places[Number(at)] ?? -1]?.push({ row: objectRow(kind.key, row), keys });
+    }
+  }
+  return found;
 }
 
 /** The number of related objects of each of these objects, at most `limit` each. */

@@ -13,12 +13,12 @@
  *
  * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`repeats`).
  */
-import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { statesNamespace } from '../../catalog/relations/place-text.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop, HopEnd } from '../plan/hop.ts';
 import type { KindTables } from './kind-tables.ts';
+import { readyPlaces } from './ready-places.ts';
 import type { View } from './view.ts';
 
 export interface HopSql {
@@ -101,18 +101,8 @@ export function hopEntries(hop: Hop, s: Fragment, x: KindTables, limit: number):
 }
 
 /** The ids of the places in the store. */
-function placeIds({ name, from, to, direction }: Hop, view: View, texts: readonly string[]): readonly number[] {
-  const { key } = direction === 'forward' ? from : to;
-  const known = view.get(key)?.places ?? [];
-  return texts.map((text) => {
-    const place = known.find((each) => each.text === text);
-    if (place?.ready === true) return place.id;
-    throw new PortolanError(
-      'CACHE_NOT_READY',
-      `The relation ${name} is not ready: the references of ${key} are still being read. Try again in a moment.`,
-      { details: { resources: [key] } },
-    );
-  });
+function placeIds({ from, to, direction }: Hop, view: View, texts: readonly string[]): readonly number[] {
+  return readyPlaces(view, direction === 'forward' ? from.key : to.key, texts);
 }
 
 function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindTables): HopSql {

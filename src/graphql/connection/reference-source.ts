@@ -1,0 +1,269 @@
+/** The references of objects by name, and the objects that refer to them. */
+import DataLoader from 'dataloader';
+import { type GraphQLInterfaceType, type GraphQLResolveInfo, isInterfaceType } from 'graphql';
+import { splitLike } from '../../base/split-like.ts';
+import { pathOfMention } from '../../catalog/relations/place-text.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { checkPage } from '../../query/plan/check-page.ts';
+import type { Identity } from '../../query/plan/filter.ts';
+import { hopEnd } from '../../query/plan/hop.ts';
+import type { Projection } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
+import { objectsById } from '../../query/read/object-rows.ts';
+import { type Readiness, readiness } from '../../query/read/readiness.ts';
+import { danglingReferences } from '../../query/related/dangling.ts';
+import { placesBetween, referencesOf, type StatedReference } from '../../query/related/references.ts';
+import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
+import type { View } from '../../query/sql/view.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { projectionOfNodes } from '../selection/list-selection.ts';
+import { projectionOf } from '../selection/projection.ts';
+import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
+import { AggregatedRelated } from './aggregated.ts';
+import type { ConnectionSource, PageInfoSource } from './connection-source.ts';
+import { ObjectSource } from './object-source.ts';
+import { groupsOf, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+
+/** THERE: it exists. MISSING: it does not. UNKNOWN: its kind is not served, not synced, or not visible to the caller. */
+export const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
+export type ReferenceState = (typeof referenceStates)[number];
+
+export interface ReferenceSource {
+  /** The referring object. */
+  readonly from: ObjectSource;
+  readonly path: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly state: ReferenceState;
+  readonly object: ObjectSource | null;
+}
+
+/** The references of an object. */
+export async function loadReferences(
+  source: ObjectSource,
+  states: readonly ReferenceState[] | null,
+  info: GraphQLResolveInfo,
+): Promise<readonly ReferenceSource[]> {
+  const { operation, kind, row } = source;
+  const projection = projectionBelow(info, ['object']);
+  const loader = operation.loader(
+    `references ${kind.key} ${nodesKeyOf(info)}`,
+    () =>
+      new DataLoader<number, readonly StatedObject[]>((ids) =>
+        operation.read(async (lease, view) => {
+          const tables = view.get(kind.key);
+          const stated = tables === undefined ? ids.map(() => []) : await referencesOf(lease, tables, ids, null);
+          const found = await statedObjects(operation, lease, view, stated.flat(), projection);
+          return splitLike(stated, found);
+        }),
+      ),
+  );
+  const found = (await loader.load(row.objectId)).map((each) => referenceSource(source, each));
+  return states === null ? found : found.filter(({ state }) => states.includes(state));
+}
+
+/** A reference with the object that it names, if it is there. */
+interface StatedObject {
+  readonly stated: StatedReference;
+  readonly kind: CatalogKind | undefined;
+  readonly object: ObjectSource | null;
+  readonly state: ReferenceState;
+}
+
+async function statedObjects(
+  operation: Operation,
+  lease: Lease,
+  view: View,
+  references: readonly StatedReference[],
+  projection: Projection,
+): Promise<readonly StatedObject[]> {
+  const { generation } = operation;
+  const kinds = references.map(({ group, kind }) => generation.kindOf(group, kind));
+  const keys = [...new Set(kinds.flatMap((kind) => kind?.key ?? []))];
+  const states = keys.length === 0 ? [] : await readiness(lease, keys);
+  const identities = references.map(({ cluster, namespace, name }, index): Identity => {
+    const kind = kinds[index];
+    return { cluster, key: kind?.key ?? '', namespace: kind?.resource.namespaced === true ? namespace : null, name };
+  });
+  const rows = await fetchObjects(lease, view, identities, projection);
+  return references.map((stated, index) => {
+    const kind = kinds[index];
+    const row = rows[index] ?? null;
+    const object = row === null || kind === undefined ? null : new ObjectSource(operation, kind, row);
+    const known = kind !== undefined && isWhole(states, view, kind.key, stated.cluster);
+    return { stated, kind, object, state: object !== null ? 'THERE' : known ? 'MISSING' : 'UNKNOWN' };
+  });
+}
+
+function isWhole(states: readonly Readiness[], view: View, key: string, cluster: string): boolean {
+  const state = states.find((each) => each.key === key && each.cluster === cluster);
+  return state?.synced === true && state.whole && view.get(key)?.isWhole === true;
+}
+
+function referenceSource(from: ObjectSource, { stated, kind, object, state }: StatedObject): ReferenceSource {
+  const { place, group, kind: named, namespace, name } = stated;
+  const scoped = kind?.resource.namespaced !== false && namespace !== '';
+  return {
+    from,
+    path: pathOfMention(place),
+    group,
+    kind: named,
+    namespace: scoped ? namespace : null,
+    name,
+    state,
+    object,
+  };
+}
+
+/** The objects that refer to an object by name. */
+export function loadUsedBy(
+  source: ObjectSource,
+  args: { readonly kinds: readonly string[] | null; readonly first: number; readonly after: string | null },
+  info: GraphQLResolveInfo,
+): ConnectionSource {
+  const { operation, kind, row } = source;
+  const { generation } = operation;
+  const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
+  const kinds = args.kinds === null ? servedKinds(operation) : generation.kinds(args.kinds);
+  const plan: UsedByPlan = {
+    of: hopEnd(kind),
+    kinds: [...new Set(kinds)].flatMap((each) => {
+      const places = strongPlaces(each);
+      return places.length === 0 ? [] : [{ ...hopEnd(each), places }];
+    }),
+  };
+  const projection = projectionOfNodes(info);
+  const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
+    operation
+      .loader(
+        `${name} ${kind.key} ${nodesKeyOf(info)}`,
+        () => new DataLoader<number, T>((ids) => operation.read((lease, view) => read(lease, view, ids))),
+      )
+      .load(row.objectId);
+  return new RelatedConnection(operation, info, {
+    read: () =>
+      byId<Related>('usedBy', (lease, view, ids) =>
+        related(lease, usedBy(lease, view, ids, plan, { limit: page.limit, after: args.after, projection })),
+      ),
+    count: async (limit) =>
+      Math.min(
+        await byId('count usedBy', (lease, view, ids) => countUsedBy(lease, view, ids, plan)),
+        limit ?? Number.POSITIVE_INFINITY,
+      ),
+    aggregated: new AggregatedRelated(operation, kinds, row, async (request) => {
+      const { page: whole } = await byId<Related>('all usedBy', (lease, view, ids) =>
+        related(lease, usedBy(lease, view, ids, plan, { limit: mostAggregated, after: null, projection: {} })),
+      );
+      const found = [...Map.groupBy(whole.rows, ({ key }) => key)].map(([key, rows]) => ({
+        key,
+        count: rows.length,
+        pairs: JSON.stringify(rows.map(({ objectId }) => [0, objectId])),
+      }));
+      const [groups] = await operation.read((lease, view) => groupsOf(operation, lease, view, found, request, 1));
+      return groups ?? [];
+    }),
+    via: async (other) => {
+      const end = plan.kinds.find(({ key }) => key === other.key);
+      if (end === undefined) return [];
+      const hop = referringHop(end, plan.of);
+      const pairs = [{ from: row.objectId, to: other.objectId }];
+      const [places = []] = await operation.read((lease, view) => placesBetween(lease, view, hop, pairs));
+      return places.map(pathOfMention);
+    },
+  });
+}
+
+/** Objects that the aggregates of `usedBy` take. */
+const mostAggregated = 100_000;
+
+function servedKinds({ generation }: Operation): readonly CatalogKind[] {
+  return generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
+}
+
+/** The places of a kind's references, without weak ones. */
+function strongPlaces({ relations }: CatalogKind): readonly string[] {
+  const places = relations.flatMap(({ direction, weak, way }) =>
+    direction === 'forward' && !weak && way.by === 'reference' ? way.places : [],
+  );
+  return [...new Set(places)];
+}
+
+/** A page of references to objects that are not there. */
+export interface DanglingSource {
+  readonly references: readonly ReferenceSource[];
+  readonly pageInfo: PageInfoSource;
+}
+
+export interface DanglingArguments {
+  readonly kinds: readonly string[] | null;
+  readonly namespaces: readonly string[] | null;
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** References to objects that are not there. */
+export async function loadDangling(
+  operation: Operation,
+  { kinds: words, namespaces, first, after }: DanglingArguments,
+  info: GraphQLResolveInfo,
+): Promise<DanglingSource> {
+  const { generation, source } = operation;
+  const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
+  const all = servedKinds(operation);
+  const kinds = words === null ? all : [...new Set(generation.kinds(words))];
+  const projection = projectionBelow(info, ['nodes', 'from']);
+  return operation.read(async (lease, view) => {
+    const states = await readiness(
+      lease,
+      all.map(({ key }) => key),
+    );
+    const { references, hasNextPage } = await danglingReferences(lease, view, {
+      from: kinds.map((kind) => ({ key: kind.key, places: strongPlaces(kind) })),
+      to: all.map((kind) => ({
+        ...hopEnd(kind),
+        clusters: kind.clusters.filter((cluster) => isWhole(states, view, kind.key, cluster)),
+      })),
+      namespaces,
+      limit: page.limit,
+      after,
+    });
+    const rows = await objectsById(
+      lease,
+      references.map(({ from }) => from),
+      projection,
+    );
+    const found = references.flatMap((stated, index): readonly ReferenceSource[] => {
+      const row = rows[index];
+      const kind = generation.kind(stated.from.key);
+      if (row === undefined || kind === undefined) return [];
+      const target = generation.kindOf(stated.group, stated.kind);
+      const from = new ObjectSource(operation, kind, row);
+      return [referenceSource(from, { stated, kind: target, object: null, state: 'MISSING' })];
+    });
+    return {
+      references: found,
+      pageInfo: {
+        hasNextPage,
+        hasPreviousPage: after !== null,
+        startCursor: references[0]?.cursor ?? null,
+        endCursor: references.at(-1)?.cursor ?? null,
+      },
+    };
+  });
+}
+
+/** What the selection below `path` reads of objects of any kind. */
+function projectionBelow(info: GraphQLResolveInfo, path: readonly string[]): Projection {
+  const fragments = fragmentsOf(info);
+  const sets = selectionsAt(
+    fragments,
+    info.fieldNodes.map((node) => node.selectionSet),
+    path,
+  );
+  const object = info.schema.getType('KubernetesObject');
+  if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
+  return projectionOf({ schema: info.schema, fragments }, sets, object satisfies GraphQLInterfaceType);
+}

@@ -1,0 +1,112 @@
+/**
+ * References to objects that are not there.
+ *
+ *   targets of synced kinds -> without an object that counts -> their referring objects, in identity order
+ *
+ * A target counts as missing only in a cluster where its kind is synced and the caller may see all of it.
+ */
+import type { Lease } from '../../store/types/lease.ts';
+import { all, isIn, raw, sql } from '../../store/types/sql.ts';
+import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
+import type { HopEnd } from '../plan/hop.ts';
+import { countsOfAny } from '../sql/counts.ts';
+import { readyPlaces } from '../sql/ready-places.ts';
+import { tickAt } from '../sql/tick.ts';
+import type { View } from '../sql/view.ts';
+import type { StatedReference } from './references.ts';
+
+/** A kind whose references are searched. */
+export interface ReferringKind {
+  readonly key: string;
+  /** Its places (placeText). */
+  readonly places: readonly string[];
+}
+
+/** A kind in the clusters where it is synced. */
+export interface SyncedKind extends HopEnd {
+  readonly clusters: readonly string[];
+}
+
+export interface DanglingPlan {
+  readonly from: readonly ReferringKind[];
+  readonly to: readonly SyncedKind[];
+  /** Namespaces of the referring objects; null for all. */
+  readonly namespaces: readonly string[] | null;
+  readonly limit: number;
+  readonly after: string | null;
+}
+
+export interface DanglingReference extends StatedReference {
+  /** The referring object. */
+  readonly from: { readonly id: number; readonly key: string };
+  readonly cursor: string;
+}
+
+export interface DanglingPage {
+  readonly references: readonly DanglingReference[];
+  readonly hasNextPage: boolean;
+}
+
+/** The columns of the order, and of a cursor. */
+const order = [
+  'o.cluster',
+  'k.grp',
+  'k.plural',
+  'o.namespace',
+  'o.name',
+  'p.spec',
+  'n.grp',
+  'n.kind',
+  't.namespace',
+  't.name',
+];
+
+/** One page. @throws PortolanError BAD_USER_INPUT for text that is not a cursor; CACHE_NOT_READY while references are still being read. */
+export async function danglingReferences(lease: Lease, view: View, plan: DanglingPlan): Promise<DanglingPage> {
+  const { from, to, namespaces, limit, after } = plan;
+  const places = from.flatMap(({ key, places: texts }) =>
+    view.get(key) === undefined ? [] : readyPlaces(view, key, texts).map(BigInt),
+  );
+  const targets = to.flatMap(({ key, group, kind, namespaced, clusters }) => {
+    const found = view.get(key);
+    if (found?.isWhole !== true) return [];
+    return clusters.map((cluster) => [group, kind, cluster, found.kindId, namespaced ? 1 : 0]);
+  });
+  const conditions = [
+    tickAt('o.id', 256),
+    countsOfAny(view),
+    sql`NOT EXISTS (SELECT 1 FROM object AS o WHERE o.kind = m.value ->> 3 AND o.cluster = t.cluster
+      AND o.namespace = iif(m.value ->> 4, t.namespace, '') AND o.name = t.name AND ${countsOfAny(view)})`,
+  ];
+  if (namespaces !== null) conditions.push(isIn(raw('o.namespace'), namespaces));
+  if (after !== null) conditions.push(behind(after));
+  const columns = raw(order.join(', '));
+  const rows = await lease.all(
+    sql`SELECT ${columns}, o.id, k.key FROM json_each(${JSON.stringify(targets)}) AS m
+      CROSS JOIN named_kind AS n ON n.grp = m.value ->> 0 AND n.kind = m.value ->> 1
+      CROSS JOIN target AS t ON t.named = n.id AND t.cluster = m.value ->> 2
+      CROSS JOIN reference_by_target AS r ON r.target = t.id AND ${isIn(raw('r.place'), places)}
+      CROSS JOIN reference_place AS p ON p.id = r.place
+      CROSS JOIN object AS o ON o.id = r.id CROSS JOIN kind AS k ON k.id = o.kind
+      WHERE ${all(conditions)} ORDER BY ${columns} LIMIT ${BigInt(limit + 1)}`,
+  );
+  const references = rows.slice(0, limit).map((row): DanglingReference => {
+    const values = row.slice(0, order.length).map(String);
+    const [cluster = '', , , , , place = '', group = '', kind = '', namespace = '', name = ''] = values;
+    const [id, key] = row.slice(order.length);
+    return {
+      ...{ place, cluster, group, kind, namespace, name },
+      from: { id: Number(id), key: String(key) },
+      cursor: encodeContent(values),
+    };
+  });
+  return { references, hasNextPage: rows.length > limit };
+}
+
+function behind(after: string): ReturnType<typeof sql> {
+  const values = decodeContent(after);
+  if (values.length !== order.length || !values.every((value) => typeof value === 'string')) throw malformed(after);
+  const row = JSON.stringify(values);
+  const bound = order.map((_, index) => `value ->> ${index}`).join(', ');
+  return sql`(${raw(order.join(', '))}) > (SELECT ${raw(bound)} FROM (SELECT ${row} AS value))`;
+}
