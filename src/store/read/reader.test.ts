@@ -70,6 +70,7 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
       kindId: 1,
       promotedTable: 'p1',
       slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true, reason: 'PRINTER_COLUMN' }],
+      places: [],
     });
     const described = await readDescriptionRows(lease);
     const [text] = (await readDescriptionTexts(lease, described)).values();

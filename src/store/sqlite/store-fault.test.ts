@@ -78,7 +78,7 @@ test('F42: SQLITE_FULL rolls back whole; the log is given up down to its least, 
 
 test('F42: wherever there is no room, memory and file agree, and the work is done when there is room', async () => {
   const points = new Set<string>();
-  for (let pages = 36; pages < 130; pages += 3) {
+  for (let pages = 40; pages < 140; pages += 3) {
     const file = storeFile();
     let reached = 'open';
     try {
