@@ -107,6 +107,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'plan/object-id.ts',
     'plan/plan.ts',
     'plan/scan-budget.ts',
+    'plan/through.ts',
     'read/aggregate-kinds.ts',
     'read/explain.ts',
     'read/facet.ts',

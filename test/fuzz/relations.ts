@@ -1,11 +1,15 @@
 /** `npm run fuzz -- relations`: lists of related objects and filters through relations against a join in plain JavaScript. */
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../src/base/errors.ts';
-import { parsePath } from '../../src/catalog/tree/path.ts';
-import { compareByOrder } from '../../src/query/evaluate/compare-rows.ts';
-import { matches, type RelatedTo } from '../../src/query/evaluate/matches.ts';
+import { parsePath, pathOf } from '../../src/catalog/tree/path.ts';
+import type { OrderKey } from '../../src/catalog/values/values.ts';
+import { comparePositions, orderKeysOf } from '../../src/query/evaluate/compare-rows.ts';
+import { type MatchedObjectLike, matches, type RelatedTo } from '../../src/query/evaluate/matches.ts';
 import type { Filter } from '../../src/query/plan/filter.ts';
+import type { Hop } from '../../src/query/plan/hop.ts';
+import { compareIdentity } from '../../src/query/plan/identity-order.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
+import type { Through } from '../../src/query/plan/through.ts';
 import { countMatches } from '../../src/query/read/count.ts';
 import { listPage } from '../../src/query/read/list.ts';
 import { countRelated, relatedIds, relatedPages } from '../../src/query/related/related-list.ts';
@@ -72,14 +76,14 @@ async function askPages(world: RelationWorld, hops: readonly WorldHop[], dice: D
     5,
   );
   const filter = dice.chance(0.5) ? randomFilter(chosen.to.key, hops, dice, 2) : all;
-  const orderBy = randomOrder(dice);
+  const orderBy = randomOrder(chosen.to.key, hops, dice);
   const limit = dice.between(1, 4);
   const relatedTo = relatedIn(hops);
   const expected = parents.map((parent) =>
     chosen
       .related(parent)
       .filter((object) => matches(filter, object, relatedTo))
-      .sort((a, b) => compareByOrder(orderBy, a, b)),
+      .sort(byOrder(orderBy, hops)),
   );
   const ids = await world.idsOf(parents);
   const plan = { hop: chosen.hop, filter, orderBy };
@@ -120,12 +124,10 @@ async function askPages(world: RelationWorld, hops: readonly WorldHop[], dice: D
 async function askFilter(world: RelationWorld, hops: readonly WorldHop[], dice: Dice): Promise<number> {
   const { from } = dice.pick(hops);
   const filter = randomFilter(from.key, hops, dice, 3);
-  const orderBy = randomOrder(dice);
+  const orderBy = randomOrder(from.key, hops, dice);
   const objects = world.objects.filter(({ key }) => key === from.key);
   const relatedTo = relatedIn(hops);
-  const expected = objects
-    .filter((object) => matches(filter, object, relatedTo))
-    .sort((a, b) => compareByOrder(orderBy, a, b));
+  const expected = objects.filter((object) => matches(filter, object, relatedTo)).sort(byOrder(orderBy, hops));
   const kinds = [{ key: from.key, tree: { root: 'root', shapes: {} } }];
   await world.read(async (lease, view) => {
     const page = { direction: 'forward', limit: 100, after: null } as const;
@@ -177,7 +179,17 @@ function randomFilter(key: string, hops: readonly WorldHop[], dice: Dice, depth:
     const { hop, to } = dice.pick(own);
     return { kind: 'related', hop, of: randomFilter(to.key, hops, dice, depth - 1) };
   };
+  const counted = (): Filter => {
+    const { hop } = dice.pick(own);
+    return {
+      kind: 'relatedCount',
+      hop,
+      operator: dice.pick(['eq', 'lt', 'gte', 'in']),
+      values: dice.sample([0, 1, 2, 3], 2),
+    };
+  };
   return dice.choose<Filter>([
+    [1, counted],
     [4, through],
     [2, () => ({ kind: 'not', of: through() })],
     [1, () => ({ kind: 'and', of: [through(), leaf()] })],
@@ -186,16 +198,47 @@ function randomFilter(key: string, hops: readonly WorldHop[], dice: Dice, depth:
   ]);
 }
 
-function randomOrder(dice: Dice): readonly OrderTerm[] {
-  const term = (path: string, type: OrderTerm['type']): OrderTerm => ({
-    path: parsePath(path),
+function randomOrder(key: string, hops: readonly WorldHop[], dice: Dice): readonly OrderTerm[] {
+  const term = (path: string, type: OrderTerm['type'], through?: Through): OrderTerm => ({
+    path: path === '' ? pathOf([]) : parsePath(path),
     type,
+    ...(through === undefined ? {} : { through }),
     direction: dice.pick(['ASC', 'DESC']),
     nulls: dice.pick(['FIRST', 'LAST']),
   });
+  const through = (): readonly OrderTerm[] => {
+    const path: Hop[] = [];
+    for (let at = key; path.length < 2; ) {
+      const own = hops.filter(({ from }) => from.key === at);
+      if (own.length === 0 || (path.length > 0 && dice.chance(0.5))) break;
+      const { hop } = dice.pick(own);
+      path.push(hop);
+      at = hop.to.key;
+    }
+    if (path.length === 0) return [];
+    if (dice.chance(0.5)) return [term('', 'Int', { hops: path.slice(0, -1), counted: path.at(-1) ?? null })];
+    return [term(dice.pick(['metadata.name', 'metadata.labels["app"]']), 'String', { hops: path, counted: null })];
+  };
   return dice.choose<readonly OrderTerm[]>([
     [2, () => []],
     [1, () => [term('metadata.name', 'String')]],
     [1, () => [term('metadata.labels["app"]', 'String'), term('metadata.name', 'String')]],
+    [2, through],
   ]);
+}
+
+/** Compares objects by an order, whose values may be those of related objects. */
+function byOrder(orderBy: readonly OrderTerm[], hops: readonly WorldHop[]): (a: WorldObject, b: WorldObject) => number {
+  const relatedTo = relatedIn(hops);
+  const keyOf = ({ through, ...term }: OrderTerm, object: WorldObject): OrderKey | null => {
+    let at: MatchedObjectLike | undefined = object;
+    for (const hop of through?.hops ?? []) {
+      at = at === undefined ? undefined : relatedTo(hop, at).toSorted(compareIdentity)[0];
+    }
+    if (at === undefined) return null;
+    const counted = through?.counted ?? null;
+    return counted === null ? (orderKeysOf([term], at)[0] ?? null) : BigInt(relatedTo(counted, at).length);
+  };
+  const position = (object: WorldObject) => ({ keys: orderBy.map((term) => keyOf(term, object)), identity: object });
+  return (a, b) => comparePositions(orderBy, position(a), position(b));
 }

@@ -16,6 +16,7 @@ import type { ResponsePath } from '../../operation/operation-trace.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
+import { textOfLeaf } from '../../query/plan/through.ts';
 import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
 import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
@@ -81,7 +82,7 @@ export async function readGroups(
   ]);
   const groups = await aggregated.groups({ by, measured });
   if (groups instanceof OverBudget) return groups;
-  const indexOf = (wanted: Measured): number => measured.findIndex(({ path }) => path.text === wanted.path.text);
+  const indexOf = (wanted: Measured): number => measured.findIndex((each) => textOfLeaf(each) === textOfLeaf(wanted));
   const orderBy = terms.map(({ term, measured: wanted }) =>
     wanted === null ? term : { ...term, at: indexOf(wanted) },
   );
@@ -115,7 +116,7 @@ function warnOfMergedClusters({ operation, kinds, filter }: Aggregated, by: read
   if (clusters.size < 2) return;
   operation.warn(
     path,
-    `Groups by ${naming.path.text} merge objects of ${clusters.size} clusters; add "cluster" to \`by\`, or filter by \`clusters\`.`,
+    `Groups by ${textOfLeaf(naming)} merge objects of ${clusters.size} clusters; add "cluster" to \`by\`, or filter by \`clusters\`.`,
   );
 }
 
@@ -145,9 +146,8 @@ function termOf(aggregated: Aggregated, { by, path, direction }: GroupOrderInput
       return { term: { by: value, direction: sortDirection }, measured: null };
     case 'KEY': {
       const leaf = pathText === null ? (keys.length === 1 ? keys[0] : undefined) : leafAt(aggregated, 'KEY', pathText);
-      const at = keys.findIndex((key) => key.path.text === leaf?.path.text);
-      if (at < 0)
-        throw refuse(`KEY needs the \`path\` of one of \`by\`: ${keys.map((key) => key.path.text).join(', ')}`);
+      const at = leaf === undefined ? -1 : keys.findIndex((key) => textOfLeaf(key) === textOfLeaf(leaf));
+      if (at < 0) throw refuse(`KEY needs the \`path\` of one of \`by\`: ${keys.map(textOfLeaf).join(', ')}`);
       return { term: { by: value, at, direction: sortDirection }, measured: null };
     }
     default: {

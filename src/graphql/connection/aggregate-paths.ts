@@ -4,7 +4,9 @@ import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, get
 import { PortolanError } from '../../base/errors.ts';
 import { isSummable } from '../../catalog/values/tally.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
-import { leafIn, pathIn } from '../filter/kinds-path.ts';
+import { textOfLeaf } from '../../query/plan/through.ts';
+import { leafIn } from '../filter/kinds-path.ts';
+import { relatedPathIn } from '../filter/related-path.ts';
 import { fragmentsOf, selectedFields, selectionsAt } from '../selection/walk.ts';
 import type { Aggregated } from './aggregated.ts';
 
@@ -17,7 +19,7 @@ const found = new WeakMap<readonly unknown[], Map<string, Leaf>>();
  * The leaf that a path names in at least one of the kinds. Objects of the other kinds have no value there.
  * @throws PortolanError BAD_USER_INPUT
  */
-export function leafAt({ kinds }: Aggregated, what: string, written: string): Leaf {
+export function leafAt({ kinds, operation }: Aggregated, what: string, written: string): Leaf {
   let known = found.get(kinds);
   if (known === undefined) {
     known = new Map();
@@ -25,12 +27,13 @@ export function leafAt({ kinds }: Aggregated, what: string, written: string): Le
   }
   const earlier = known.get(written);
   if (earlier !== undefined) return earlier;
-  const resolved = pathIn(
-    kinds.map(({ tree }) => tree),
-    written,
-    'some',
-  );
-  const leaf = { path: leafIn(what, resolved), type: resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON' };
+  const resolved = relatedPathIn(kinds, written, 'some', operation.generation.kind);
+  const { through } = resolved;
+  const leaf: Leaf = {
+    path: leafIn(what, resolved),
+    type: resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON',
+    ...(through === undefined ? {} : { through }),
+  };
   known.set(written, leaf);
   return leaf;
 }
@@ -45,8 +48,8 @@ export function measuredAt(aggregated: Aggregated, measure: Measure, written: st
   if (sum && !isSummable(leaf.type)) {
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `${measure} adds up numbers, quantities and durations, and ${leaf.path.text} is ${leaf.type}.`,
-      { details: { path: leaf.path.text } },
+      `${measure} adds up numbers, quantities and durations, and ${textOfLeaf(leaf)} is ${leaf.type}.`,
+      { details: { path: textOfLeaf(leaf) } },
     );
   }
   return { ...leaf, sum, ends: !sum };
@@ -56,8 +59,9 @@ export function measuredAt(aggregated: Aggregated, measure: Measure, written: st
 export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
   const merged = new Map<string, Measured>();
   for (const each of all) {
-    const known = merged.get(each.path.text);
-    merged.set(each.path.text, {
+    const text = textOfLeaf(each);
+    const known = merged.get(text);
+    merged.set(text, {
       ...each,
       sum: each.sum || known?.sum === true,
       ends: each.ends || known?.ends === true,

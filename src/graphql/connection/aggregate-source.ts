@@ -9,6 +9,7 @@ import type { Tally } from '../../catalog/values/tally.ts';
 import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
 import { average } from '../../query/plan/aggregate.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
+import { textOfLeaf } from '../../query/plan/through.ts';
 import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 
@@ -60,7 +61,7 @@ export class AggregateSource {
   async #tally(wanted: Measured): Promise<Tally | OverBudget> {
     const group = await this.#read();
     if (!(group instanceof OverBudget)) {
-      const tally = group.tallies[this.#measured.findIndex(({ path }) => path.text === wanted.path.text)];
+      const tally = group.tallies[this.#measured.findIndex((each) => textOfLeaf(each) === textOfLeaf(wanted))];
       if (tally !== undefined) return tally;
     }
     const alone = await this.#readOnly([wanted]);

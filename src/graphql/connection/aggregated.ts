@@ -10,10 +10,12 @@ import { everything, type Filter, type Identity } from '../../query/plan/filter.
 import { digest } from '../../query/plan/fingerprint.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
+import { hopsOf } from '../../query/plan/through.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { requireRelated } from './require-related.ts';
 
 /** The paths to measure, and the paths to group by. */
 export type AggregateRequest = Pick<AggregatePlan, 'by' | 'measured'>;
@@ -51,15 +53,17 @@ export class AggregatedList implements Aggregated {
   }
 
   groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget> {
-    return this.#once('groups', request, (lease, view) =>
-      aggregateKinds(lease, view, { ...this.#plan, ...request }, this.operation.scans),
-    );
+    return this.#once('groups', request, async (lease, view) => {
+      await requireRelated(this.operation, lease, [...request.by, ...request.measured].flatMap(hopsOf));
+      return aggregateKinds(lease, view, { ...this.#plan, ...request }, this.operation.scans);
+    });
   }
 
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
-    return this.#once('facet', { leaf, first, contains }, (lease, view) =>
-      facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans),
-    );
+    return this.#once('facet', { leaf, first, contains }, async (lease, view) => {
+      await requireRelated(this.operation, lease, hopsOf(leaf));
+      return facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans);
+    });
   }
 
   #once<T>(what: string, request: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {

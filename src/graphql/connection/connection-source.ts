@@ -13,8 +13,10 @@ import { missingFrom, servingClusters } from '../../operation/list-readiness.ts'
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
+import { hopsIn } from '../../query/plan/filter.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
+import { hopsOf } from '../../query/plan/through.ts';
 import { listPage } from '../../query/read/list.ts';
 import { notReady, type Readiness, readiness } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
@@ -22,6 +24,7 @@ import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { ObjectSource } from './object-source.ts';
+import { requireRelated } from './require-related.ts';
 
 export interface EdgeSource {
   readonly cursor: string;
@@ -171,6 +174,8 @@ export class ListConnection implements ConnectionSource {
       this.#operation.noteMissing(missingFrom(this.#operation.generation, kind, this.#plan.filter, found));
     }
     if (!some && this.#optional.size > 0) throw this.#noneReady(found);
+    const { filter, orderBy } = this.#plan;
+    await requireRelated(this.#operation, lease, [...hopsIn(filter), ...orderBy.flatMap(hopsOf)]);
     const ids = [...this.#kinds.keys()].map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
     await requireSearchable(lease, ids, this.#plan.filter);
   }

@@ -2,6 +2,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
+import { textOfLeaf } from '../../query/plan/through.ts';
 import type { FacetResult } from '../../query/read/facet.ts';
 import { pageSize } from './aggregate-groups.ts';
 import { leafAt } from './aggregate-paths.ts';
@@ -38,7 +39,7 @@ export function facetsOf(aggregated: Aggregated, { paths, first, contains }: Fac
     const leaf = leafAt(aggregated, 'facets', written);
     let reading: Promise<FacetResult | OverBudget> | null = null;
     return {
-      path: leaf.path.text,
+      path: textOfLeaf(leaf),
       read() {
         reading ??= aggregated.facet(leaf, size, contains ?? null);
         return reading;

@@ -53,6 +53,11 @@ export class FilterTypes {
     });
   }
 
+  /** Conditions on an integer. */
+  get number(): GraphQLInputObjectType {
+    return this.#leaves.leaf('Int');
+  }
+
   /** The filter input of a kind. @param relations the fields that go through its relations. */
   ofKind(
     kind: CatalogKind,

@@ -5,7 +5,8 @@ import { parsePath } from '../../catalog/tree/path.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
-import { leafIn, pathIn } from './kinds-path.ts';
+import { leafIn } from './kinds-path.ts';
+import { type KindOf, relatedPathIn } from './related-path.ts';
 
 export interface OrderArgument {
   readonly path: string;
@@ -22,21 +23,19 @@ export function orderTerms(
   kinds: readonly CatalogKind[],
   filter: Filter,
   given: readonly OrderArgument[],
+  kindOf: KindOf,
 ): OrderTerm[] {
   const terms = [...new Set(searchesIn(filter).flatMap((search) => search.terms))];
-  if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term));
+  if (given.length > 0 || terms.length === 0) return given.map((term) => orderTerm(kinds, term, kindOf));
   return [{ path: parsePath('metadata.name'), type: 'Int', direction: 'ASC', nulls: 'LAST', rank: terms }];
 }
 
 function orderTerm(
   kinds: readonly CatalogKind[],
   { path: written, direction, nulls, natural }: OrderArgument,
+  kindOf: KindOf,
 ): OrderTerm {
-  const found = pathIn(
-    kinds.map(({ tree }) => tree),
-    written,
-    'every',
-  );
+  const found = relatedPathIn(kinds, written, 'every', kindOf);
   const path = leafIn('An order', found);
   const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
   if (natural === true && type !== 'String') {
@@ -45,6 +44,7 @@ function orderTerm(
   return {
     path,
     type,
+    ...(found.through === undefined ? {} : { through: found.through }),
     direction: direction ?? 'ASC',
     nulls: nulls ?? 'LAST',
     ...(natural === true ? { natural } : {}),

@@ -18,7 +18,8 @@ import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkFilter } from '../../query/plan/check-filter.ts';
 import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
-import { everything, type Filter } from '../../query/plan/filter.ts';
+import { everything, type Filter, isTextOperator } from '../../query/plan/filter.ts';
+import type { Hop } from '../../query/plan/hop.ts';
 import { parseLabelSelector } from '../../query/plan/label-selector.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { compareConditions } from './compare-conditions.ts';
@@ -162,6 +163,8 @@ class FilterReader {
           const some = related(everything);
           return truth(item, here) ? some : negation(some);
         }
+        if (quantifier === 'count')
+          return relatedCount(hop, leafConditions('Int', item, here, pathOf([]), this.#context));
         const inner = reader.fields(filter, item, here, []);
         if (quantifier === 'every') return negation(related(negation(inner)));
         return quantifier === 'none' ? negation(related(inner)) : related(inner);
@@ -236,6 +239,27 @@ class FilterReader {
         }
       }),
     );
+  }
+}
+
+/** Conditions on an integer as conditions on the number of related objects. */
+function relatedCount(hop: Hop, filter: Filter): Filter {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return { ...filter, of: filter.of.map((part) => relatedCount(hop, part)) };
+    case 'not':
+      return negation(relatedCount(hop, filter.of));
+    case 'compare': {
+      const { operator, values } = filter;
+      if (isTextOperator(operator)) throw new Error('invariant broken: an integer has no text operators');
+      return { kind: 'relatedCount', hop, operator, values };
+    }
+    // A number is always there.
+    case 'exists':
+      return everything;
+    default:
+      throw new Error(`invariant broken: ${filter.kind} is no condition on an integer`);
   }
 }
 

@@ -191,7 +191,10 @@ class Planner {
       (typeof args['offset'] === 'number' && args['offset'] > 0)
     )
       throw new NotPlain();
-    const list = lineList(kind.key, listPlan([kind], filter, args as ListArguments, this.#options.limits.maxPageSize));
+    const { maxPageSize } = this.#options.limits;
+    const planned = listPlan([kind], filter, args as ListArguments, { maxPageSize, kindOf: this.#generation.kind });
+    if (planned.orderBy.some(({ through }) => through !== undefined)) throw new NotPlain();
+    const list = lineList(kind.key, planned);
     const rows = new RowTemplate(list.plan.orderBy.length);
     const cursor = rowCursor(list);
     const pieces: AnswerPiece[] = [];

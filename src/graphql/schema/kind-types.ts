@@ -137,7 +137,7 @@ export function makeShells(
     connection: connection as GraphQLObjectType,
     edge: edge as GraphQLObjectType,
     filter,
-    ...relatedFilters(kind, filter),
+    ...relatedFilters(kind, filter, shared.filters.number),
     change,
     changes,
   };

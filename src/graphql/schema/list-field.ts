@@ -20,6 +20,7 @@ import type { ListPlan } from '../../query/plan/plan.ts';
 import { ListConnection } from '../connection/connection-source.ts';
 import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
+import type { KindOf } from '../filter/related-path.ts';
 import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, projectionOfNodes } from '../selection/list-selection.ts';
 import { inputList } from '../types/type-wrappers.ts';
@@ -91,7 +92,10 @@ export function list(
   optional: ReadonlySet<string> = new Set(),
 ): Promise<ListConnection> {
   const { maxPageSize } = operation.source.limits;
-  const plan = { ...listPlan(kinds, filter, args, maxPageSize), projection: projectionOfNodes(info) };
+  const plan = {
+    ...listPlan(kinds, filter, args, { maxPageSize, kindOf: operation.generation.kind }),
+    projection: projectionOfNodes(info),
+  };
   const settings = { objectCost: costOfNodes(info, maxPageSize), optional, path: pathOf(info) };
   return new ListConnection(operation, plan, kinds, settings).ready();
 }
@@ -101,12 +105,12 @@ export function listPlan(
   kinds: readonly CatalogKind[],
   filter: Filter,
   args: ListArguments,
-  maxPageSize: number,
+  { maxPageSize, kindOf }: { readonly maxPageSize: number; readonly kindOf: KindOf },
 ): Omit<ListPlan, 'projection'> {
   return {
     kinds: kinds.map(({ key, tree }) => ({ key, tree })),
     filter,
-    orderBy: orderTerms(kinds, filter, args.orderBy ?? []),
+    orderBy: orderTerms(kinds, filter, args.orderBy ?? [], kindOf),
     page: checkPage(args, { maximum: maxPageSize }),
   };
 }

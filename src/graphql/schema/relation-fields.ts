@@ -56,7 +56,12 @@ function kindField(
     extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
     resolve: (source: ObjectSource, args, { portolan }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [to]));
-      const orderBy = orderTerms([to], conditions, (args['orderBy'] ?? []) as readonly OrderArgument[]);
+      const orderBy = orderTerms(
+        [to],
+        conditions,
+        (args['orderBy'] ?? []) as readonly OrderArgument[],
+        portolan.generation.kind,
+      );
       return loadRelated(source, hop, { filter: conditions, orderBy, ...pageOf(args) }, info);
     },
   };

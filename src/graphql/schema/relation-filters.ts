@@ -2,7 +2,7 @@
  * The filter fields of a kind that go through its relations, and the inputs behind them.
  *
  *   pods(filter: { node: { is: { spec: { unschedulable: { eq: true } } } } })    NodeFilter_One: exists, is
- *   nodes(filter: { pods: { none: {…} } })                                       PodFilter_List: exists, some, none, every
+ *   nodes(filter: { pods: { none: {…} } })                                       PodFilter_List: exists, some, none, every, count
  */
 import { GraphQLBoolean, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -11,10 +11,11 @@ import type { InputFields } from '../filter/leaf-filter-types.ts';
 import { role } from '../filter/shape-filters.ts';
 import type { KindShells, ShellsOf } from './kind-shells.ts';
 
-/** The filter inputs for relations that lead to a kind. */
+/** The filter inputs for relations that lead to a kind. @param count conditions on an integer. */
 export function relatedFilters(
   { names, resource: { kind } }: CatalogKind,
   filter: GraphQLInputObjectType,
+  count: GraphQLInputObjectType,
 ): Pick<KindShells, 'filterOne' | 'filterList'> {
   const exists = (description: string) => ({ type: GraphQLBoolean, description });
   return {
@@ -31,6 +32,7 @@ export function relatedFilters(
         some: { type: filter },
         none: { type: filter },
         every: { type: filter },
+        count: { type: count, description: 'How many there are.' },
       }),
     }),
   };

@@ -6,7 +6,7 @@
 import { searchText } from '../../catalog/paths/search-text.ts';
 import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { identityIn, type Path } from '../../catalog/tree/path.ts';
+import { identityIn, type Path, pathOf } from '../../catalog/tree/path.ts';
 import { compareValues } from '../../catalog/values/compare-values.ts';
 import { meetsRequirement } from '../../catalog/values/label-requirement.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
@@ -63,6 +63,12 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown, relate
         filter.hop.from.key === object.key &&
         relatedTo(filter.hop, object).some((other) => matches(filter.of, other, relatedTo))
       );
+    case 'relatedCount': {
+      const { hop, operator, values } = filter;
+      if (hop.from.key !== object.key) return false;
+      const compared = { kind: 'compare', path: pathOf([]), type: 'Int', operator, values, ignoreCase: false } as const;
+      return compares(compared, relatedTo(hop, object).length);
+    }
     case 'labels':
       return filter.requirements.every((requirement) => meets(requirement, object.body));
     case 'search': {

@@ -20,11 +20,14 @@ import type { Tally } from '../../catalog/values/tally.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter } from './filter.ts';
 import type { PlannedKind } from './plan.ts';
+import type { Through } from './through.ts';
 
 /** A leaf. All kinds that have it give it this type. Its path may go through lists. Objects of other kinds have no value there. */
 export interface Leaf {
   readonly path: Path;
   readonly type: LeafType;
+  /** The leaf is one of a related object. Only for aggregates of one kind, and without lists. */
+  readonly through?: Through;
 }
 
 export interface Measured extends Leaf {

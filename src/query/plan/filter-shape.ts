@@ -1,6 +1,7 @@
 /** Filters and orders as text for people, in logs and explanations. The text never contains the compared values. */
 import type { Filter } from './filter.ts';
 import type { OrderTerm } from './plan.ts';
+import { textOfLeaf } from './through.ts';
 
 /** For example `spec.nodeName eq and not (status.phase in)`; empty for a filter that matches everything. */
 export function shapeOfFilter(filter: Filter): string {
@@ -29,6 +30,8 @@ export function shapeOfFilter(filter: Filter): string {
       const inner = shapeOfFilter(filter.of);
       return inner === '' ? `${filter.hop.name} exists` : `${filter.hop.name} some (${inner})`;
     }
+    case 'relatedCount':
+      return `count(${filter.hop.name}) ${filter.operator}`;
     case 'labels':
       return filter.requirements.map(({ key, operator }) => `labels[${JSON.stringify(key)}] ${operator}`).join(' and ');
     case 'search':
@@ -43,8 +46,9 @@ export function shapeOfFilter(filter: Filter): string {
 /** For example `status.phase ASC, metadata.name DESC`; empty for the identity order. */
 export function shapeOfOrder(orderBy: readonly OrderTerm[]): string {
   return orderBy
-    .map(({ path, direction, natural, rank }) =>
-      rank === undefined ? `${path.text} ${direction}${natural === true ? ' natural' : ''}` : 'rank',
-    )
+    .map((term) => {
+      const { direction, natural, rank } = term;
+      return rank === undefined ? `${textOfLeaf(term)} ${direction}${natural === true ? ' natural' : ''}` : 'rank';
+    })
     .join(', ');
 }

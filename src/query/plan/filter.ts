@@ -78,6 +78,13 @@ export type Filter =
   | { readonly kind: 'ids'; readonly in: readonly Identity[] }
   /** At least one object that the hop leads to matches. `every` and `none` use `not`. Only for objects of the kind `hop.from`. */
   | { readonly kind: 'related'; readonly hop: Hop; readonly of: Filter }
+  /** The number of objects that the hop leads to. Only for objects of the kind `hop.from`. */
+  | {
+      readonly kind: 'relatedCount';
+      readonly hop: Hop;
+      readonly operator: Exclude<CompareOperator, TextOperator>;
+      readonly values: readonly unknown[];
+    }
   /** The object is of one of these kinds (resourceKeys). */
   | { readonly kind: 'kinds'; readonly in: readonly string[] };
 
@@ -130,6 +137,8 @@ export function hopsIn(filter: Filter): readonly Hop[] {
       return hopsIn(filter.of);
     case 'related':
       return [filter.hop, ...hopsIn(filter.of)];
+    case 'relatedCount':
+      return [filter.hop];
     default:
       return [];
   }

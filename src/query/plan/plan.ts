@@ -7,11 +7,14 @@ import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter, Identity } from './filter.ts';
+import type { Through } from './through.ts';
 
 export interface OrderTerm {
   /** A path to a leaf. Through `each` steps, ASC orders by the least of the values and DESC by the greatest. */
   readonly path: Path;
   readonly type: LeafType;
+  /** The leaf is one of a related object. Only for lists of one kind. */
+  readonly through?: Through;
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
   /** Compare runs of digits as numbers (src/catalog/values/values.ts). Only for the type String. */

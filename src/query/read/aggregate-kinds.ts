@@ -13,6 +13,7 @@ import { raw, sql } from '../../store/types/sql.ts';
 import { type AggregatePlan, type GroupResult, groupText, mostGroups } from '../plan/aggregate.ts';
 import { everything } from '../plan/filter.ts';
 import { OverBudget, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
+import { textOfLeaf } from '../plan/through.ts';
 import { countRows, type FoundRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import type { AccessPath } from '../sql/access-path.ts';
@@ -131,7 +132,7 @@ function emptyGroup({ measured }: Pick<AggregatePlan, 'measured'>): Merged {
 }
 
 function tooMany({ by }: Pick<AggregatePlan, 'by'>): PortolanError {
-  const paths = by.map(({ path }) => path.text).join(', ');
+  const paths = by.map(textOfLeaf).join(', ');
   return new PortolanError(
     'QUERY_TOO_COSTLY',
     `There are more than ${mostGroups} groups by ${paths}, and that many are computed; narrow the filter or group by less.`,

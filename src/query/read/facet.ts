@@ -43,7 +43,12 @@ export async function facet(
   { kinds, filter, leaf, first, contains }: FacetPlan,
   budget: ScanBudget,
 ): Promise<FacetResult | OverBudget> {
-  const plan = { kinds, filter: filterWithout(filter, leaf.path), by: [leaf], measured: [] };
+  const plan = {
+    kinds,
+    filter: leaf.through === undefined ? filterWithout(filter, leaf.path) : filter,
+    by: [leaf],
+    measured: [],
+  };
   const needle = contains === null ? null : foldCase(contains.toWellFormed());
   const inSql = needle !== null && leaf.type === 'String';
   // The groups of several kinds must be merged before the limit applies.

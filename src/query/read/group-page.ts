@@ -18,6 +18,7 @@ import { average } from '../plan/aggregate.ts';
 import { decodeContent, encodeContent, malformed, plainKey, readPlainKey } from '../plan/cursor.ts';
 import type { Identity } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
+import { textOfLeaf } from '../plan/through.ts';
 
 /** A value of a group. `at` is an index: into `by` for KEY, otherwise into `measured`. */
 export type GroupValue =
@@ -122,7 +123,7 @@ function compareNullsLast(a: OrderKey | null, b: OrderKey | null, direction: 'AS
 function fingerprintOf({ kinds, filter, of, by, measured, orderBy, having }: GroupsPlan): string {
   const nameOf = (value: GroupValue): readonly [string, string | null] => {
     const leaf = value.by === 'COUNT' ? undefined : (value.by === 'KEY' ? by : measured)[value.at];
-    return [value.by, leaf?.path.text ?? null];
+    return [value.by, leaf === undefined ? null : textOfLeaf(leaf)];
   };
   const order = orderBy.map((term) => [...nameOf(term), term.direction]);
   const conditions = having.map(({ value, operator, key, negated }) => [...nameOf(value), operator, key, negated]);

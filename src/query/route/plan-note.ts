@@ -69,7 +69,8 @@ export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNee
     if (part.kind === 'compare' && isRange(part)) add(part);
   }
   const [first] = orderBy;
-  if (first !== undefined && first.natural !== true && first.rank === undefined) add(first);
+  if (first !== undefined && first.natural !== true && first.rank === undefined && first.through === undefined)
+    add(first);
   return [...needs.values()];
 }
 

@@ -98,7 +98,7 @@ function routeBy(surveyed: Survey, paths: readonly AccessPath[], request: RouteR
 function hasIndex(kind: KindView, orderBy: readonly OrderTerm[]): boolean {
   const [first] = orderBy;
   if (first === undefined) return true;
-  if (first.natural === true || first.rank !== undefined) return false;
+  if (first.natural === true || first.rank !== undefined || first.through !== undefined) return false;
   return isCreated(first.path, first.type) || readySlot(kind, first.path, first.type) !== null;
 }
 

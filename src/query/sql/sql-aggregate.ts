@@ -28,6 +28,7 @@ import { documentNode, withValue } from './json-node.ts';
 import { KindTables } from './kind-tables.ts';
 import { foldedKey, keyColumn, keyOf, readKey } from './leaf-key.ts';
 import { filterSql, labelOf } from './sql-filter.ts';
+import { throughSql } from './through-sql.ts';
 import type { KindView } from './view.ts';
 
 /** The rows of one kind that an aggregate scans. */
@@ -65,7 +66,9 @@ export function aggregateStatement(
 ): AggregateStatement {
   const { tables, columns, tallies, unnested, filter } = scanOf(rows, plan);
   const { path, set } = rows;
-  const lists = plan.by.concat(plan.measured).filter(({ path }) => isThroughLists(path)).length;
+  const lists = plan.by
+    .concat(plan.measured)
+    .filter(({ path, through }) => through !== undefined || isThroughLists(path)).length;
   const inner = [...(set === null ? [] : [sql`${set} AS s`]), ...columns];
   const conditions = [
     ...scanConditions(rows, tables),
@@ -163,7 +166,7 @@ function compile(tables: KindTables, filter: Filter, { by, measured }: Pick<Aggr
   const unnested: Fragment[] = [];
   const keys = by.map((leaf, index) => {
     const listed = listedValues(tables, leaf);
-    if (listed === null) return sql`${singleKey(tables, leaf)} AS ${raw(`k${index}`)}`;
+    if (listed === null) return sql`${keyOfLeaf(tables, leaf)} AS ${raw(`k${index}`)}`;
     const name = `g${unnested.length}.value`;
     unnested.push(sql`distinct_keys(${leaf.type}, ${listed.below}, ${listed.json})`);
     return raw(`${leaf.type === 'Float' ? `order_key('Float', ${name})` : name} AS k${index}`);
@@ -174,7 +177,7 @@ function compile(tables: KindTables, filter: Filter, { by, measured }: Pick<Aggr
     const listed = listedValues(tables, leaf);
     if (listed === null) tallies.push(...tallyColumns(leaf, name));
     else tallies.push(sql`tally_at(${leaf.type}, ${listed.below}, ${name})`);
-    return sql`${listed?.json ?? singleKey(tables, leaf)} AS ${name}`;
+    return sql`${listed?.json ?? keyOfLeaf(tables, leaf)} AS ${name}`;
   });
   return { tables, columns: [...keys, ...values], tallies, unnested, filter: filterSql(tables, filter) };
 }
@@ -187,8 +190,8 @@ interface Values {
 }
 
 /** The values of a leaf through lists; null when its path goes through no list. */
-function listedValues(tables: KindTables, { path }: Leaf): Values | null {
-  if (!isThroughLists(path)) return null;
+function listedValues(tables: KindTables, { path, through }: Leaf): Values | null {
+  if (through !== undefined || !isThroughLists(path)) return null;
   const { steps } = path;
   const first = steps.findIndex(({ kind }) => kind === 'each');
   const [toList, below] = [steps.slice(0, first), steps.slice(first + 1)];
@@ -207,6 +210,11 @@ function listedValues(tables: KindTables, { path }: Leaf): Values | null {
     return sql`(SELECT json_group_array(${value}) FROM ${list.members} AS ${element} WHERE typeof(${element}.key) = 'integer' AND ${isContainer})`;
   });
   return { json, below: '[]' };
+}
+
+function keyOfLeaf(tables: KindTables, leaf: Leaf): Fragment {
+  const { through } = leaf;
+  return through === undefined ? singleKey(tables, leaf) : throughSql(tables, through, (end) => singleKey(end, leaf));
 }
 
 /** The expression for an object's key at a path without lists: from a column, the labels or the body. */
@@ -270,7 +278,8 @@ export function readGroups(
 }
 
 function readTally(measured: Measured, row: Row, from: number): { readonly tally: Tally; readonly columns: number } {
-  if (isThroughLists(measured.path)) return { tally: Tally.fromText(String(row[from])), columns: 1 };
+  if (measured.through === undefined && isThroughLists(measured.path))
+    return { tally: Tally.fromText(String(row[from])), columns: 1 };
   const { type } = measured;
   const tally = new Tally();
   let at = from + 1;

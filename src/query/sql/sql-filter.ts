@@ -35,6 +35,7 @@ import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, foldedKey, keyOf, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
+import { relatedCount } from './through-sql.ts';
 
 export type Comparison = Extract<Filter, { kind: 'compare' }>;
 
@@ -68,6 +69,12 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       );
     case 'related':
       return related(tables, filter);
+    case 'relatedCount': {
+      const { hop, operator, values } = filter;
+      if (hop.from.key !== tables.kind.key) return raw('0');
+      const keys = wantedKeys({ type: 'Int', operator, values });
+      return keys.length === 0 ? raw('0') : test(operator, 'Int', relatedCount(tables, hop), keys, true);
+    }
     case 'labels':
       return all(filter.requirements.map((requirement) => labelCondition(tables, requirement)));
     case 'search':
@@ -150,7 +157,7 @@ function pattern(tables: KindTables, { path, values, ignoreCase }: Comparison, e
 }
 
 /** The keys of a comparison's values. A value without a key is left out, because it matches nothing. */
-export function wantedKeys(filter: Comparison): readonly OrderKey[] {
+export function wantedKeys(filter: Pick<Comparison, 'type' | 'operator' | 'values'>): readonly OrderKey[] {
   const values = filter.operator === 'in' ? filter.values : filter.values.slice(0, 1);
   return values.map((value) => orderKey(filter.type, value)).filter((key) => key !== null);
 }

@@ -24,6 +24,7 @@ import { withExtreme } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, foldedKey, keyOf } from './leaf-key.ts';
 import { rankSql } from './search.ts';
+import { throughSql } from './through-sql.ts';
 
 /** The reading order of a page, with expressions over one KindTables. */
 export interface TravelOrder {
@@ -40,28 +41,30 @@ export interface TravelTerm {
 }
 
 export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
-  const terms = orderBy.map(({ path, type, direction, nulls, natural, rank }): TravelTerm => {
-    const columnOf = (): Fragment | null => {
-      // An index of a column has no natural order. Identity and health have columns only.
-      if (natural === true && !isDerived(path)) return null;
-      const column = tables.keyColumn(path, type);
-      return column === null ? null : naturally(column);
-    };
-    const naturally = (key: Fragment): Fragment => (natural === true ? sql`natural_key(${key})` : key);
+  const terms = orderBy.map((term): TravelTerm => {
+    const { type, direction, nulls, through } = term;
     return {
       expression:
-        (rank === undefined ? null : rankSql(tables, rank)) ??
-        columnOf() ??
-        (path.fold === undefined ? null : naturally(foldedKey(tables.body(), path, type, tables.aliases))) ??
-        withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (value) => {
-          return naturally(sql`(${keyOf(value, type)})`);
-        }),
+        through === undefined ? termKey(tables, term) : throughSql(tables, through, (end) => termKey(end, term)),
       type,
       descending: (direction === 'DESC') !== backward,
       nullsFirst: (nulls === 'FIRST') !== backward,
     };
   });
   return { terms, descending: (orderBy.at(-1)?.direction === 'DESC') !== backward };
+}
+
+/** The key of a term for a row of `tables`. */
+function termKey(tables: KindTables, { path, type, direction, natural, rank }: OrderTerm): Fragment {
+  const naturally = (key: Fragment): Fragment => (natural === true ? sql`natural_key(${key})` : key);
+  if (rank !== undefined) return rankSql(tables, rank);
+  // An index of a column has no natural order. Identity and health have columns only.
+  const column = natural === true && !isDerived(path) ? null : tables.keyColumn(path, type);
+  if (column !== null) return naturally(column);
+  if (path.fold !== undefined) return naturally(foldedKey(tables.body(), path, type, tables.aliases));
+  return withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (value) =>
+    naturally(sql`(${keyOf(value, type)})`),
+  );
 }
 
 /**

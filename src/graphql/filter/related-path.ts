@@ -1,0 +1,93 @@
+/**
+ * Looks up a path of one kind that may go through its relations. A field of the kind has precedence over a relation.
+ *
+ *   status.phase              a leaf of the Pod
+ *   node.metadata.name        through the to-one relation `node`, a leaf of the Node
+ *   count(secrets)            the number of objects that the to-many relation `secrets` leads to
+ */
+import { codeOf, PortolanError } from '../../base/errors.ts';
+import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
+import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
+import { parsePath, pathOf } from '../../catalog/tree/path.ts';
+import { deepestRelated } from '../../query/plan/check-filter.ts';
+import { hopOf } from '../../query/plan/hop.ts';
+import type { Through } from '../../query/plan/through.ts';
+import { pathIn } from './kinds-path.ts';
+
+/** The kind of a resourceKey. */
+export type KindOf = (key: string) => CatalogKind | undefined;
+
+export interface RelatedPath extends ResolvedPath {
+  readonly through?: Through;
+}
+
+/**
+ * As pathIn. A path through relations is looked up if there is one kind.
+ * @throws PortolanError BAD_USER_INPUT for an unknown path, and for a to-many relation that is not counted.
+ */
+export function relatedPathIn(
+  kinds: readonly CatalogKind[],
+  written: string,
+  needed: 'every' | 'some',
+  kindOf: KindOf,
+): RelatedPath {
+  const trees = kinds.map(({ tree }) => tree);
+  try {
+    return pathIn(trees, written, needed);
+  } catch (error) {
+    const [kind] = kinds;
+    if (kind === undefined || kinds.length > 1 || codeOf(error) !== 'BAD_USER_INPUT') throw error;
+    const found = throughRelation(kind, written, kindOf, 1);
+    if (found === null) throw error;
+    return found;
+  }
+}
+
+/** Null if the path does not begin with a relation of the kind. */
+function throughRelation(kind: CatalogKind, written: string, kindOf: KindOf, depth: number): RelatedPath | null {
+  const { steps, fold } = parsePath(written);
+  const [first, ...rest] = steps;
+  const relation = first?.kind === 'field' ? kind.relations.find(({ name }) => name === first.name) : undefined;
+  const to = relation === undefined || relation.to === null ? undefined : kindOf(relation.to);
+  if (relation === undefined || to === undefined) return null;
+  if (depth > deepestRelated) {
+    throw refuse(written, `goes through more than ${deepestRelated} relations`);
+  }
+  const hop = hopOf(kind, relation, to);
+  if (rest.length === 0) {
+    if (fold !== 'count')
+      throw refuse(written, isOne(relation) ? `names an object; name one of its fields` : countHint(relation));
+    return { type: { kind: 'leaf', type: 'Int' }, many: false, path: pathOf([]), through: { hops: [], counted: hop } };
+  }
+  if (!isOne(relation)) throw refuse(written, countHint(relation));
+  const found = inRelated(to, pathOf(rest, fold).text, kindOf, depth);
+  if (found.many)
+    throw refuse(written, 'goes through a list of the related object; name one value with [0] or [name=value]');
+  const { hops, counted } = found.through ?? { hops: [], counted: null };
+  return { ...found, through: { hops: [hop, ...hops], counted } };
+}
+
+function inRelated(kind: CatalogKind, written: string, kindOf: KindOf, depth: number): RelatedPath {
+  try {
+    return pathIn([kind.tree], written, 'every');
+  } catch (error) {
+    if (codeOf(error) !== 'BAD_USER_INPUT') throw error;
+    const found = throughRelation(kind, written, kindOf, depth + 1);
+    if (found === null) throw error;
+    return found;
+  }
+}
+
+function isOne({ many }: KindRelation): boolean {
+  return !many;
+}
+
+function countHint({ name }: KindRelation): string {
+  return `goes through ${name}, which leads to several objects; count(${name}) is their number`;
+}
+
+function refuse(written: string, why: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `The path ${JSON.stringify(written)} ${why}.`, {
+    details: { path: written },
+  });
+}
