@@ -122,6 +122,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/object-rows.ts',
     'read/readiness.ts',
     'related/dangling.ts',
+    'related/graph.ts',
     'related/owners.ts',
     'related/references.ts',
     'related/related-list.ts',

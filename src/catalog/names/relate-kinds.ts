@@ -40,13 +40,21 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
       const { key: source } = kind;
       candidates
         .get(source)
-        ?.push({ name, direction: 'forward', source, to: target?.key ?? null, many, weak, origin, way });
+        ?.push({ name, forward: name, direction: 'forward', source, to: target?.key ?? null, many, weak, origin, way });
       if (reverse === null) continue;
       const ends = reverseOn === 'any' ? kinds : reverseOn.flatMap((text) => byText.get(text) ?? []);
       for (const end of ends) {
-        candidates
-          .get(end.key)
-          ?.push({ name: reverse, direction: 'reverse', source, to: source, many: true, weak, origin, way });
+        candidates.get(end.key)?.push({
+          name: reverse,
+          forward: name,
+          direction: 'reverse',
+          source,
+          to: source,
+          many: true,
+          weak,
+          origin,
+          way,
+        });
       }
     }
   }

@@ -80,6 +80,8 @@ export interface KindNames {
 export interface KindRelation {
   /** The field of this kind. */
   readonly name: string;
+  /** The field of the forward direction. */
+  readonly forward: string;
   /** `forward`: this kind has the reference, the owner reference or the selector. `reverse`: the other kind has it. */
   readonly direction: 'forward' | 'reverse';
   /** resourceKey of the kind that has it. */

@@ -1,6 +1,6 @@
 /** The references of objects by name, and the objects that refer to them. */
 import DataLoader from 'dataloader';
-import { type GraphQLInterfaceType, type GraphQLResolveInfo, isInterfaceType } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { splitLike } from '../../base/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -18,8 +18,7 @@ import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { projectionOfNodes } from '../selection/list-selection.ts';
-import { projectionOf } from '../selection/projection.ts';
-import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
+import { projectionBelow } from '../selection/projection-below.ts';
 import { AggregatedRelated } from './aggregated.ts';
 import type { ConnectionSource, PageInfoSource } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
@@ -253,17 +252,4 @@ export async function loadDangling(
       },
     };
   });
-}
-
-/** What the selection below `path` reads of objects of any kind. */
-function projectionBelow(info: GraphQLResolveInfo, path: readonly string[]): Projection {
-  const fragments = fragmentsOf(info);
-  const sets = selectionsAt(
-    fragments,
-    info.fieldNodes.map((node) => node.selectionSet),
-    path,
-  );
-  const object = info.schema.getType('KubernetesObject');
-  if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
-  return projectionOf({ schema: info.schema, fragments }, sets, object satisfies GraphQLInterfaceType);
 }

@@ -1,5 +1,12 @@
 /** The types of references by name, and the query for those to objects that are not there. */
 import {
+  deepestGraph,
+  type GraphEdgeSource,
+  type GraphSource,
+  loadGraph,
+  mostGraphNodes,
+} from '../connection/graph-source.ts';
+import {
   type DanglingSource,
   loadDangling,
   loadReferences,
@@ -8,6 +15,7 @@ import {
   type ReferenceState,
 } from '../connection/reference-source.ts';
 import { defaultRelated } from '../connection/relation-source.ts';
+import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 
@@ -70,6 +78,7 @@ export function addReferences(builder: Builder): void {
         loadUsedBy(source, { kinds: kinds ?? null, first: first ?? defaultRelated, after: after ?? null }, info),
     }),
   );
+  addGraph(builder);
   const connection = builder.objectRef<DanglingSource>('ReferenceConnection').implement({
     description: 'A list of references.',
     fields: (t) => ({
@@ -103,6 +112,57 @@ export function addReferences(builder: Builder): void {
           },
           info,
         ),
+    }),
+  );
+}
+
+function addGraph(builder: Builder): void {
+  const edge = builder.objectRef<GraphEdgeSource>('GraphEdge').implement({
+    description: 'A relation between two objects of a graph.',
+    fields: (t) => ({
+      from: t.exposeID('from', {
+        nullable: false,
+        description: 'The id of the object that has the reference, the owner reference or the selector.',
+      }),
+      to: t.exposeID('to', { nullable: false, description: 'The id of the other object.' }),
+      relation: t.exposeString('relation', {
+        nullable: false,
+        description: 'The field of `from` that leads to `to`; "owner" for an owner reference.',
+      }),
+    }),
+  });
+  const graph = builder.objectRef<GraphSource>('Graph').implement({
+    description: 'An object with the objects around it.',
+    fields: (t) => ({
+      nodes: t.field({
+        type: ['KubernetesObject'],
+        nullable: { list: false, items: false },
+        description: 'The object itself first, then nearer objects before farther ones.',
+        resolve: ({ nodes }) => [...nodes],
+      }),
+      edges: t.field({
+        type: [edge],
+        nullable: { list: false, items: false },
+        resolve: ({ edges }) => [...edges],
+      }),
+      truncated: t.exposeBoolean('truncated', {
+        nullable: false,
+        description: 'Objects within the depth were left out, because there are too many.',
+      }),
+    }),
+  });
+  builder.interfaceField('KubernetesObject', 'graph', (t) =>
+    t.field({
+      type: graph,
+      description: 'The objects that this one is related to, in both directions, step by step. Events are left out.',
+      args: {
+        depth: t.arg.int({ defaultValue: 2, description: `Steps; at most ${deepestGraph}.` }),
+        kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
+        limit: t.arg.int({ defaultValue: 200, description: `Objects; at most ${mostGraphNodes}.` }),
+      },
+      extensions: facts({ cost: { own: 100, repeats: ({ limit }) => countOf(limit, 200) } }),
+      resolve: (source, { depth, kinds, limit }, _context, info) =>
+        loadGraph(source, { depth: depth ?? 2, kinds: kinds ?? null, limit: limit ?? 200 }, info),
     }),
   );
 }

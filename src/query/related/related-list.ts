@@ -48,8 +48,15 @@ export interface RelatedPage {
 }
 
 const s = raw('s');
-const parents = (ids: readonly number[]): Fragment =>
-  sql`json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS s ON s.id = j.value`;
+/** A FROM clause of these objects: `j.key` is the index, `object AS s` the row. */
+export function parents(ids: readonly number[]): Fragment {
+  return sql`json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS s ON s.id = j.value`;
+}
+
+/** A SELECT of the column `id` of at most `limit` related objects of `object AS s`, in order. */
+export function relatedIdsSql(kind: KindView, plan: RelatedPlan, limit: number): Fragment {
+  return idsOf(kind, plan, { limit, position: null, walks: false });
+}
 
 /**
  * The page of each of these objects, in their order.

@@ -1,0 +1,18 @@
+/** The projection of objects of any kind at a place below a field. */
+import { type GraphQLResolveInfo, isInterfaceType } from 'graphql';
+import type { Projection } from '../../query/plan/plan.ts';
+import { projectionOf } from './projection.ts';
+import { fragmentsOf, selectionsAt } from './walk.ts';
+
+/** What the selection at `path` (field names) below the resolved field reads of objects of any kind. */
+export function projectionBelow(info: GraphQLResolveInfo, path: readonly string[]): Projection {
+  const fragments = fragmentsOf(info);
+  const sets = selectionsAt(
+    fragments,
+    info.fieldNodes.map((node) => node.selectionSet),
+    path,
+  );
+  const object = info.schema.getType('KubernetesObject');
+  if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
+  return projectionOf({ schema: info.schema, fragments }, sets, object);
+}

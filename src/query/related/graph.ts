@@ -1,0 +1,180 @@
+/**
+ * The objects around an object, level by level.
+ *
+ *   level 1: owners, owned objects, and what each relation of its kind leads to -> level 2: the same for each new object -> …
+ *
+ * A level costs two statements for owners, and one for each kind of its objects. Each statement gives at most `mostOfOne` objects for an
+ * object and a relation, so that one Node with a thousand Pods does not fill the graph.
+ */
+import type { Lease } from '../../store/types/lease.ts';
+import { join, raw, sql } from '../../store/types/sql.ts';
+import type { Row } from '../../store/types/statement.ts';
+import { everything } from '../plan/filter.ts';
+import type { Hop } from '../plan/hop.ts';
+import type { View } from '../sql/view.ts';
+import { ownedObjects, ownerObjects } from './owners.ts';
+import { parents, relatedIdsSql } from './related-list.ts';
+
+/** A hop of the graph, with the name of its relation in the forward direction. */
+export interface GraphHop {
+  readonly hop: Hop;
+  readonly relation: string;
+}
+
+export interface GraphPlan {
+  /** Levels. */
+  readonly depth: number;
+  /** Objects, the first one included. */
+  readonly limit: number;
+  /** The hops from objects of a kind (resourceKey). */
+  readonly hopsOf: (key: string) => readonly GraphHop[];
+  /** Whether objects of a kind belong to the graph. */
+  readonly includes: (key: string) => boolean;
+}
+
+export interface GraphNode {
+  /** Object id in the store. */
+  readonly id: number;
+  readonly key: string;
+}
+
+/** `from` refers to, is owned by, or selects `to`. Both are object ids. */
+export interface GraphEdge {
+  readonly from: number;
+  readonly to: number;
+  /** The name of the relation, or `owner`. */
+  readonly relation: string;
+}
+
+export interface FoundGraph {
+  /** The first one is the start; nearer ones come first. */
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  /** Are there further objects within the depth? */
+  readonly truncated: boolean;
+}
+
+/** Related objects of one object by one relation. */
+const mostOfOne = 50;
+
+/** @throws PortolanError CACHE_NOT_READY while references are still being read. */
+export async function relatedGraph(lease: Lease, view: View, start: GraphNode, plan: GraphPlan): Promise<FoundGraph> {
+  const nodes = new Map([[start.id, start]]);
+  const edges = new Map<string, GraphEdge>();
+  let truncated = false;
+  let level: readonly GraphNode[] = [start];
+  for (let depth = 0; depth < plan.depth && level.length > 0; depth += 1) {
+    const next: GraphNode[] = [];
+    for (const { edge, node, more } of await stepsFrom(lease, view, level, plan)) {
+      truncated ||= more;
+      if (!plan.includes(node.key)) continue;
+      if (!nodes.has(node.id)) {
+        if (nodes.size >= plan.limit) {
+          truncated = true;
+          continue;
+        }
+        nodes.set(node.id, node);
+        next.push(node);
+      }
+      edges.set(`${edge.from} ${edge.to} ${edge.relation}`, edge);
+    }
+    level = next;
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()], truncated };
+}
+
+interface Step {
+  readonly edge: GraphEdge;
+  /** The object that the step leads to. */
+  readonly node: GraphNode;
+  /** Were there more objects than `mostOfOne`? */
+  readonly more: boolean;
+}
+
+async function stepsFrom(lease: Lease, view: View, level: readonly GraphNode[], plan: GraphPlan): Promise<Step[]> {
+  const steps = await ownerSteps(lease, view, level);
+  for (const [key, some] of Map.groupBy(level, (node) => node.key)) {
+    steps.push(...(await relationSteps(lease, view, some, plan.hopsOf(key))));
+  }
+  return steps;
+}
+
+async function ownerSteps(lease: Lease, view: View, level: readonly GraphNode[]): Promise<Step[]> {
+  const ids = level.map(({ id }) => id);
+  const owners = await ownerObjects(lease, view, ids);
+  const uids = await lease.all(
+    sql`SELECT s.cluster, s.uid FROM json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS s ON s.id = j.value ORDER BY j.key`,
+  );
+  const owned = await ownedObjects(
+    lease,
+    view,
+    uids.map(([cluster, uid]) => ({ cluster: String(cluster), uid: String(uid) })),
+    null,
+  );
+  const steps: Step[] = [];
+  const add = (related: typeof owners, edgeOf: (from: number, to: number) => GraphEdge): void => {
+    for (const { key, pairs } of related) {
+      const counts = new Map<number, number>();
+      for (const [at, id] of JSON.parse(pairs) as readonly [number, number][]) {
+        const count = (counts.get(at) ?? 0) + 1;
+        counts.set(at, count);
+        if (count <= mostOfOne) {
+          steps.push({ edge: edgeOf(ids[at] ?? 0, id), node: { id, key }, more: false });
+        } else if (count === mostOfOne + 1) {
+          const last = steps.at(-1);
+          if (last !== undefined) steps[steps.length - 1] = { ...last, more: true };
+        }
+      }
+    }
+  };
+  add(owners, (from, to) => ({ from, to, relation: 'owner' }));
+  add(owned, (to, from) => ({ from, to, relation: 'owner' }));
+  return steps;
+}
+
+/** SELECTs of one statement. SQLite takes 500, and a relation to any kind is one for each kind. */
+const mostSelects = 200;
+
+/** One statement for the hops from objects of one kind. */
+async function relationSteps(
+  lease: Lease,
+  view: View,
+  level: readonly GraphNode[],
+  hops: readonly GraphHop[],
+): Promise<Step[]> {
+  const ids = level.map(({ id }) => id);
+  const selects = hops.flatMap(({ hop }, index) => {
+    const kind = view.get(hop.to.key);
+    if (kind === undefined) return [];
+    const related = relatedIdsSql(kind, { hop, filter: everything, orderBy: [] }, mostOfOne + 1);
+    return [
+      sql`SELECT ${raw(String(index))} AS hop, j.key AS at, f.key AS nth, f.value AS id FROM ${parents(ids)}
+        CROSS JOIN json_each((SELECT json_group_array(id) FROM (${related}))) AS f`,
+    ];
+  });
+  const rows: Row[] = [];
+  for (let first = 0; first < selects.length; first += mostSelects) {
+    const some = selects.slice(first, first + mostSelects);
+    rows.push(
+      ...(await lease.all(sql`SELECT hop, at, nth, id FROM (${join(some, ' UNION ALL ')}) ORDER BY hop, at, nth`)),
+    );
+  }
+  const steps: Step[] = [];
+  for (const [index, at, nth, id] of rows) {
+    const step = hops[Number(index)];
+    if (step === undefined) continue;
+    if (Number(nth) === mostOfOne) {
+      const last = steps.at(-1);
+      if (last !== undefined) steps[steps.length - 1] = { ...last, more: true };
+      continue;
+    }
+    const [here, there] = [ids[Number(at)] ?? 0, Number(id)];
+    const [from, to] = step.hop.direction === 'forward' ? [here, there] : [there, here];
+    steps.push({
+      edge: { from, to, relation: step.relation },
+      node: { id: there, key: step.hop.to.key },
+      more: false,
+    });
+  }
+  return steps;
+}
