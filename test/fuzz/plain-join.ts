@@ -78,7 +78,7 @@ function mentions({ at, name, namespace, target }: ReferencePlace, object: World
     }
     const written = target.groupAt === null ? undefined : one(mention, target.groupAt.path);
     if (typeof written !== 'string') {
-      const group = target.fallback?.kind === kind ? target.fallback.group : '';
+      const group = target.fallback?.group ?? '';
       return [{ kind: { group, kind }, namespace: where, name: named }];
     }
     const parts = written.split('/');

@@ -42,12 +42,13 @@ test('the kind is that of the mention: by group, by apiVersion, or the fallback'
   ]);
   expect(kinds(byGroup, { name: 'a' })).toEqual(['Issuer.cert-manager.io']);
   expect(kinds(byGroup, { name: 'a', kind: 'Issuer' })).toEqual(['Issuer.cert-manager.io']);
-  expect(kinds(byGroup, { name: 'a', kind: 'Secret' })).toEqual(['Secret']);
+  expect(kinds(byGroup, { name: 'a', kind: 'ClusterIssuer' })).toEqual(['ClusterIssuer.cert-manager.io']);
   expect(kinds(byGroup, { name: 'a', kind: 'Secret', apiGroup: '' })).toEqual(['Secret']);
   const byVersion = places('any', { at: 'ref', kind: 'kind', apiVersion: 'apiVersion' });
   expect(kinds(byVersion, { name: 'a', kind: 'Deployment', apiVersion: 'apps/v1' })).toEqual(['Deployment.apps']);
   expect(kinds(byVersion, { name: 'a', kind: 'Pod', apiVersion: 'v1' })).toEqual(['Pod']);
   expect(kinds(byVersion, { name: 'a' })).toEqual([]);
+  expect(kinds(byVersion, { name: 'a', kind: 'Pod' })).toEqual(['Pod']);
 });
 
 test.each([

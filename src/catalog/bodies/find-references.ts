@@ -50,12 +50,12 @@ function readMention(index: number, place: ReferencePlace, mention: unknown, own
   return { place: index, target, namespace: stated ?? own, name };
 }
 
-/** The kind that a mention states. Without a group it is one of the core group, unless the fallback has the same Kind. */
+/** The kind that a mention states. Without a group it is one of the fallback's group, or of the core group if there is no fallback. */
 function statedKind({ kindAt, groupAt, fallback }: StatedKind, mention: unknown): NamedKind | null {
   const kind = nameIn(valueAt(mention, kindAt));
   if (kind === null) return fallback;
   const stated = groupAt === null ? undefined : valueAt(mention, groupAt.path);
-  if (typeof stated !== 'string') return fallback?.kind === kind ? fallback : { group: '', kind };
+  if (typeof stated !== 'string') return { group: fallback?.group ?? '', kind };
   return { group: groupAt?.form === 'apiVersion' ? groupOf(stated) : stated, kind };
 }
 

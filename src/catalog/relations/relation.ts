@@ -33,7 +33,7 @@ export interface StatedKind {
   readonly kindAt: Path;
   /** The group, or an apiVersion that has it; null if the reference states none. */
   readonly groupAt: { readonly path: Path; readonly form: 'group' | 'apiVersion' } | null;
-  /** The kind if the reference states none. */
+  /** The kind if the reference states none. Its group is that of a Kind without a group. */
   readonly fallback: NamedKind | null;
 }
 
