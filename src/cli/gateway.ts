@@ -48,6 +48,7 @@ type GatewayConfig = ServingConfig &
     | 'readers'
     | 'relations'
     | 'relationAnnotations'
+    | 'inferRelations'
     | 'leaseMs'
   > & { readonly logLevel: LogLevel };
 

@@ -11,12 +11,13 @@ const shipped = new URL('../../schema/relations.yaml', import.meta.url);
 export function relationTexts({
   relations: file,
   relationAnnotations: annotations,
-}: Pick<Config, 'relations' | 'relationAnnotations'>): RelationTexts {
+  inferRelations: infer,
+}: Pick<Config, 'relations' | 'relationAnnotations' | 'inferRelations'>): RelationTexts {
   const documents: RelationDocument[] = [
     { file: 'relations.yaml', text: readFileSync(shipped, 'utf8'), origin: 'SHIPPED' },
   ];
   if (file !== undefined) documents.push({ file, text: textOf(file), origin: 'CONFIGURED' });
-  return { documents, annotations };
+  return { documents, annotations, infer };
 }
 
 function textOf(file: string): string {

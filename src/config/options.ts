@@ -279,6 +279,13 @@ export const optionTable = {
     commands: [...running, 'schema'],
     schema: text.optional(),
   },
+  inferRelations: {
+    key: 'inferRelations',
+    value: 'true|false',
+    help: 'Infer relations of custom resources from their schemas. false: declared relations only.',
+    commands: [...running, 'schema'],
+    schema: flag.default(true),
+  },
   relationAnnotations: {
     key: 'relationAnnotations',
     help: 'Let the annotation portolan.dev/relations of a CustomResourceDefinition declare relations of its kind.',

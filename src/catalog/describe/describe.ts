@@ -28,6 +28,8 @@ export interface DescribeInput {
   readonly schemas?: Schemas;
   /** The declared relations; absent: none. */
   readonly relations?: RelationSet;
+  /** Every kind that the cluster serves. Relations are inferred from their names. */
+  readonly kinds?: readonly Resource[] | undefined;
 }
 
 /** Maximum number of promoted paths that a kind has by default; configuration and queries may add others. */
@@ -47,7 +49,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
   const report = (message: string): void => {
     if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
   };
-  const related = input.relations?.of(resource, tree, annotationOf(input.crd));
+  const related = input.relations?.of(resource, tree, { annotation: annotationOf(input.crd), kinds: input.kinds });
   for (const message of related?.messages ?? []) diagnostics.push({ cluster, resource: key, message });
   const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
   const printerColumns = columns.map((column) => checkedColumn(tree, column, report));

@@ -143,6 +143,7 @@ function relationOf(
     reverseOn: [],
     many,
     means: { by: 'reference', places: [{ at, ...reference }] },
+    weak: false,
     origin: 'INFERRED',
   };
 }

@@ -8,17 +8,14 @@
  */
 import { codeOf } from '../../base/errors.ts';
 import { resolvePath } from '../paths/resolve-path.ts';
-import { type DescribedRelation, describeRelation } from '../relations/described-relation.ts';
+import { type DescribedRelation, describeRelation, placesOf } from '../relations/described-relation.ts';
+import { pathOfMention } from '../relations/place-text.ts';
 import { type ReadRelations, readAnnotation } from '../relations/read-relations.ts';
-import {
-  type NamedKind,
-  type Relation,
-  type RelationMeans,
-  relationOrigins,
-  textOfKind,
-} from '../relations/relation.ts';
+import { type Relation, type RelationMeans, relationOrigins, textOfKind } from '../relations/relation.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { joinPaths, type Path } from '../tree/path.ts';
+import { inferRelations } from './infer-relations.ts';
+import type { ServedKind } from './kind-by-name.ts';
 
 /** The annotation of a CustomResourceDefinition with declarations of the kind's relations, without `from`. */
 export const relationsAnnotation = 'portolan.dev/relations';
@@ -31,6 +28,16 @@ export interface KindRelations {
 export interface RelationSetOptions {
   /** Whether the annotations of definitions count. Default: they do not. */
   readonly annotations?: boolean;
+  /** Whether relations of custom resources are inferred from their schemas. Default: they are not. */
+  readonly infer?: boolean;
+}
+
+/** What is known of a kind besides its schema. */
+interface KindFacts {
+  /** The annotation `relationsAnnotation` of its definition. */
+  readonly annotation?: string | undefined;
+  /** Every kind that the cluster serves. Without them nothing is inferred. */
+  readonly kinds?: readonly ServedKind[] | undefined;
 }
 
 export class RelationSet {
@@ -38,13 +45,13 @@ export class RelationSet {
   readonly #declared = new Map<string, Relation[]>();
   readonly #problems = new Map<string, string[]>();
   readonly #off: ReadonlySet<string>;
-
-  /** Whether the annotations of definitions count. */
   readonly #annotations: boolean;
+  readonly #infer: boolean;
 
   /** @param declared the shipped declarations and those of the configuration. */
-  constructor(declared: readonly ReadRelations[], { annotations = false }: RelationSetOptions = {}) {
+  constructor(declared: readonly ReadRelations[], { annotations = false, infer = false }: RelationSetOptions = {}) {
     this.#annotations = annotations;
+    this.#infer = infer;
     this.#off = new Set(declared.flatMap(({ off }) => off));
     for (const { relations, problems } of declared) {
       for (const relation of relations) add(this.#declared, textOfKind(relation.source), relation);
@@ -55,8 +62,8 @@ export class RelationSet {
     for (const relations of this.#declared.values()) relations.sort((a, b) => rankOf(a) - rankOf(b));
   }
 
-  /** The relations of a kind. @param annotation the annotation `relationsAnnotation` of its definition. */
-  of(kind: NamedKind, tree: FieldTree, annotation?: string): KindRelations {
+  /** The relations that begin at a kind. */
+  of(kind: ServedKind, tree: FieldTree, { annotation, kinds }: KindFacts = {}): KindRelations {
     const source = textOfKind(kind);
     const messages = [...(this.#problems.get(source) ?? [])];
     const annotated = annotation === undefined || !this.#annotations ? null : readAnnotation(annotation, kind);
@@ -78,6 +85,15 @@ export class RelationSet {
           messages.push(`the relation ${name} refers to ${path}, which the schema does not have`);
       }
       if (means !== null) relations.set(name, describeRelation({ ...relation, means }));
+    }
+    if (this.#infer && kinds !== undefined) {
+      const known = new Set(placesOf([...relations.values()]).map(pathOfMention));
+      for (const relation of inferRelations(kind, tree, kinds).relations) {
+        const described = describeRelation(relation);
+        const { name } = described;
+        const declared = placesOf([described]).some((place) => known.has(pathOfMention(place)));
+        if (!declared && !relations.has(name) && !this.#off.has(`${source}.${name}`)) relations.set(name, described);
+      }
     }
     return { relations: [...relations.values()], messages };
   }

@@ -36,6 +36,8 @@ export interface Descriptions {
 interface DescribeOptions {
   /** The declared relations; absent: none. */
   readonly relations?: RelationSet | undefined;
+  /** Every kind that the cluster serves; absent: `resources`. */
+  readonly kinds?: readonly Resource[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,14 +45,14 @@ export async function describeResources(
   client: RestClient,
   cluster: string,
   resources: readonly Resource[],
-  { relations, signal }: DescribeOptions = {},
+  { relations, kinds = resources, signal }: DescribeOptions = {},
 ): Promise<Descriptions> {
   const described = new Map<string, DescribedResource>();
   const problems: Problem[] = [];
   const provisional = new Set<string>();
   const crds = new Map<string, Pick<Crd, 'uid' | 'resourceVersion'>>();
   const describe = (input: DescribeInput): DescribedResource =>
-    describeResource(relations === undefined ? input : { ...input, relations });
+    describeResource(relations === undefined ? input : { ...input, relations, kinds });
   const wanted = new Map(resources.map((resource) => [resourceKey(resource), resource]));
 
   const custom = resources.filter(({ group }) => mayBeCustom(group)).map(resourceKey);

@@ -24,6 +24,7 @@ import { crdKey } from './crd-source.ts';
 import { Definitions } from './definitions.ts';
 import { type Descriptions, describeResources, type Problem } from './describe-resources.ts';
 import { type Inventory, isGone, takeInventory } from './inventory.ts';
+import { NewNeighbours } from './new-neighbours.ts';
 import { SchemaWatch } from './schema-watch.ts';
 import { UnfinishedKinds } from './unfinished-kinds.ts';
 
@@ -52,6 +53,7 @@ export class Rediscovery {
   readonly #schemas: SchemaWatch;
   readonly #definitions = new Definitions();
   readonly #unfinished: UnfinishedKinds;
+  readonly #neighbours: NewNeighbours;
   #problems: readonly Problem[] = [];
   #declaring = false;
   #unmatched: UnmatchedNames | null = null;
@@ -63,6 +65,7 @@ export class Rediscovery {
     this.#context = context;
     this.#schemas = new SchemaWatch(context.clock, context.schemaStableMs);
     this.#unfinished = new UnfinishedKinds(context.clock);
+    this.#neighbours = new NewNeighbours(context.clock);
   }
 
   /** Kinds that are left out or incomplete. */
@@ -110,14 +113,20 @@ export class Rediscovery {
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
+    this.#neighbours.see(inventory.chosen);
     try {
       const open = wanted.filter((resource) => this.#needsDescription(set, resource, changed, inventory));
       const found =
         open.length === 0
           ? null
-          : await describeResources(client, cluster, open, { relations: this.#context.relations, signal: stop });
+          : await describeResources(client, cluster, open, {
+              relations: this.#context.relations,
+              kinds: inventory.chosen,
+              signal: stop,
+            });
       this.#declaring = true;
       if (found !== null) await this.#take(set, found, open, stop);
+      this.#neighbours.done();
       await this.#removeGone(connected, wanted, inventory, stop);
       this.#unfinished.retain((key) => mayBeServed(key, inventory));
       this.#keepProblems(connected, found, open);
@@ -149,7 +158,7 @@ export class Rediscovery {
     { unknownGroups }: Inventory,
   ): boolean {
     const key = resourceKey(resource);
-    if (this.#firstRound || changed.has(key)) return true;
+    if (this.#firstRound || changed.has(key) || this.#neighbours.isDue(resource)) return true;
     if (this.#unfinished.has(key)) return this.#unfinished.due;
     const current = set.described(key)?.resource;
     if (current === undefined) return true;

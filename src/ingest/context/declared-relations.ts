@@ -11,6 +11,8 @@ export interface RelationTexts {
   readonly documents: readonly RelationDocument[];
   /** Whether annotations of CustomResourceDefinitions declare relations. */
   readonly annotations: boolean;
+  /** Whether relations of custom resources are inferred from their schemas. */
+  readonly infer: boolean;
 }
 
 export interface RelationDocument {
@@ -26,14 +28,14 @@ export interface DeclaredRelations {
   readonly problems: readonly string[];
 }
 
-export function declaredRelations({ documents, annotations }: RelationTexts): DeclaredRelations {
+export function declaredRelations({ documents, annotations, infer }: RelationTexts): DeclaredRelations {
   const read = documents.map((document) => ({ file: document.file, ...readDocument(document) }));
   const problems = read.flatMap(({ file, problems: found }) =>
     found.flatMap(({ source, declaration, message }) =>
       source === null ? [`${file}: ${declaration}: ${message}`] : [],
     ),
   );
-  return { set: new RelationSet(read, { annotations }), problems };
+  return { set: new RelationSet(read, { annotations, infer }), problems };
 }
 
 function readDocument({ text, origin }: RelationDocument): ReadRelations {
