@@ -124,6 +124,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'related/dangling.ts',
     'related/graph.ts',
     'related/owners.ts',
+    'related/reference-counts.ts',
     'related/references.ts',
     'related/related-list.ts',
     'related/used-by.ts',

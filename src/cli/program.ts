@@ -36,6 +36,7 @@ Examples:
   portolan serve --kinds pods,'*.example.com'  only these resources
   portolan schema --kinds Pod,Node             the SDL of a view
   portolan status --failing                    what a running gateway cannot ingest, and why
+  portolan relations                           which fields lead from one kind to another
 
 Every option can also be an environment variable (PORTOLAN_PORT) or a key of portolan.yaml (port: 4000).`,
     );
@@ -64,6 +65,9 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
   add('status', 'print the state of ingest in a running gateway', async (config) =>
     (await import('./status.ts')).status(config),
+  );
+  add('relations', 'print the relations between kinds in a running gateway', async (config) =>
+    (await import('./relations.ts')).relations(config),
   );
   subcommand(
     program,

@@ -4,7 +4,7 @@
  * true of all resources.
  */
 import { z } from 'zod';
-import { messageOf, PortolanError } from '../base/errors.ts';
+import { askGateway, endpointOf, fetched } from './gateway-client.ts';
 
 export interface StatusRow {
   /** plural.group; `everything` for a cluster that cannot be reached or read. */
@@ -40,9 +40,6 @@ export interface StatusReport {
   readonly resources: readonly StatusRow[];
 }
 
-/** Milliseconds to wait for each answer of the gateway. */
-const patience = 10_000;
-
 const readiness = z.object({
   ready: z.boolean(),
   failing: z.array(
@@ -71,14 +68,7 @@ const resource = z.object({
   error: z.string().nullable(),
 });
 
-const answer = z.object({
-  data: z.object({ resources: z.array(resource) }).nullish(),
-  errors: z
-    .array(z.object({ message: z.string(), extensions: z.object({ code: z.string() }).partial().optional() }))
-    .optional(),
-});
-
-const refusal = z.object({ error: z.string() });
+const shape = z.object({ resources: z.array(resource) });
 
 const query = `{ resources { key cluster phase synced objects lastEventAt staleSince restarts { reason count } error
   collections { namespace phase synced objects error } } }`;
@@ -89,11 +79,10 @@ const query = `{ resources { key cluster phase synced objects lastEventAt staleS
  * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions.
  */
 export async function askStatus(url: string): Promise<StatusReport> {
-  const endpoint = new URL(url);
-  if (endpoint.pathname === '/') endpoint.pathname = '/graphql';
-  const shown = endpoint.href;
-  const ready = await fetched(shown, new URL('readyz', endpoint), {}, readiness);
-  const rows = await resourcesOf(shown);
+  const endpoint = endpointOf(url);
+  const ready = await fetched(endpoint, new URL('readyz', endpoint), {}, readiness);
+  // Before the first schema the list is empty; /readyz has the reason.
+  const rows = (await askGateway(endpoint, query, shape))?.resources ?? [];
   const failures = new Map(ready.failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
   const known = rows.map(({ key, error, collections, ...row }): StatusRow => {
     const failure = failures.get(`${row.cluster} ${key}`);
@@ -120,49 +109,5 @@ export async function askStatus(url: string): Promise<StatusReport> {
       failing: true,
     }),
   );
-  return { url: shown, ready: ready.ready, resources: [...unknown, ...known] };
-}
-
-async function resourcesOf(url: string): Promise<readonly z.output<typeof resource>[]> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json' };
-  const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
-  const { data, errors = [] } = await fetched(url, new URL(url), request, answer);
-  if (data != null) return data.resources;
-  // Before the first schema the list is empty; /readyz has the reason.
-  if (errors.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY')) return [];
-  const why = errors[0]?.message ?? 'nothing';
-  throw new PortolanError('UPSTREAM_UNAVAILABLE', `Ask again: the gateway at ${url} answers ${JSON.stringify(why)}.`);
-}
-
-async function fetched<T>(shown: string, target: URL, request: RequestInit, shape: z.ZodType<T>): Promise<T> {
-  const text = await textOf(shown, target, request);
-  const found = shape.safeParse(parsed(text));
-  if (found.success) return found.data;
-  const refused = refusal.safeParse(parsed(text));
-  const detail = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
-  throw new PortolanError(
-    'UPSTREAM_UNAVAILABLE',
-    `The server at ${shown} cannot be queried as a Portolan gateway${detail}; name the endpoint with --url.`,
-  );
-}
-
-async function textOf(shown: string, target: URL, request: RequestInit): Promise<string> {
-  try {
-    return await (await fetch(target, { ...request, signal: AbortSignal.timeout(patience) })).text();
-  } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new PortolanError(
-      'UPSTREAM_UNAVAILABLE',
-      `No gateway answers at ${shown} (${messageOf(cause) || 'refused'}); start one with portolan serve, or name it with --url.`,
-      { cause: error },
-    );
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { url: endpoint.href, ready: ready.ready, resources: [...unknown, ...known] };
 }

@@ -1,6 +1,7 @@
 /** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
 import { shortList } from '../base/short-list.ts';
 import { oneLine } from '../base/terminal-line.ts';
+import { textTable } from '../base/text-table.ts';
 import type { Config } from '../config/options.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
 
@@ -33,15 +34,9 @@ export function statusTable(
   const others = shown.filter((row) => !isHealthy(row, now));
   const troubled = [...others.filter(({ failing }) => failing), ...others.filter(({ failing }) => !failing)];
   const ordered = fold ? troubled : [...troubled, ...healthy];
-  const table = ordered.length === 0 ? [] : [[...titles], ...ordered.map((row) => cellsOf(row, now))];
-  const widths = titles.map((_, column) => Math.max(0, ...table.map((cells) => cells[column]?.length ?? 0)));
-  const lines = table.map((cells) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return [...lines, ...(fold ? healthyLines(healthy) : []), summary(report)].map((line) => `${line}\n`).join('');
+  const table = ordered.length === 0 ? '' : textTable([[...titles], ...ordered.map((row) => cellsOf(row, now))]);
+  const lines = [...(fold ? healthyLines(healthy) : []), summary(report)].map((line) => `${line}\n`);
+  return `${table}${lines.join('')}`;
 }
 
 /** Milliseconds of staleness that are normal between two watches. */
@@ -79,7 +74,7 @@ function cellsOf(row: StatusRow, now: number): string[] {
     staleSince === null ? '-' : ageOf(now - Date.parse(staleSince)),
     restartsOf(restarts),
     error ?? '-',
-  ].map(oneLine);
+  ];
 }
 
 function restartsOf(restarts: StatusRow['restarts']): string {

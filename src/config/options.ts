@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 
-export type CommandName = 'demo' | 'serve' | 'schema' | 'status';
+export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations';
 
 export interface OptionDefinition {
   /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */
@@ -350,7 +350,7 @@ export const optionTable = {
     key: 'url',
     value: 'address',
     help: 'GraphQL endpoint of the gateway.',
-    commands: ['status'],
+    commands: ['status', 'relations'],
     schema: address.default('http://127.0.0.1:4000/graphql'),
   },
   failing: {
@@ -368,7 +368,13 @@ export const optionTable = {
   json: {
     key: 'json',
     help: 'Print JSON instead of a table.',
-    commands: ['status'],
+    commands: ['status', 'relations'],
+    schema: flag.default(false),
+  },
+  suggest: {
+    key: 'suggest',
+    help: 'Print the inferred relations as declarations for --relations.',
+    commands: ['relations'],
     schema: flag.default(false),
   },
   logLevel: {

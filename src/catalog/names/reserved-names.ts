@@ -66,7 +66,8 @@ export const staticTypes: ReadonlySet<string> = new Set(
   KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
   LogLine Mutation Nulls Num ObjectChange ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
   OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
-  ReferenceConnection ReferenceState RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField ResourceRestart Search
+  ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField
+  ResourceRelation ResourceRestart Search
   SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode Viewer VisibleScope Warning
   WritePayload`.split(/\s+/),
 );

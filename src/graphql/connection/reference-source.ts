@@ -12,7 +12,8 @@ import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { objectsById } from '../../query/read/object-rows.ts';
 import { type Readiness, readiness } from '../../query/read/readiness.ts';
-import { danglingReferences } from '../../query/related/dangling.ts';
+import { danglingReferences, type SyncedKind } from '../../query/related/dangling.ts';
+import { referenceCounts } from '../../query/related/reference-counts.ts';
 import { placesBetween, referencesOf, type StatedReference } from '../../query/related/references.ts';
 import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
 import type { View } from '../../query/sql/view.ts';
@@ -211,20 +212,12 @@ export async function loadDangling(
 ): Promise<DanglingSource> {
   const { generation, source } = operation;
   const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
-  const all = servedKinds(operation);
-  const kinds = words === null ? all : [...new Set(generation.kinds(words))];
+  const kinds = words === null ? servedKinds(operation) : [...new Set(generation.kinds(words))];
   const projection = projectionBelow(info, ['nodes', 'from']);
   return operation.read(async (lease, view) => {
-    const states = await readiness(
-      lease,
-      all.map(({ key }) => key),
-    );
     const { references, hasNextPage } = await danglingReferences(lease, view, {
       from: kinds.map((kind) => ({ key: kind.key, places: strongPlaces(kind) })),
-      to: all.map((kind) => ({
-        ...hopEnd(kind),
-        clusters: kind.clusters.filter((cluster) => isWhole(states, view, kind.key, cluster)),
-      })),
+      to: await syncedKinds(operation, lease, view),
       namespaces,
       limit: page.limit,
       after,
@@ -252,4 +245,38 @@ export async function loadDangling(
       },
     };
   });
+}
+
+export interface RelationCounts {
+  readonly references: number;
+  readonly missing: number;
+}
+
+/** The references at these places of the objects of one resource. */
+export async function countReferences(
+  operation: Operation,
+  { key, cluster }: { readonly key: string; readonly cluster: string },
+  places: readonly string[],
+): Promise<RelationCounts> {
+  const counts = await operation.loader(`reference counts ${key}`, () =>
+    operation.read(async (lease, view) => referenceCounts(lease, view, key, await syncedKinds(operation, lease, view))),
+  );
+  const own = counts.filter((count) => count.cluster === cluster && places.includes(count.place));
+  return {
+    references: own.reduce((sum, { references }) => sum + references, 0),
+    missing: own.reduce((sum, { missing }) => sum + missing, 0),
+  };
+}
+
+/** All served kinds with the clusters in which they are synced. */
+async function syncedKinds(operation: Operation, lease: Lease, view: View): Promise<readonly SyncedKind[]> {
+  const kinds = servedKinds(operation);
+  const states = await readiness(
+    lease,
+    kinds.map(({ key }) => key),
+  );
+  return kinds.map((kind) => ({
+    ...hopEnd(kind),
+    clusters: kind.clusters.filter((cluster) => isWhole(states, view, kind.key, cluster)),
+  }));
 }

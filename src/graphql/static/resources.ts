@@ -22,6 +22,7 @@ import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
 import { countGroups, countsOf } from './resource-counts.ts';
+import { resourceRelationType } from './resource-relations.ts';
 import type { ResourceSource } from './resource-source.ts';
 import { visibleProgress } from './visible-progress.ts';
 
@@ -103,6 +104,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       error: t.string({ resolve: ({ status }) => status.error }),
     }),
   });
+  const relation = resourceRelationType(builder);
   const described = async (source: ResourceSource) => (await source.described()).resource;
 
   builder.objectType('Resource', {
@@ -165,6 +167,14 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
         },
         resolve: ({ state }, { by, namespaces }, { portolan }) => countsOf(portolan, state, by, namespaces ?? null),
+      }),
+      relations: t.field({
+        type: [relation],
+        nullable: { list: false, items: false },
+        description: 'The relations that begin at its objects.',
+        extensions: facts({ cost: { own: 10 } }),
+        resolve: async (source) =>
+          ((await source.described()).relations ?? []).map((each) => ({ resource: source, relation: each })),
       }),
       resourceVersion: t.string({
         description: 'Up to which the objects here are those of the server; null where there are several collections.',
