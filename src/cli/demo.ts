@@ -46,7 +46,10 @@ export async function demo(config: Config): Promise<number> {
       };
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-      return startGateway(config, [{ name: 'demo', kubeconfig }], log, { signal, sizes: demoSizes });
+      return startGateway({ ...config, relationAnnotations: true }, [{ name: 'demo', kubeconfig }], log, {
+        signal,
+        sizes: demoSizes,
+      });
     },
     log,
     () => release(),

@@ -40,12 +40,15 @@ export class PlainJoin {
   }
 }
 
-function leadsTo({ means }: Relation, to: WorldKind, object: WorldObject, other: WorldObject): boolean {
+function leadsTo(relation: Relation, to: WorldKind, object: WorldObject, other: WorldObject): boolean {
+  const { means } = relation;
   switch (means.by) {
     case 'owner':
       return list(member(object.body, 'metadata', 'ownerReferences')).some(
         (owner) => member(owner, 'uid') === other.uid,
       );
+    case 'owns':
+      return leadsTo({ ...relation, means: { by: 'owner' } }, to, other, object);
     case 'reference':
       return means.places.some((place) => mentions(place, object).some((mention) => isNamed(mention, to, other)));
     case 'selector':

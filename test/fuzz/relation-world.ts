@@ -90,6 +90,8 @@ export class RelationWorld {
       return targets.flatMap((target): WorldHop[] => {
         const { way } = describeRelation(relation);
         const { name } = relation;
+        // The catalog turns these into owners.
+        if (way.by === 'owns') return [];
         return [
           {
             hop: { name, from: source, to: target, direction: 'forward', way },

@@ -106,6 +106,7 @@ function inTree(
 ): { readonly means: RelationMeans | null; readonly missing: readonly string[] } {
   switch (means.by) {
     case 'owner':
+    case 'owns':
       return { means, missing: [] };
     case 'selector': {
       const found = isIn(tree, means.place.path);

@@ -8,7 +8,7 @@
  * A name belongs to the kind's data, to the fields of every object and to the fields of every filter first. Then forward relations come
  * before reverse ones, and origins in the order of `relationOrigins`. A relation to a kind that no cluster serves is left out.
  */
-import type { DescribedRelation, RelationWay } from '../relations/described-relation.ts';
+import type { DeclaredWay, DescribedRelation } from '../relations/described-relation.ts';
 import { relationOrigins, textOfKind } from '../relations/relation.ts';
 import type { CatalogKind, Diagnostic, KindRelation } from '../resources/catalog.ts';
 import { fieldName } from './field-names.ts';
@@ -38,23 +38,23 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
       const target = to === null ? null : byText.get(to);
       if (target === undefined) continue;
       const { key: source } = kind;
-      candidates
-        .get(source)
-        ?.push({ name, forward: name, direction: 'forward', source, to: target?.key ?? null, many, weak, origin, way });
+      const shared = { weak, origin };
+      if (way.by === 'owns') {
+        // The other kind has the owner references.
+        if (target === null) continue;
+        const owned = { ...shared, source: target.key, way: { by: 'owner' }, forward: reverse ?? name } as const;
+        candidates.get(source)?.push({ ...owned, name, direction: 'reverse', to: target.key, many: true });
+        if (reverse !== null) {
+          candidates.get(target.key)?.push({ ...owned, name: reverse, direction: 'forward', to: source, many: false });
+        }
+        continue;
+      }
+      const declared = { ...shared, source, way, forward: name };
+      candidates.get(source)?.push({ ...declared, name, direction: 'forward', to: target?.key ?? null, many });
       if (reverse === null) continue;
       const ends = reverseOn === 'any' ? kinds : reverseOn.flatMap((text) => byText.get(text) ?? []);
       for (const end of ends) {
-        candidates.get(end.key)?.push({
-          name: reverse,
-          forward: name,
-          direction: 'reverse',
-          source,
-          to: source,
-          many: true,
-          weak,
-          origin,
-          way,
-        });
+        candidates.get(end.key)?.push({ ...declared, name: reverse, direction: 'reverse', to: source, many: true });
       }
     }
   }
@@ -111,7 +111,7 @@ function mergedByName(declared: readonly DescribedRelation[]): readonly Describe
   return [...merged.values()];
 }
 
-function mergedWay(a: RelationWay, b: RelationWay): RelationWay {
+function mergedWay(a: DeclaredWay, b: DeclaredWay): DeclaredWay {
   if (a.by !== 'reference' || b.by !== 'reference') return a;
   return { by: 'reference', places: [...new Set([...a.places, ...b.places])] };
 }

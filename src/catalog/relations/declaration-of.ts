@@ -18,7 +18,7 @@ export function declarationOf(from: string, relation: DescribedRelation): Readon
     ...(reverse === null || to !== null ? {} : { reverseOn }),
     ...(weak === true ? { weak } : {}),
     ...(way.by === 'reference' && listed && !many ? { one: true } : {}),
-    ...(way.by === 'owner' ? { owner: true } : {}),
+    ...(way.by === 'owner' || way.by === 'owns' ? { [way.by]: true } : {}),
     ...(way.by === 'reference' ? { at: places.map(writtenPlace) } : {}),
     ...(selector !== null && 'form' in selector
       ? { selector: selector.path.text, form: selector.form, empty: selector.empty }

@@ -12,6 +12,9 @@ export type RelationWay =
   /** The place of the selector (placeText). */
   | { readonly by: 'selector'; readonly place: string };
 
+/** How a declared relation relates objects. `owns` is the reverse of `owner`; kinds have relations by `owner` only. */
+export type DeclaredWay = RelationWay | { readonly by: 'owns' };
+
 /** See Relation. Kinds are texts (textOfKind). The source is the described kind. */
 export interface DescribedRelation {
   readonly name: string;
@@ -21,7 +24,7 @@ export interface DescribedRelation {
   readonly many: boolean;
   readonly weak?: true;
   readonly origin: RelationOrigin;
-  readonly way: RelationWay;
+  readonly way: DeclaredWay;
 }
 
 export function describeRelation({

@@ -89,13 +89,14 @@ const declaration = z
     form: z.enum(['map', 'labelSelector']).optional(),
     empty: z.enum(['none', 'all']).optional(),
     owner: z.literal(true).optional(),
+    owns: z.literal(true).optional(),
     template: z.literal(true).optional(),
     one: z.literal(true).optional(),
     weak: z.literal(true).optional(),
   })
   .refine(
-    ({ at, selector, owner }) => [at, selector, owner].filter((each) => each !== undefined).length === 1,
-    'needs one of at, selector and owner',
+    ({ at, selector, owner, owns }) => [at, selector, owner, owns].filter((each) => each !== undefined).length === 1,
+    'needs one of at, selector, owner and owns',
   )
   .refine(({ selector, form, empty }) => (selector === undefined) === (form === undefined && empty === undefined), {
     error: 'needs form and empty beside selector, and only there',
@@ -105,7 +106,11 @@ const declaration = z
     ({ to, reverse, reverseOn }) => to !== 'any' || reverse === undefined || reverseOn !== undefined,
     'needs reverseOn, because it may lead to any kind',
   )
-  .refine(({ to, reverseOn }) => to === 'any' || reverseOn === undefined, 'has reverseOn, but leads to one kind');
+  .refine(({ to, reverseOn }) => to === 'any' || reverseOn === undefined, 'has reverseOn, but leads to one kind')
+  .refine(
+    ({ to, owner, owns }) => to !== 'any' || (owner ?? owns) === undefined,
+    'leads to any kind; owner and owns need one',
+  );
 
 type Declaration = z.output<typeof declaration>;
 
@@ -201,17 +206,19 @@ function relationOf(given: Declaration, origin: RelationOrigin): Relation {
     target,
     reverse,
     reverseOn: reverseOn === 'any' ? 'any' : (reverseOn?.map(kindOfText) ?? (target === null ? [] : [target])),
-    many: given.one !== true && (means.by === 'selector' || (means.by === 'reference' && leadsToMany(means.places))),
+    many:
+      given.one !== true &&
+      (means.by === 'selector' || means.by === 'owns' || (means.by === 'reference' && leadsToMany(means.places))),
     means,
     weak: given.weak === true,
     origin,
   };
 }
 
-function meansOf({ at, selector, form, empty }: Declaration, target: NamedKind | null): RelationMeans {
+function meansOf({ at, selector, form, empty, owns }: Declaration, target: NamedKind | null): RelationMeans {
   if (selector !== undefined && form !== undefined && empty !== undefined)
     return { by: 'selector', place: { path: selector, form, empty } };
-  if (at === undefined) return { by: 'owner' };
+  if (at === undefined) return { by: owns === true ? 'owns' : 'owner' };
   return { by: 'reference', places: at.map((each) => placeOf(each, target)) };
 }
 

@@ -3,6 +3,7 @@
  *
  *   reference   a name in the object's body           Pod.spec.nodeName -> Node
  *   owner       an owner reference                    Pod -> ReplicaSet
+ *   owns        an owner reference of the others      CronJob -> Jobs
  *   selector    labels of the other objects           Service.spec.selector -> Pods
  *
  * A relation is declared on the kind that has the name, the owner reference or the selector. `reverse` names the other direction.
@@ -53,6 +54,8 @@ export type RelationOrigin = (typeof relationOrigins)[number];
 export type RelationMeans =
   | { readonly by: 'reference'; readonly places: readonly ReferencePlace[] }
   | { readonly by: 'owner' }
+  /** Objects of the target have an owner reference to the objects of the source. */
+  | { readonly by: 'owns' }
   | { readonly by: 'selector'; readonly place: SelectorPlace };
 
 export interface Relation {

@@ -57,7 +57,7 @@ export function resourceRelationType(builder: Builder) {
         type: way,
         nullable: false,
         resolve: ({ relation }) =>
-          (({ reference: 'REFERENCE', owner: 'OWNER', selector: 'SELECTOR' }) as const)[relation.way.by],
+          (({ reference: 'REFERENCE', owner: 'OWNER', owns: 'OWNER', selector: 'SELECTOR' }) as const)[relation.way.by],
       }),
       paths: t.field({
         type: ['Path'],

@@ -16,12 +16,18 @@ const reference = (description: string, namespaced: boolean): JsonObject => ({
   },
 });
 
-function crd(scope: string, kind: string, shortNames: string[], versions: JsonObject[]): JsonObject {
+function crd(
+  scope: string,
+  kind: string,
+  shortNames: string[],
+  versions: JsonObject[],
+  annotations: JsonObject = {},
+): JsonObject {
   const plural = `${kind.toLowerCase()}s`;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${platformGroup}`, labels: { 'app.kubernetes.io/part-of': 'platform' } },
+    metadata: { name: `${plural}.${platformGroup}`, labels: { 'app.kubernetes.io/part-of': 'platform' }, annotations },
     spec: {
       group: platformGroup,
       scope,
@@ -274,5 +280,11 @@ export const platformCrds: readonly JsonObject[] = [
         schema: { openAPIV3Schema: pluginSchema },
       },
     ],
+    {
+      'portolan.dev/relations': `
+- { name: project, to: Project.platform.portolan.example, reverse: plugins, at: [{ at: spec.projectRef }] }
+- { name: template, to: Template.platform.portolan.example, reverse: plugins, at: [{ at: spec.templateRef, namespace: namespace }] }
+`,
+    },
   ),
 ];

@@ -41,7 +41,10 @@ export const fooCrd: JsonObject = {
   kind: 'CustomResourceDefinition',
   metadata: {
     name: 'foos.samplecontroller.k8s.io',
-    annotations: { 'api-approved.kubernetes.io': 'unapproved, an example' },
+    annotations: {
+      'api-approved.kubernetes.io': 'unapproved, an example',
+      'portolan.dev/relations': '- { name: deployments, to: Deployment.apps, reverse: foo, owns: true }',
+    },
   },
   spec: {
     group: 'samplecontroller.k8s.io',
@@ -96,7 +99,17 @@ export const fooCrd: JsonObject = {
 export const cloudManagerCrd: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'cloudmanagers.cloud.portolan.example' },
+  metadata: {
+    name: 'cloudmanagers.cloud.portolan.example',
+    annotations: {
+      'portolan.dev/relations': `
+- { name: deployments, to: Deployment.apps, reverse: cloudManager, owns: true }
+- { name: statefulSets, to: StatefulSet.apps, reverse: cloudManager, owns: true }
+- { name: services, to: Service, reverse: cloudManager, owns: true }
+- { name: secrets, to: Secret, reverse: cloudManager, owns: true }
+`,
+    },
+  },
   spec: {
     group: 'cloud.portolan.example',
     scope: 'Namespaced',

@@ -36,8 +36,8 @@ const { relations } = readRelations(
 );
 const allPlaces: readonly (ReferencePlace | SelectorPlace)[] = relations.flatMap(
   ({ means }): readonly (ReferencePlace | SelectorPlace)[] => {
-    if (means.by === 'owner') return [];
-    return means.by === 'reference' ? means.places : [means.place];
+    if (means.by === 'reference') return means.places;
+    return means.by === 'selector' ? [means.place] : [];
   },
 );
 
