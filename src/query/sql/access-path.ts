@@ -21,10 +21,12 @@ import { conjunction } from '../plan/comparison.ts';
 import type { Filter, LabelRequirement } from '../plan/filter.ts';
 import { conjuncts } from '../plan/filter.ts';
 import { shapeOfFilter } from '../plan/filter-shape.ts';
-import { isPublished, totalOf } from './counts.ts';
+import { type Hop, reversed } from '../plan/hop.ts';
+import { countsIn, isPublished, totalOf } from './counts.ts';
+import { hopSql } from './hop-sql.ts';
 import { isCreated, KindTables, readySlot } from './kind-tables.ts';
 import { type Search, searchCandidates } from './search.ts';
-import { type Comparison, identityList, test, wantedKeys } from './sql-filter.ts';
+import { type Comparison, filterSql, identityList, test, wantedKeys } from './sql-filter.ts';
 import type { KindView } from './view.ts';
 
 export interface AccessPath {
@@ -37,6 +39,8 @@ export interface AccessPath {
   readonly where: (tables: KindTables) => Fragment;
   /** A smaller FROM clause that suffices to count the rows; absent where counting needs `from`. */
   readonly counted?: Fragment;
+  /** The path is used only if this condition holds. Absent: always. */
+  readonly onlyIf?: Fragment;
   /** The conditions of the filter that remain to be checked. */
   readonly rest: Filter;
 }
@@ -92,6 +96,8 @@ export function accessPaths(kind: KindView, filter: Filter): readonly AccessPath
         return searchPath(kind, part, restWith(part));
       case 'compare':
         return comparisonPath(kind, part, restWith());
+      case 'related':
+        return relatedPaths(kind, part, restWith());
       default:
         return [];
     }
@@ -109,6 +115,54 @@ function labelPath(kind: KindView, requirement: LabelRequirement, tables: () => 
       requirement.operator === 'Exists' ? ofKind : sql`${ofKind} AND ${isIn(raw('d.value'), requirement.values)}`,
     rest,
   };
+}
+
+/**
+ * From the related objects to the objects of the kind. The related objects are found by an access path of their own, or all are read if
+ * there are few of them.
+ */
+function relatedPaths(
+  kind: KindView,
+  { hop, of }: Extract<Filter, { readonly kind: 'related' }>,
+  rest: Filter,
+): readonly AccessPath[] {
+  const end = hop.from.key === kind.key ? kind.view.get(hop.to.key) : undefined;
+  if (end === undefined) return [];
+  const all = { on: '', tables: () => new KindTables(end, 'o'), rest: of, onlyIf: isSmall(end) };
+  const whole = { ...all, from: (y: KindTables) => y.from(), where: (y: KindTables) => y.isOfKind() };
+  const found = accessPaths(end, of);
+  return (found.length === 0 ? [whole] : found).map(
+    (path): AccessPath => ({
+      on: `${hop.name} ${path.on}`.trim(),
+      tables: () => new KindTables(kind, 'o'),
+      from: (tables) =>
+        sql`(${relatedDriver(kind, end, hop, path)}) AS d CROSS JOIN ${tables.from()} ON ${tables.column('id')} = d.id`,
+      where: (tables) => sql`+${tables.isOfKind()}`,
+      rest,
+      ...(path.onlyIf === undefined ? {} : { onlyIf: path.onlyIf }),
+    }),
+  );
+}
+
+/** A SELECT of the ids of all objects of `kind` whose hop leads to a row of the path. */
+function relatedDriver(
+  kind: KindView,
+  end: KindView,
+  hop: Hop,
+  path: Pick<AccessPath, 'tables' | 'from' | 'where' | 'rest'>,
+): Fragment {
+  const y = path.tables();
+  const z = new KindTables(kind, 'o', '_z');
+  const matching = filterSql(y, path.rest);
+  const back = hopSql(reversed(hop), y.objectAlias(), z);
+  const conditions = [path.where(y), y.tick(), countsIn(end, y.alias(y.base)), matching];
+  return sql`SELECT DISTINCT f.value AS id FROM ${path.from(y)}${y.joins()}
+    CROSS JOIN json_each((SELECT json_group_array(${z.column('id')}) FROM ${back.from} WHERE ${back.where})) AS f WHERE ${all(conditions)}`;
+}
+
+/** The condition that a kind has at most as many rows as a survey counts. */
+function isSmall(kind: KindView): Fragment {
+  return sql`${totalOf(kind)} <= ${BigInt(surveyBound)}`;
 }
 
 /** The index finds terms of three characters and more. `rest` keeps the search: it checks whether an object has the terms. */
@@ -203,7 +257,8 @@ export function countOf(kind: KindView, path: AccessPath, limit: number): Fragme
   const rows = kind.isWhole
     ? sql`${path.counted ?? path.from(tables)} WHERE ${where}`
     : sql`${path.from(tables)} WHERE ${all([where, tables.isVisible()])}`;
-  return sql`(SELECT count(*) FROM (SELECT 1 FROM ${rows} LIMIT ${BigInt(limit)}))`;
+  const count = sql`(SELECT count(*) FROM (SELECT 1 FROM ${rows} LIMIT ${BigInt(limit)}))`;
+  return path.onlyIf === undefined ? count : sql`iif(${path.onlyIf}, ${count}, ${BigInt(limit)})`;
 }
 
 /** Counts the rows of each path. `paths` must not be empty. */
