@@ -68,7 +68,7 @@ export const staticTypes: ReadonlySet<string> = new Set(
   OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
   ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField
   ResourceRelation ResourceRestart Search
-  SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode Viewer VisibleScope Warning
+  SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning
   WritePayload`.split(/\s+/),
 );
 
@@ -106,7 +106,7 @@ export const injectedFields: ReadonlySet<string> = new Set([
 
 /** Fields of every filter input. A data field of the same name gets the suffix "_" there. A relation never has such a name. */
 export const filterFields: ReadonlySet<string> = new Set(
-  'and clusters compare condition fieldSelector health ids labelSelector metadata namespaces not or path search'.split(
+  'and clusters compare condition fieldSelector health ids labelSelector metadata namespaces not or path search usedBy'.split(
     ' ',
   ),
 );

@@ -144,6 +144,7 @@ test('apiVersion and kind follow from the kind; what has nothing to compare can 
     'or',
     'path',
     'search',
+    'usedBy',
   ]);
   expect(fieldsOf(fieldType(filter, 'lists'))).toEqual(['exists', 'list']);
   expect(fieldsOf(fieldType(filter, 'lists', 'list'))).toEqual(['exists']);

@@ -3,7 +3,7 @@
  * for each field of the kind (shape-filters.ts). Each input field keeps its meaning in its extensions.
  * src/graphql/filter/read-filter.ts reads them to turn values into query filters.
  */
-import { GraphQLID, GraphQLInputObjectType, type GraphQLInputType, GraphQLString } from 'graphql';
+import { GraphQLBoolean, GraphQLID, GraphQLInputObjectType, type GraphQLInputType, GraphQLString } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { objectMetaKey } from '../../catalog/tree/shared-shapes.ts';
@@ -22,6 +22,14 @@ import { role, ShapeFilters } from './shape-filters.ts';
 /** Fields at a kind's root that have a filter of their own, or whose value follows from the kind. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
+function usedByFilter(): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: 'UsedByFilter',
+    description: 'Conditions on the objects that name this one. Events are left out.',
+    fields: { exists: { type: GraphQLBoolean, description: 'Is there at least one?' } },
+  });
+}
+
 /** The filter inputs of all generations of a builder. */
 export class FilterTypes {
   readonly #leaves: LeafFilters;
@@ -30,6 +38,7 @@ export class FilterTypes {
   readonly #path: GraphQLInputObjectType;
   readonly #compare: GraphQLInputObjectType;
   readonly #health: GraphQLInputObjectType;
+  readonly #usedBy = usedByFilter();
   readonly metadata: GraphQLInputObjectType;
   readonly object: GraphQLInputObjectType;
 
@@ -111,6 +120,7 @@ export class FilterTypes {
         ...role({ role: 'search' }),
       },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },
+      usedBy: { type: this.#usedBy, ...role({ role: 'usedBy' }) },
       health: { type: this.#health, ...role({ role: 'health' }) },
       condition: { type: inputList(this.#condition), ...role({ role: 'conditions' }) },
       path: { type: inputList(this.#path), ...role({ role: 'paths' }) },

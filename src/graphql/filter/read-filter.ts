@@ -12,14 +12,14 @@
 
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkFilter } from '../../query/plan/check-filter.ts';
 import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { everything, type Filter, isTextOperator } from '../../query/plan/filter.ts';
-import type { Hop } from '../../query/plan/hop.ts';
+import { type Hop, hopEnd } from '../../query/plan/hop.ts';
 import { parseLabelSelector } from '../../query/plan/label-selector.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { compareConditions } from './compare-conditions.ts';
@@ -36,6 +36,8 @@ export interface FilterContext {
   readonly kinds: readonly FilteredKind[];
   /** Paths that `search` covers in addition to names and labels. */
   readonly searchPaths: readonly Path[];
+  /** The places of weak references (placeText), of all kinds. */
+  weakPlaces(): readonly string[];
   /** The time to which relative times refer, in milliseconds since the epoch. */
   now(): number;
 }
@@ -100,6 +102,12 @@ class FilterReader {
         return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees, this.#context));
       case 'compare':
         return this.#each(value, place, (item, here) => compareConditions(item, here, this.#trees));
+      case 'usedBy': {
+        const used: Filter = { kind: 'used', of: this.#context.kinds.map(hopEnd), weak: this.#context.weakPlaces() };
+        return conjunction(
+          entriesOf(value, place).map(([name, item]) => (truth(item, `${place}.${name}`) ? used : negation(used))),
+        );
+      }
       case 'health':
         return this.fields(inputOf(field), value, place, []);
       case 'healthPart':
@@ -304,10 +312,29 @@ function inputOf(field: GraphQLInputField | undefined): GraphQLInputObjectType {
   return type;
 }
 
+const weakPlaces = new WeakMap<Catalog, readonly string[]>();
+
+function weakPlacesOf(catalog: Catalog): readonly string[] {
+  const known = weakPlaces.get(catalog);
+  if (known !== undefined) return known;
+  const found = catalog.kinds.flatMap(({ relations }) =>
+    relations.flatMap(({ direction, weak, way }) =>
+      direction === 'forward' && weak && way.by === 'reference' ? way.places : [],
+    ),
+  );
+  weakPlaces.set(catalog, found);
+  return found;
+}
+
 /** The context for filters on these kinds. */
 export function filterContext(
-  operation: Pick<Operation, 'source' | 'now'>,
+  operation: Pick<Operation, 'generation' | 'source' | 'now'>,
   kinds: readonly CatalogKind[],
 ): FilterContext {
-  return { kinds, searchPaths: operation.source.searchPaths, now: () => operation.now };
+  return {
+    kinds,
+    searchPaths: operation.source.searchPaths,
+    weakPlaces: () => weakPlacesOf(operation.generation.catalog),
+    now: () => operation.now,
+  };
 }

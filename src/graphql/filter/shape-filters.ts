@@ -26,7 +26,7 @@ import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter
 /** The meaning of an input field. */
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
-  | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' | 'health' }
+  | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' | 'health' | 'usedBy' }
   /** Conditions on the objects that a relation leads to. `filter` is the input of their kind. */
   | {
       readonly role: 'related';

@@ -35,7 +35,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
-import { hopsIn, namesIn } from '../../query/plan/filter.ts';
+import { namesIn, readsRelated } from '../../query/plan/filter.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { findSearch } from '../../query/sql/search.ts';
@@ -180,17 +180,12 @@ class Planner {
       kinds: [kind],
       searchPaths: this.#options.searchPaths,
       // A plan is kept, and a relative time is another time at each request.
-      now: () => {
-        throw new NotPlain();
-      },
+      now: notPlain,
+      weakPlaces: notPlain,
     });
     // A search needs another statement, which checks that the search index is complete. A relation may not be ready.
-    if (
-      findSearch(filter) !== null ||
-      hopsIn(filter).length > 0 ||
-      (typeof args['offset'] === 'number' && args['offset'] > 0)
-    )
-      throw new NotPlain();
+    const skips = typeof args['offset'] === 'number' && args['offset'] > 0;
+    if (findSearch(filter) !== null || readsRelated(filter) || skips) throw new NotPlain();
     const { maxPageSize } = this.#options.limits;
     const planned = listPlan([kind], filter, args as ListArguments, { maxPageSize, kindOf: this.#generation.kind });
     if (planned.orderBy.some(({ through }) => through !== undefined)) throw new NotPlain();
@@ -494,4 +489,8 @@ function append(parts: RowPart[], part: RowPart): void {
   const last = parts.at(-1);
   if (part.is === 'text' && last?.is === 'text') parts[parts.length - 1] = { is: 'text', text: last.text + part.text };
   else parts.push(part);
+}
+
+function notPlain(): never {
+  throw new NotPlain();
 }

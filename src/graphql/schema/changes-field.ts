@@ -19,7 +19,7 @@ import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { type Filter, hopsIn } from '../../query/plan/filter.ts';
+import { dependsOnAnyKind, type Filter, hopsIn } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../connection/object-source.ts';
@@ -215,10 +215,10 @@ function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind
 
 /** A change of another object would have to change the result, and a subscription sees the changes of one kind. */
 function refuseRelations(filter: Filter): void {
-  const [hop] = hopsIn(filter);
-  if (hop === undefined) return;
+  const [name] = [...hopsIn(filter).map((hop) => hop.name), ...(dependsOnAnyKind(filter) ? ['usedBy'] : [])];
+  if (name === undefined) return;
   throw new PortolanError(
     'BAD_USER_INPUT',
-    `A subscription cannot filter by related objects (${hop.name}): it follows the changes of one kind. Filter by the object's own fields, or send the query again.`,
+    `A subscription cannot filter by related objects (${name}): it follows the changes of one kind. Filter by the object's own fields, or send the query again.`,
   );
 }

@@ -63,6 +63,8 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown, relate
         filter.hop.from.key === object.key &&
         relatedTo(filter.hop, object).some((other) => matches(filter.of, other, relatedTo))
       );
+    case 'used':
+      throw new Error('invariant broken: one object alone does not tell what uses it');
     case 'relatedCount': {
       const { hop, operator, values } = filter;
       if (hop.from.key !== object.key) return false;

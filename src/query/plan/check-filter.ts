@@ -54,6 +54,9 @@ function measure(filter: Filter, depth: number, size: Size, related = 0): void {
     case 'some':
       measure(filter.of, depth + 1, size, related);
       return;
+    case 'used':
+      size.related += 1;
+      return;
     case 'relatedCount':
       size.related += 1;
       size.relatedDepth = Math.max(size.relatedDepth, related + 1);

@@ -34,6 +34,7 @@ export function shapeOfFilter(filter: Filter): string {
       return `count(${filter.hop.name}) ${filter.operator}`;
     case 'labels':
       return filter.requirements.map(({ key, operator }) => `labels[${JSON.stringify(key)}] ${operator}`).join(' and ');
+    case 'used':
     case 'search':
     case 'namespaces':
     case 'clusters':

@@ -11,7 +11,7 @@ import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { ValueOperator } from '../../catalog/values/compare-values.ts';
 import type { LabelRequirement } from '../../catalog/values/label-requirement.ts';
-import type { Hop } from './hop.ts';
+import type { Hop, HopEnd } from './hop.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
@@ -78,6 +78,8 @@ export type Filter =
   | { readonly kind: 'ids'; readonly in: readonly Identity[] }
   /** At least one object that the hop leads to matches. `every` and `none` use `not`. Only for objects of the kind `hop.from`. */
   | { readonly kind: 'related'; readonly hop: Hop; readonly of: Filter }
+  /** At least one object names it, at a place that is not weak. `of`: the kinds that the filter is for; `weak`: placeTexts. */
+  | { readonly kind: 'used'; readonly of: readonly HopEnd[]; readonly weak: readonly string[] }
   /** The number of objects that the hop leads to. Only for objects of the kind `hop.from`. */
   | {
       readonly kind: 'relatedCount';
@@ -142,4 +144,23 @@ export function hopsIn(filter: Filter): readonly Hop[] {
     default:
       return [];
   }
+}
+
+/** Does the filter depend on objects of any kind? */
+export function dependsOnAnyKind(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.some(dependsOnAnyKind);
+    case 'not':
+    case 'related':
+      return dependsOnAnyKind(filter.of);
+    default:
+      return filter.kind === 'used';
+  }
+}
+
+/** Does one object alone not tell whether it matches? */
+export function readsRelated(filter: Filter): boolean {
+  return hopsIn(filter).length > 0 || dependsOnAnyKind(filter);
 }

@@ -15,7 +15,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { join, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
-import { type Filter, hopsIn } from '../plan/filter.ts';
+import { dependsOnAnyKind, type Filter, hopsIn } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
 import type { ListPlan } from '../plan/plan.ts';
 import type { OverBudget, ScanBudget } from '../plan/scan-budget.ts';
@@ -120,9 +120,9 @@ function keyOf({ kinds, filter }: CountedPlan, scopesId: string): string | null 
   return known === null ? null : `${scopesId} ${keys.join()} ${known}`;
 }
 
-/** Not without conditions or on clusters alone, whose count the store keeps; not with a relative time. */
+/** Not without conditions or on clusters alone, whose count the store keeps; not with a relative time; not if any kind may change it. */
 function isKept(filter: Filter): boolean {
-  return clustersOnly(filter) === null && !hasRelativeTime(filter);
+  return clustersOnly(filter) === null && !hasRelativeTime(filter) && !dependsOnAnyKind(filter);
 }
 
 /** A relative time is another time in each operation. */

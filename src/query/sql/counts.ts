@@ -38,13 +38,11 @@ export function totalOf(kind: KindView): Fragment {
   return sql`(SELECT count(*) FROM object AS o WHERE o.kind = ${BigInt(kind.kindId)} AND ${countsIn(kind, raw('o'))})`;
 }
 
-/** The condition that a row of `object AS o` counts, for rows of any kind. */
-export function countsOfAny(view: View): Fragment {
-  const published = raw(
-    `EXISTS (SELECT 1 FROM resource AS r
-    WHERE r.cluster = o.cluster AND r.kind = o.kind AND r.rowset = o.rowset AND r.synced = 1)`,
-  );
-  return all([view.isVisibleOfAny(), published]);
+/** The condition that a row of `object` counts, for rows of any kind. @param o the alias of the row. */
+export function countsOfAny(view: View, o = raw('o')): Fragment {
+  const published = sql`EXISTS (SELECT 1 FROM resource AS published
+    WHERE published.cluster = ${o}.cluster AND published.kind = ${o}.kind AND published.rowset = ${o}.rowset AND published.synced = 1)`;
+  return all([view.isVisibleOfAny(o), published]);
 }
 
 /**

@@ -17,6 +17,7 @@ import { must } from '../../base/must.ts';
 import { statesNamespace } from '../../catalog/relations/place-text.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop, HopEnd } from '../plan/hop.ts';
+import { countsOfAny } from './counts.ts';
 import type { KindTables } from './kind-tables.ts';
 import { readyPlaces } from './ready-places.ts';
 import type { View } from './view.ts';
@@ -221,4 +222,25 @@ function placeIn(x: KindTables, places: readonly number[]): Fragment {
 
 function namedId({ group, kind }: HopEnd): Fragment {
   return sql`(SELECT id FROM named_kind WHERE grp = ${group} AND kind = ${kind})`;
+}
+
+/**
+ * The condition that at least one object names a row of `tables`, at a place that is not weak.
+ * @param of the kind of the row.
+ * @throws PortolanError CACHE_NOT_READY while references of any kind are still being read.
+ */
+export function isUsed(tables: KindTables, of: HopEnd, weak: readonly string[]): Fragment {
+  const { view } = tables.kind;
+  view.dependOnAnyKind();
+  const places = [...view.layouts].flatMap(([key, { places: known }]) =>
+    readyPlaces(
+      view,
+      key,
+      known.map(({ text }) => text),
+    ).filter((_, index) => !weak.includes(known[index]?.text ?? '')),
+  );
+  const [t, r, u] = [tables.named('t'), tables.named('r'), tables.named('u')];
+  return sql`EXISTS (SELECT 1 FROM target AS ${t} CROSS JOIN reference_by_target AS ${r} ON ${r}.target = ${t}.id
+      AND ${isIn(sql`${r}.place`, places.map(BigInt))} CROSS JOIN object AS ${u} ON ${u}.id = ${r}.id
+    WHERE ${all([names(t, of, tables.objectAlias()), countsOfAny(view, u)])})`;
 }

@@ -30,7 +30,7 @@ import {
   type LabelRequirement,
   type LeafPath,
 } from '../plan/filter.ts';
-import { hopSql } from './hop-sql.ts';
+import { hopSql, isUsed } from './hop-sql.ts';
 import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
 import { bindKey, foldedKey, keyOf, textOf } from './leaf-key.ts';
@@ -69,6 +69,10 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       );
     case 'related':
       return related(tables, filter);
+    case 'used': {
+      const end = filter.of.find(({ key }) => key === tables.kind.key);
+      return end === undefined ? raw('0') : isUsed(tables, end, filter.weak);
+    }
     case 'relatedCount': {
       const { hop, operator, values } = filter;
       if (hop.from.key !== tables.kind.key) return raw('0');

@@ -15,7 +15,7 @@ import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { type Fragment, isIn, raw } from '../../store/types/sql.ts';
+import { type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 
 /** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
@@ -84,12 +84,17 @@ export class View {
     this.#dependencies.add(anyKind);
   }
 
-  /** The condition that the caller may see a row of `object AS o`, for rows of any kind. Records no dependency. */
-  isVisibleOfAny(): Fragment {
+  /** The layouts of all kinds. Records no dependency. */
+  get layouts(): Layouts {
+    return this.#layouts;
+  }
+
+  /** The condition that the caller may see a row of `object`, for rows of any kind. Records no dependency. @param o the alias of the row. */
+  isVisibleOfAny(o: Fragment): Fragment {
     if (this.#scopes === unrestricted) return raw('1');
     const visible = [...this.#layouts].filter(([key]) => this.#scopes.of(key).rows === 'all');
     return isIn(
-      raw('+o.kind'),
+      sql`+${o}.kind`,
       visible.map(([, { kindId }]) => BigInt(kindId)),
     );
   }
