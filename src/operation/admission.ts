@@ -11,7 +11,7 @@
  * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`).
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
-import type { Awaited } from '../query/read/readiness.ts';
+import type { Awaited } from '../query/plan/not-ready.ts';
 import { beginOperation, type Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { PlanShape } from './operation-trace.ts';

@@ -8,7 +8,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeFeed } from '../live/change-feed.ts';
-import { type Awaited, NotReadyError, type Readiness, readiness, settledState } from '../query/read/readiness.ts';
+import { type Awaited, NotReadyError } from '../query/plan/not-ready.ts';
+import { type Readiness, readiness, settledState } from '../query/read/readiness.ts';
 import type { Reader } from '../store/types/lease.ts';
 
 /** Minimum milliseconds between two looks: commits are frequent during a sync. Maximum: a refusal is not signalled. */
@@ -76,12 +77,12 @@ export function awaitedBy(error: unknown): Awaited | null {
 }
 
 /** Does another execution not fail because of this? */
-function isSettled(found: readonly Readiness[], { keys, clusters, any }: Awaited): boolean {
-  const states = keys.map((key) => settledState(found, key, clusters));
+function isSettled(found: readonly Readiness[], { keys, clusters, any, related }: Awaited): boolean {
+  const states = keys.map((key) => settledState(found, key, clusters, related));
   return any && states.includes('synced') ? true : states.every((state) => state !== 'coming');
 }
 
 /** Has some of it settled? */
-function hasSettled(found: readonly Readiness[], { keys, clusters }: Awaited): boolean {
-  return keys.some((key) => settledState(found, key, clusters) !== 'coming');
+function hasSettled(found: readonly Readiness[], { keys, clusters, related }: Awaited): boolean {
+  return keys.some((key) => settledState(found, key, clusters, related) !== 'coming');
 }

@@ -5,14 +5,18 @@ import { type RunningGateway, runGateway } from './gateway.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
 /** Starts the gateway before the tests and closes it after them. It is there when the first test begins. */
-export function demoGateway(options: { readonly pods: number; readonly churn: boolean }): { readonly url: string } {
+export function demoGateway(
+  options: { readonly pods: number; readonly churn: boolean },
+  flags: Readonly<Record<string, unknown>> = {},
+): { readonly url: string } {
   const folder = kubeconfigFolder();
   let cluster: SimCluster;
   let gateway: RunningGateway;
   beforeAll(async () => {
     cluster = await startSimCluster({ objects: 'demo', ...options });
     // The name that portolan demo gives its cluster.
-    gateway = await runGateway({ name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) });
+    const clusters = { name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) };
+    gateway = await runGateway(clusters, { relationAnnotations: true, ...flags });
   });
   afterAll(async () => {
     await gateway?.close();

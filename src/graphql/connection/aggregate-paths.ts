@@ -4,7 +4,7 @@ import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, get
 import { PortolanError } from '../../base/errors.ts';
 import { isSummable } from '../../catalog/values/tally.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
-import { textOfLeaf } from '../../query/plan/through.ts';
+import { textOfLeaf } from '../../query/plan/hop.ts';
 import { leafIn } from '../filter/kinds-path.ts';
 import { relatedPathIn } from '../filter/related-path.ts';
 import { fragmentsOf, selectedFields, selectionsAt } from '../selection/walk.ts';

@@ -8,8 +8,8 @@ import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
 import { average } from '../../query/plan/aggregate.ts';
+import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
-import { textOfLeaf } from '../../query/plan/through.ts';
 import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 

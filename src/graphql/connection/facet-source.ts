@@ -1,8 +1,8 @@
 /** `facets(paths:, first:, contains:)`: the most frequent values of each path, for filter menus. Each path is read when resolved. */
 import { PortolanError } from '../../base/errors.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
+import { textOfLeaf } from '../../query/plan/hop.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
-import { textOfLeaf } from '../../query/plan/through.ts';
 import type { FacetResult } from '../../query/read/facet.ts';
 import { pageSize } from './aggregate-groups.ts';
 import { leafAt } from './aggregate-paths.ts';

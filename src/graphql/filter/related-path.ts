@@ -10,8 +10,7 @@ import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 import { parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { deepestRelated } from '../../query/plan/check-filter.ts';
-import { hopOf } from '../../query/plan/hop.ts';
-import type { Through } from '../../query/plan/through.ts';
+import { hopOf, type Through } from '../../query/plan/hop.ts';
 import { pathIn } from './kinds-path.ts';
 
 /** The kind of a resourceKey. */

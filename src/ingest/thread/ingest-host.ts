@@ -257,8 +257,9 @@ export class IngestHost {
         }
         const idle = now - this.#committedAt >= idleMs;
         let wait = idleMs;
-        // If disk space is tight, a busy writer must not delay the housekeeping that frees space.
-        if (idle || now - steppedAt >= (writer.disk().tight ? idleMs : housekeepingMs)) {
+        // A busy writer must not delay housekeeping that frees space, or that queries wait for.
+        const urgent = writer.disk().tight || writer.relationsPending();
+        if (idle || now - steppedAt >= (urgent ? idleMs : housekeepingMs)) {
           const committed = this.#committedAt;
           wait = writer.maintain() ? 1 : Math.min(housekeepingMs, retainMs);
           steppedAt = now;

@@ -19,8 +19,8 @@ import { divideDecimal } from '../../catalog/values/decimal.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter } from './filter.ts';
+import type { Through } from './hop.ts';
 import type { PlannedKind } from './plan.ts';
-import type { Through } from './through.ts';
 
 /** A leaf. All kinds that have it give it this type. Its path may go through lists. Objects of other kinds have no value there. */
 export interface Leaf {

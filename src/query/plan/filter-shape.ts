@@ -1,7 +1,7 @@
 /** Filters and orders as text for people, in logs and explanations. The text never contains the compared values. */
 import type { Filter } from './filter.ts';
+import { textOfLeaf } from './hop.ts';
 import type { OrderTerm } from './plan.ts';
-import { textOfLeaf } from './through.ts';
 
 /** For example `spec.nodeName eq and not (status.phase in)`; empty for a filter that matches everything. */
 export function shapeOfFilter(filter: Filter): string {

@@ -6,6 +6,7 @@
  */
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
+import type { Path } from '../../catalog/tree/path.ts';
 
 /** A kind at one end of a hop. */
 export interface HopEnd {
@@ -41,4 +42,42 @@ export function reversed(hop: Hop): Hop {
 
 export function hopEnd({ key, resource: { group, kind, namespaced } }: Pick<CatalogKind, 'key' | 'resource'>): HopEnd {
   return { key, group, kind, namespaced };
+}
+
+/**
+ * A value of related objects, for orders and groups. Each hop leads to one object; if it leads to several, the first by identity counts.
+ * Without an object there is no value.
+ *
+ *   node.status.nodeInfo.kubeletVersion    hops [node], a leaf of the Node
+ *   count(pods)                            no hops, counted pods
+ *   replicaSet.deployment.metadata.name    hops [replicaSet, deployment]
+ */
+export interface Through {
+  readonly hops: readonly Hop[];
+  /** The value is the number of objects that this hop leads to. Null: it is a leaf of the object at the end of `hops`. */
+  readonly counted: Hop | null;
+}
+
+/** A leaf of an object, or of one that is related to it. */
+export interface ThroughLeaf {
+  /** Relative to the object at the end of `through`. */
+  readonly path: Path;
+  readonly through?: Through;
+}
+
+/** The path as callers write it; equal texts name equal values of one kind. */
+export function textOfLeaf({ path, through }: ThroughLeaf): string {
+  if (through === undefined) return path.text;
+  const names = through.hops.map(({ name }) => name).join('.');
+  if (through.counted !== null) return `count(${[...(names === '' ? [] : [names]), through.counted.name].join('.')})`;
+  const below = path.text.startsWith('[') ? path.text : `.${path.text}`;
+  if (path.fold === undefined) return `${names}${below}`;
+  const inner = path.text.slice(path.fold.length + 1, -1);
+  return `${path.fold}(${names}${inner.startsWith('[') ? inner : `.${inner}`})`;
+}
+
+/** All hops of the value. */
+export function hopsOf({ through }: ThroughLeaf): readonly Hop[] {
+  if (through === undefined) return [];
+  return through.counted === null ? through.hops : [...through.hops, through.counted];
 }

@@ -7,7 +7,7 @@ import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Filter, Identity } from './filter.ts';
-import type { Through } from './through.ts';
+import type { Through } from './hop.ts';
 
 export interface OrderTerm {
   /** A path to a leaf. Through `each` steps, ASC orders by the least of the values and DESC by the greatest. */

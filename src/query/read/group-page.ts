@@ -18,7 +18,7 @@ import { average } from '../plan/aggregate.ts';
 import { decodeContent, encodeContent, malformed, plainKey, readPlainKey } from '../plan/cursor.ts';
 import type { Identity } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
-import { textOfLeaf } from '../plan/through.ts';
+import { textOfLeaf } from '../plan/hop.ts';
 
 /** A value of a group. `at` is an index: into `by` for KEY, otherwise into `measured`. */
 export type GroupValue =

@@ -6,6 +6,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
+import { NotReadyError } from '../plan/not-ready.ts';
 
 export interface Readiness {
   /** resourceKey. */
@@ -15,6 +16,8 @@ export interface Readiness {
   readonly synced: boolean;
   /** False when any namespace of the resource is missing. */
   readonly whole: boolean;
+  /** Whether the references and selectors of its objects have been read. */
+  readonly related: boolean;
   /** The refusal of the API server, if it refused every collection that is not synced; else null. */
   readonly refusal: string | null;
 }
@@ -33,18 +36,20 @@ export function readinessStatement(keys: readonly string[], clusters?: readonly 
   const where = [isIn(raw('k.key'), [...new Set(keys)])];
   if (clusters !== undefined) where.push(isIn(raw('r.cluster'), [...new Set(clusters)]));
   return sql`SELECT k.key, r.cluster, max(r.synced) AND min(r.synced OR r.status ->> '$.refused'), min(r.synced),
-      CASE WHEN min(NOT r.synced AND coalesce(r.status ->> '$.refused', 0)) THEN max(r.status ->> '$.error') END
+      CASE WHEN min(NOT r.synced AND coalesce(r.status ->> '$.refused', 0)) THEN max(r.status ->> '$.error') END,
+      NOT EXISTS (SELECT 1 FROM reference_place AS p WHERE p.kind = k.id AND p.backfilled IS NOT NULL AND p.dropped = 0)
     FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE ${all(where)}
     GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
 }
 
 /** Parses the rows of readinessStatement. */
 export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
-  return rows.map(([key, cluster, synced, whole, refusal]) => ({
+  return rows.map(([key, cluster, synced, whole, refusal, related]) => ({
     key: String(key),
     cluster: String(cluster),
     synced: synced === 1,
     whole: whole === 1,
+    related: related === 1,
     refusal: typeof refusal === 'string' ? refusal : null,
   }));
 }
@@ -73,34 +78,18 @@ export function missingOf(
   return found.filter((state) => !state.whole).map(({ key, cluster }) => ({ key, cluster }));
 }
 
-/** What a read waits for. */
-export interface Awaited {
-  /** resourceKeys. */
-  readonly keys: readonly string[];
-  /** In these clusters; null: in all. */
-  readonly clusters: readonly string[] | null;
-  /** One of the kinds is enough. */
-  readonly any: boolean;
-}
-
-/** CACHE_NOT_READY for kinds that are in their first sync. */
-export class NotReadyError extends PortolanError {
-  readonly awaited: Awaited;
-
-  constructor(awaited: Awaited, message: string) {
-    super('CACHE_NOT_READY', message, { details: { resources: awaited.keys } });
-    this.name = 'NotReadyError';
-    this.awaited = awaited;
-  }
-}
-
-/** The state of one kind: `coming` until it is synced in one of the clusters, or refused by all of them. */
+/**
+ * The state of one kind: `coming` until it is synced in one of the clusters, or refused by all of them.
+ * @param related it is also coming until the references of its objects have been read.
+ */
 export function settledState(
   found: readonly Readiness[],
   key: string,
   clusters: readonly string[] | null,
+  related = false,
 ): 'synced' | 'refused' | 'coming' {
   const states = found.filter((state) => state.key === key && (clusters === null || clusters.includes(state.cluster)));
+  if (related && states.some((state) => !state.related)) return 'coming';
   if (states.some(({ synced }) => synced)) return 'synced';
   return states.length > 0 && states.every(({ refusal }) => refusal !== null) ? 'refused' : 'coming';
 }
@@ -124,7 +113,7 @@ export function notReady(
     );
   }
   return new NotReadyError(
-    { keys, clusters: clusters ?? null, any },
+    { keys, clusters: clusters ?? null, any, related: false },
     `${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} not been synced yet${where}; try again in a moment.`,
   );
 }

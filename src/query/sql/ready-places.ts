@@ -1,5 +1,5 @@
 /** The places of references and selectors that are complete in the store. */
-import { PortolanError } from '../../base/errors.ts';
+import { NotReadyError } from '../plan/not-ready.ts';
 import type { View } from './view.ts';
 
 /**
@@ -11,10 +11,9 @@ export function readyPlaces(view: View, key: string, texts: readonly string[]): 
   return texts.map((text) => {
     const place = known.find((each) => each.text === text);
     if (place?.ready === true) return place.id;
-    throw new PortolanError(
-      'CACHE_NOT_READY',
+    throw new NotReadyError(
+      { keys: [key], clusters: null, any: false, related: true },
       `Relations of ${key} are not ready: the references of its objects are still being read. Try again in a moment.`,
-      { details: { resources: [key] } },
     );
   });
 }

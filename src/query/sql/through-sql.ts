@@ -1,7 +1,6 @@
 /** Values of related objects as SQL: one scalar SELECT inside another for each hop. */
 import { all, type Fragment, raw, sql } from '../../store/types/sql.ts';
-import type { Hop } from '../plan/hop.ts';
-import type { Through } from '../plan/through.ts';
+import type { Hop, Through } from '../plan/hop.ts';
 import { hopSql } from './hop-sql.ts';
 import type { KindTables } from './kind-tables.ts';
 

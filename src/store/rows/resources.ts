@@ -111,7 +111,7 @@ export class Resources {
     // The objects of a running first list are prepared for the columns that existed when it began.
     const listing = ({ synced, status }: StoredResource): boolean => !synced && status.phase === 'LISTING';
     if (this.all().some((resource) => resource.kind === kind && listing(resource))) return 'not now';
-    const begun = this.#promotions.begin(kind, this.#objectsOf(kind), use, now);
+    const begun = this.#promotions.begin(kind, this.objectsOf(kind), use, now);
     const { work } = begun;
     if (work === null) return begun.outcome;
     try {
@@ -260,7 +260,7 @@ export class Resources {
   }
 
   #assignSlots(kind: StoredKind): boolean {
-    return this.#promotions.assign(kind, this.#objectsOf(kind));
+    return this.#promotions.assign(kind, this.objectsOf(kind));
   }
 
   /** The kind has the places of all clusters' descriptions. */
@@ -274,7 +274,8 @@ export class Resources {
     this.#places.assign(kind.id, placesOf(relations), hasRows);
   }
 
-  #objectsOf(kind: StoredKind): number {
+  /** The number of published objects of a kind, in all clusters. */
+  objectsOf(kind: StoredKind): number {
     return this.all().reduce((sum, resource) => sum + (resource.kind === kind ? resource.objects : 0), 0);
   }
 

@@ -106,5 +106,7 @@ export interface Writer {
   disk(): DiskUse;
   /** One bounded step of housekeeping: log retention, freeing space, backfill of promoted slots. True while work is left. */
   maintain(): boolean;
+  /** Whether relations cannot be used yet, because housekeeping still reads the references of objects. */
+  relationsPending(): boolean;
   close(): void;
 }

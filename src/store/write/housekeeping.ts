@@ -20,6 +20,8 @@ import { retainSome } from './retention.ts';
 const batch = 300;
 /** Most object ids, of all kinds, that one step of a backfill scans. */
 const idsAtOnce = 5000;
+/** Objects of a kind whose references are found by an index of the kind. */
+const smallKind = 2000;
 /** Number of Events that a collection keeps even when the store is tight. */
 const leastEvents = 1000;
 
@@ -167,27 +169,38 @@ export class Housekeeping {
     if (over) session.counters.layoutVersion += 1;
   }
 
-  /** Writes references and selectors of objects that may lack them. Not while a rowset is being filled: it would slow the fill down. */
+  /** Whether objects may lack references or selectors, so that relations cannot be used. */
+  relationsPending(): boolean {
+    const { relations, resources } = this.#context;
+    return resources.kinds().some(({ id }) => relations.places.fillFrom(id) !== null);
+  }
+
+  /**
+   * Writes references and selectors of objects that may lack them, of small kinds first. Not while a rowset is being filled: it would slow
+   * the fill down.
+   */
   #fillRelations(): boolean {
     const { filling, relations, resources, session } = this.#context;
     if (filling.size > 0) return false;
-    for (const { id } of resources.kinds()) {
-      const from = relations.places.fillFrom(id);
-      if (from === null) continue;
-      this.#budget.renew();
-      session.run(() => this.#fillSomeRelations(id, from));
-      return true;
-    }
-    return false;
+    const open = resources.kinds().flatMap((kind) => {
+      const from = relations.places.fillFrom(kind.id);
+      return from === null ? [] : [{ kind, from, objects: resources.objectsOf(kind) }];
+    });
+    const [next] = open.sort((a, b) => a.objects - b.objects);
+    if (next === undefined) return false;
+    this.#budget.renew();
+    session.run(() => this.#fillSomeRelations(next.kind.id, next.from, next.objects <= smallKind));
+    return true;
   }
 
-  #fillSomeRelations(kindId: number, from: number): void {
+  #fillSomeRelations(kindId: number, from: number, small: boolean): void {
     const { relations, session } = this.#context;
-    const to = from + idsAtOnce;
+    const to = small ? session.counters.nextObject : from + idsAtOnce;
+    // The ids of a small kind are found by an index of the kind, those of a large one in the order of all ids.
     const rows = session.database
       .statement(
-        `SELECT o.id, o.cluster, o.namespace, coalesce(b.text, json(b.body))
-         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
+        `SELECT o.id, o.cluster, o.namespace, coalesce(b.text, json(b.body)) FROM object o CROSS JOIN body b ON b.id = o.id
+         WHERE ${small ? 'o.kind = ? AND +o.id > ? AND +o.id <= ?' : '+o.kind = ? AND o.id > ? AND o.id <= ?'} ORDER BY o.id LIMIT +?`,
       )
       .all(kindId, from, to, batch);
     let last = from;

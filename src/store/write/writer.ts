@@ -176,6 +176,10 @@ class SqliteWriter implements StoreWriter {
     return housekeeping.step();
   }
 
+  relationsPending(): boolean {
+    return this.#parts.housekeeping.relationsPending();
+  }
+
   close(): void {
     try {
       this.#parts.closing.dispose();
