@@ -1,7 +1,7 @@
 /**
  * The measured side of bench/events.ts: the real ingest thread, and a serve thread that looks at each wake at what is new.
  *
- *   argv: kubeconfig, store file -> message: synced -> 'begin' -> 'end' -> message: EventFigures -> the parent disconnects
+ *   argv: kubeconfig, store file, true for relations -> message: synced -> 'begin' -> 'end' -> message: EventFigures -> the parent disconnects
  */
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
@@ -11,18 +11,20 @@ import { Database } from '../src/store/sqlite/database.ts';
 import type { EventFigures } from './events.ts';
 import { versionsPerMs } from './support/pod-server.ts';
 import { residentAnonymousMb } from './support/resident.ts';
+import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds } from './support/thread-cpu.ts';
 
 /** Milliseconds without a change after which no more are expected, and after which nobody waits on. */
 const quietMs = 3000;
 const drainMs = 180_000;
 
-const [kubeconfig = '', file = ''] = process.argv.slice(2);
+const [kubeconfig = '', file = '', relations = 'true'] = process.argv.slice(2);
 
 const ingest = await startIngest({
   file,
   clusters: [{ name: 'bench', kubeconfig }],
   include: ['pods'],
+  ...(relations === 'true' ? { relations: shippedRelations() } : {}),
   logLevel: 'warn',
 });
 await Promise.race([ingest.synced, ingest.failed]);

@@ -45,12 +45,32 @@ export async function run(args: readonly string[]): Promise<void> {
     options: { seconds: { type: 'string', default: '120' }, rate: { type: 'string', default: '2000' } },
   });
   const [seconds, perSecond] = [Number(values.seconds), Number(values.rate)];
+  const { figures, sent, stale } = await stream(seconds, perSecond, true);
+  report(figures, sent, stale, seconds);
+}
+
+/** The share of a processor that events take with relations, beside their share without. */
+export async function compareEvents(seconds: number, perSecond: number): Promise<number> {
+  const without = await stream(seconds, perSecond, false);
+  const related = await stream(seconds, perSecond, true);
+  return related.figures.cpuShare / without.figures.cpuShare;
+}
+
+interface Streamed {
+  readonly figures: EventFigures;
+  readonly sent: number;
+  /** Rows that are not those of the server. */
+  readonly stale: number;
+}
+
+async function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
   const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
   const server = await startPodServer(objects, kubeconfig);
   const child = fork(fileURLToPath(new URL('./events.child.ts', import.meta.url)), [
     kubeconfig,
     join(directory, 'store.db'),
+    String(relations),
   ]);
   const exited = once(child, 'exit');
   const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
@@ -67,9 +87,9 @@ export async function run(args: readonly string[]): Promise<void> {
     const { versions } = await server.state();
     const rows = new Map(figures.rows);
     const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
-    report(figures, sent, stale + Math.max(0, rows.size - versions.length), seconds);
     child.disconnect();
     await exited;
+    return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
   } finally {
     child.kill('SIGKILL');
     await server.close();

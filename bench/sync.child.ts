@@ -1,15 +1,16 @@
 /**
  * The measured side of bench/sync.ts: a process as the gateway's, with the real ingest thread and an otherwise idle serve thread.
  *
- *   argv: kubeconfig, store file, true for a parse thread beside the ingest thread -> message: SyncedProcess
+ *   argv: kubeconfig, store file, true for a parse thread beside the ingest thread, true for relations -> message: SyncedProcess
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startIngest } from '../src/ingest/thread/start-ingest.ts';
 import { watchResident } from './support/resident.ts';
+import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds } from './support/thread-cpu.ts';
 import type { SyncedProcess } from './sync.ts';
 
-const [kubeconfig = '', file = '', parseThread = 'false'] = process.argv.slice(2);
+const [kubeconfig = '', file = '', parseThread = 'false', relations = 'false'] = process.argv.slice(2);
 const resolutionMs = 5;
 
 const peak = watchResident(50);
@@ -19,6 +20,7 @@ const ingest = await startIngest({
   include: ['pods'],
   logLevel: 'warn',
   parseThread: parseThread === 'true',
+  ...(relations === 'true' ? { relations: shippedRelations() } : {}),
 });
 await ingest.catalogKnown;
 const cpu = threadCpuSeconds('ingest');

@@ -88,6 +88,22 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
+/** The rate of first syncs with relations, beside those without; the median of pairs. With a parse thread, as the gateway has it. */
+export async function compareSyncs(objects: number, turns: number): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  try {
+    const ratios: number[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      const without = await measure('sync.child.ts', objects, directory, [], 'true');
+      const related = await measure('sync.child.ts', objects, directory, [], 'true', 'true');
+      ratios.push(related.perSecond / without.perSecond);
+    }
+    return median(ratios);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
 type Synced = SyncedProcess & Pick<Measured, 'perSecond'>;
 
 interface Parsed {
@@ -120,12 +136,13 @@ async function measure(
   parent: string,
   execArgv: readonly string[],
   parseThread = 'false',
+  relations = 'false',
 ): Promise<Synced> {
   const directory = mkdtempSync(join(parent, 'turn-'));
   const kubeconfig = join(directory, 'kubeconfig');
   const server = await startPodServer(objects, kubeconfig);
   const file = join(directory, 'store.db');
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, file, parseThread], {
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), [kubeconfig, file, parseThread, relations], {
     execArgv: [...process.execArgv, ...execArgv],
     // As the gateway starts (src/portolan.js): what Node compiles is kept.
     env: { ...process.env, NODE_COMPILE_CACHE: join(parent, 'compiled') },
