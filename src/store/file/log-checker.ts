@@ -1,0 +1,61 @@
+/**
+ * Decides when the checkpoint thread writes the write-ahead log back, and does it.
+ *
+ * The thread checks many times in a second, so each statement is prepared once. better-sqlite3 frees a statement's memory in the event
+ * loop, some kilobytes each.
+ */
+import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
+
+/** Milliseconds until the next check of the log, if this one ran a checkpoint because much was pending. */
+const busyMs = 10;
+/** Milliseconds until the next check of the log, if little is pending. */
+const idleMs = 50;
+/** Milliseconds until the next check of the log, while it is longer than the gate. */
+const gatedMs = 3;
+/** Checks without a commit after which a small remainder is written back too. */
+const quietChecks = 40;
+
+/** Most pending bytes for a restart of the log. Writing them back takes little time, and holds the writer's lock meanwhile. */
+const leftOver = 1024 * 1024;
+
+export interface LogBounds {
+  /** Bytes in the log from which a passive checkpoint runs. */
+  readonly passiveBytes: number;
+  /** Above this size the whole log is written back, so that it restarts. */
+  readonly gateBytes: number;
+}
+
+/**
+ * Returns a function that checks the log, runs checkpoints as needed, and returns the milliseconds until the next check.
+ * `force` runs a passive checkpoint in any case.
+ */
+export function logChecker(database: Database, { passiveBytes, gateBytes }: LogBounds): (force: boolean) => number {
+  let quiet = 0;
+  let seen: unknown = null;
+  return (force) => {
+    const version = database.statement('PRAGMA data_version').get()?.[0];
+    quiet = version === seen ? quiet + 1 : 0;
+    seen = version;
+    const found = database.log();
+    let { bytes, pendingBytes } = found;
+    const gated = found.heldBytes > gateBytes;
+    const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
+    if (worthIt || force || (quiet === quietChecks && pendingBytes > 0)) {
+      checkpoint(database, 'PASSIVE');
+      ({ bytes, pendingBytes } = database.log());
+    }
+    // While much is pending, a reader's snapshot blocks the restart, and a try would only delay the writer.
+    // The longer the log is beyond the gate, the more pending bytes are accepted.
+    const bearable = leftOver + (bytes - gateBytes) / 4;
+    if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
+    return gated ? gatedMs : worthIt ? busyMs : idleMs;
+  };
+}
+
+function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
+  try {
+    database.statement(`PRAGMA wal_checkpoint(${mode})`).get();
+  } catch (error) {
+    if (!(sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') ?? false)) throw error;
+  }
+}
