@@ -1,14 +1,24 @@
 /**
  * Real CustomResourceDefinitions as GraphQL: each one alone and all together give a valid schema with small introspection.
  */
-import { GraphQLSchema, introspectionFromSchema, parse, validate, validateSchema } from 'graphql';
+import {
+  type GraphQLObjectType,
+  GraphQLSchema,
+  introspectionFromSchema,
+  parse,
+  validate,
+  validateSchema,
+} from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
 import { describeResource } from '../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
+import { fieldName } from '../src/catalog/names/field-names.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
+import { relationTexts } from '../src/cli/relation-texts.ts';
 import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
+import { declaredRelations } from '../src/ingest/context/declared-relations.ts';
 import { exampleTabs } from '../src/server/playground/example-tabs.ts';
 import { readWrittenExamples } from '../src/server/written-examples.ts';
 import { crdFolder, loadCrds } from './kit/crds.ts';
@@ -19,9 +29,12 @@ interface Measured {
   readonly kinds: number;
 }
 
-/** What graphql-js finds wrong with the whole of it. */
+/** What graphql-js finds wrong with the whole of it, and the types that it finds but the schema does not list. */
 function problemsOf(schema: GraphQLSchema): readonly string[] {
-  return validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false })).map(({ message }) => message);
+  const walked = new GraphQLSchema({ ...schema.toConfig(), assumeValid: false });
+  const listed = schema.getTypeMap();
+  const missing = Object.keys(walked.getTypeMap()).filter((name) => !(name in listed));
+  return [...validateSchema(walked).map(({ message }) => message), ...missing.map((name) => `not listed: ${name}`)];
 }
 
 function build(
@@ -53,9 +66,18 @@ describe.skipIf(crdFolder === null)('real CRDs as a schema', { timeout: 300_000 
 
   beforeAll(async () => {
     builtIn = await describeSimulatedKinds();
-    const all = loadCrds().map(({ source, crd }) => ({
+    const crds = loadCrds().map(({ source, crd }) => ({
       source,
-      described: describeResource({ cluster: 'demo', resource: must(resourceOfCrd(crd), `${source} has names`), crd }),
+      crd,
+      resource: must(resourceOfCrd(crd), `${source} has names`),
+    }));
+    const relations = declaredRelations(
+      relationTexts({ relations: undefined, relationAnnotations: true, inferRelations: true }),
+    ).set;
+    const kinds = [...builtIn, ...crds].map(({ resource }) => resource);
+    const all = crds.map(({ source, crd, resource }) => ({
+      source,
+      described: describeResource({ cluster: 'demo', resource, crd, relations, kinds }),
     }));
     custom = all.filter(({ source }) => !source.endsWith('.tar.xz')).map(({ described }) => described);
     huge = all.filter(({ source }) => source.endsWith('.tar.xz')).map(({ described }) => described);
@@ -65,6 +87,27 @@ describe.skipIf(crdFolder === null)('real CRDs as a schema', { timeout: 300_000 
     const { megabytes, kinds } = build('built-in kinds and CRDs', [...builtIn, ...custom], true);
     expect(kinds).toBe(builtIn.length + custom.length);
     expect(megabytes).toBeLessThan(7);
+  });
+
+  test('every relation has its field, beside the fields of the data', () => {
+    const catalog = assembleCatalog([...builtIn, ...custom, ...huge]);
+    const { schema } = buildGeneration(catalog);
+    const origins: Record<string, number> = {};
+    for (const { names, relations, tree } of catalog.kinds) {
+      const fields = (schema.getType(names.type) as GraphQLObjectType).getFields();
+      const data = must(tree.shapes[tree.root], 'a tree has its root').fields.map((field) =>
+        fieldName(field.name, 'root'),
+      );
+      for (const { name, to, many, origin } of relations) {
+        expect(data, `${names.type}.${name}`).not.toContain(name);
+        const any = { type: 'KubernetesObject', connection: 'KubernetesObjectConnection' };
+        const other = to === null ? any : must(catalog.kinds.find(({ key }) => key === to)?.names, name);
+        expect(String(fields[name]?.type), `${names.type}.${name}`).toBe(other[many ? 'connection' : 'type']);
+        origins[origin] = (origins[origin] ?? 0) + 1;
+      }
+    }
+    process.stdout.write(`relations: ${JSON.stringify(origins)}\n`);
+    expect(origins['INFERRED']).toBeGreaterThan(100);
   });
 
   test('all together are a valid schema with every kind', () => {

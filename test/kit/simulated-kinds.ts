@@ -4,6 +4,8 @@ import { describeResource } from '../../src/catalog/describe/describe.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../src/catalog/resources/resource.ts';
 import { chooseResources } from '../../src/catalog/resources/served.ts';
+import { relationTexts } from '../../src/cli/relation-texts.ts';
+import { declaredRelations } from '../../src/ingest/context/declared-relations.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
 import { discover } from '../../src/kube/discovery/discovery.ts';
@@ -11,7 +13,7 @@ import { fetchOpenApi } from '../../src/kube/discovery/openapi.ts';
 import { type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
-/** Starts a simulated cluster, describes what it serves, and ends it. */
+/** Starts a simulated cluster, describes what it serves with the shipped relations, and ends it. */
 export async function describeSimulatedKinds(
   options: SimOptions = { objects: 'empty' },
   cluster = 'demo',
@@ -24,8 +26,16 @@ export async function describeSimulatedKinds(
     const { resources } = await discover(client);
     const { chosen } = chooseResources(resources);
     const openapi = await fetchOpenApi(client, [...new Set(chosen.map(apiVersionOf))]);
+    const relations = declaredRelations(
+      relationTexts({ relations: undefined, relationAnnotations: false, inferRelations: false }),
+    ).set;
     return chosen.map((resource) =>
-      describeResource({ cluster, resource, schemas: openapi.documents.get(apiVersionOf(resource))?.schemas ?? {} }),
+      describeResource({
+        cluster,
+        resource,
+        relations,
+        schemas: openapi.documents.get(apiVersionOf(resource))?.schemas ?? {},
+      }),
     );
   } finally {
     await connection.close();

@@ -36,7 +36,7 @@ export interface KindPart {
   readonly roots: KindRoots;
   /**
    * The types that the kind's object and its root fields lead to, in the order of graphql-js. Each type is listed
-   * once. The types of other kinds and the core types of the static part are not listed.
+   * once. The types that other kinds list and the core types of the static part are not listed.
    */
   readonly types: Readonly<Record<'object' | OperationTypeName, readonly GraphQLNamedType[]>>;
   /** The other kinds that it refers to, by key; undefined for a kind that was missing. */
@@ -194,10 +194,12 @@ function hasDefinitions({ tree }: CatalogKind): boolean {
   return definitionsOf(tree).length > 0;
 }
 
-/** The key of the kind that each type belongs to. */
+/** The key of the kind that lists each type. Only other kinds lead to `filterOne` and `filterList`, so each of them lists these. */
 function ownersOf(all: Iterable<KindShells>): ReadonlyMap<GraphQLNamedType, string> {
   const owners = new Map<GraphQLNamedType, string>();
-  for (const { kind, ...types } of all) for (const type of Object.values(types)) owners.set(type, kind.key);
+  for (const { kind, filterOne: _one, filterList: _list, ...types } of all) {
+    for (const type of Object.values(types)) owners.set(type, kind.key);
+  }
   return owners;
 }
 

@@ -1,5 +1,8 @@
 /** The fields of a kind's type that lead to other kinds. */
 import { GraphQLInt, type GraphQLNamedType, type GraphQLResolveInfo, GraphQLString, getNamedType } from 'graphql';
+import { shortList } from '../../base/short-list.ts';
+import type { RelationWay } from '../../catalog/relations/described-relation.ts';
+import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 import { hopOf } from '../../query/plan/hop.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
@@ -102,13 +105,19 @@ function projectionIn(info: GraphQLResolveInfo): ReturnType<typeof projectionOfO
   return projectionOfObject(info, getNamedType(info.returnType));
 }
 
-/** `The Node of this Pod, by spec.nodeName.` */
-function describe(kind: CatalogKind, { direction, way, many, origin }: KindRelation, other: string): string {
-  const by = { owner: 'by owner references', selector: 'by a label selector', reference: 'by name' }[way.by];
-  const what = many ? `${other} objects` : `The ${other}`;
-  const own = kind.resource.kind;
-  const guessed = origin === 'INFERRED' ? ' Inferred from the schema.' : '';
-  return direction === 'forward'
-    ? `${what} that this ${own} leads to, ${by}.${guessed}`
-    : `${what} that lead to this ${own}, ${by}.${guessed}`;
+/** `The Node that this Pod names at spec.nodeName.`, `Pod objects that name this Node at spec.nodeName.` */
+function describe({ resource: { kind } }: CatalogKind, relation: KindRelation, other: string): string {
+  const { direction, way, many, origin } = relation;
+  const verb = { owner: 'own', selector: 'select', reference: 'name' }[way.by];
+  const thisObjectActs = (direction === 'forward') === (way.by !== 'owner');
+  const others = many ? `${other} objects` : `The ${other}`;
+  const clause = thisObjectActs ? `this ${kind} ${verb}s` : `${many ? verb : `${verb}s`} this ${kind}`;
+  return `${others} that ${clause}${placesIn(way)}.${origin === 'INFERRED' ? ' Inferred from the schema.' : ''}`;
+}
+
+/** ` at spec.nodeName` */
+function placesIn(way: RelationWay): string {
+  if (way.by === 'owner') return '';
+  const places = way.by === 'selector' ? [way.place] : way.places;
+  return ` at ${shortList(places.map(pathOfMention), 3).join(', ')}`;
 }

@@ -73,6 +73,8 @@ describe('the tabs', () => {
       'Resources',
       'NodeLoad',
       'FilterMenu',
+      'PodRelated',
+      'WhatUsesPod',
     ]);
     expect(tabs[1]).toContain('condition(type: "Ready")');
     await answerAll(fixture, tabs);
@@ -81,7 +83,16 @@ describe('the tabs', () => {
   test('show no custom resource where there is none', async () => {
     const fixture = await served(only('pods', 'nodes', 'configmaps'));
     const tabs = tabsOf(fixture, { pods: 5, nodes: 2, configmaps: 9 });
-    expect(titles(tabs)).toEqual(['WaitingPods', 'WatchPods', 'SeveralKinds', 'Resources', 'NodeLoad', 'FilterMenu']);
+    expect(titles(tabs)).toEqual([
+      'WaitingPods',
+      'WatchPods',
+      'SeveralKinds',
+      'Resources',
+      'NodeLoad',
+      'FilterMenu',
+      'ConfigMapRelated',
+      'WhatUsesConfigMap',
+    ]);
     expect(tabs[2]).toContain('kinds: ["configmaps", "pods", "nodes"]');
     await answerAll(fixture, tabs);
   });
@@ -89,7 +100,14 @@ describe('the tabs', () => {
   test('show ConfigMaps on a cluster with nothing else', async () => {
     const fixture = await served(only('configmaps'));
     const tabs = tabsOf(fixture);
-    expect(titles(tabs)).toEqual(['ConfigMapList', 'WatchConfigMap', 'Resources', 'ConfigMapGroups', 'FilterMenu']);
+    expect(titles(tabs)).toEqual([
+      'ConfigMapList',
+      'WatchConfigMap',
+      'Resources',
+      'ConfigMapGroups',
+      'FilterMenu',
+      'WhatUsesConfigMap',
+    ]);
     await answerAll(fixture, tabs);
   });
 

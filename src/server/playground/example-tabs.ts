@@ -4,6 +4,8 @@
  *
  *   list, changes, groups, filter menu   the kind with the most objects
  *   what objects own                     a custom resource: with objects and conditions if there is one, then with the most objects
+ *   objects and related objects          the first kind with relations to served kinds: custom resources, then those with the most objects
+ *   what uses it                         the kind with the most objects; there is no replacement of the filter through a relation
  *   several kinds in one list            the three kinds with the most objects; no tab with one kind
  */
 import { type DocumentNode, parse, validate, visit } from 'graphql';
@@ -18,6 +20,8 @@ import {
   menuExample,
   objectsExample,
   ownedExample,
+  relatedExample,
+  usersExample,
   watchExample,
 } from './kind-examples.ts';
 
@@ -44,6 +48,8 @@ const replacements: Readonly<Record<string, Replacement>> = {
   'several-kinds-in-one-list': (kinds) => (kinds.length < 2 ? null : objectsExample(kinds.slice(0, 3))),
   'what-nodes-carry': ofFirst(groupsExample),
   'filter-menu': ofFirst(menuExample),
+  'objects-and-related-objects': (kinds, objects) => ofFirstRelated([...customKinds(kinds, objects), ...kinds]),
+  'what-uses-it': ofFirst(usersExample),
 };
 
 /** The documents of the tabs, in the order of the written examples. */
@@ -64,6 +70,15 @@ export function exampleTabs(
 
 function ofFirst(example: (kind: CatalogKind) => string): Replacement {
   return ([first]) => (first === undefined ? null : example(first));
+}
+
+function ofFirstRelated(kinds: Ranked): string | null {
+  const served = new Set(kinds.map(({ key }) => key));
+  for (const kind of kinds) {
+    const relations = kind.relations.filter(({ to, weak }) => to !== null && served.has(to) && !weak);
+    if (relations.length > 0) return relatedExample(kind, relations.slice(0, 3));
+  }
+  return null;
 }
 
 /** The best custom resource first. The order of kinds that are equally suitable is kept. */

@@ -2,7 +2,7 @@
  * Example documents made from kinds of the catalog. They use only fields that every kind has, so they are valid for each kind.
  */
 import { legalName } from '../../catalog/names/field-names.ts';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 
 /** The newest objects of a kind, with kubectl's columns. */
 export function listExample(kind: CatalogKind): string {
@@ -176,6 +176,75 @@ query FilterMenu($filter: ${kind.names.filter}, $typed: String! = "a") {
       values {
         value
         count
+      }
+    }
+  }
+}
+`;
+}
+
+/** The newest objects of a kind with what its relations lead to. @param relations at least one, to kinds of the schema. */
+export function relatedExample(kind: CatalogKind, relations: readonly KindRelation[]): string {
+  const fields = relations.map(({ name, many }) =>
+    many
+      ? `      ${name}(first: 3) {
+        totalCount
+        nodes {
+          id
+          metadata {
+            name
+          }
+        }
+      }`
+      : `      ${name} {
+        id
+        metadata {
+          name
+        }
+      }`,
+  );
+  return `# The newest ${kind.key}, and the objects that they are related to.
+query ${titleOf(kind)}Related($first: Int = 10) {
+  ${kind.names.list}(
+    orderBy: [{ path: "metadata.creationTimestamp", direction: DESC }]
+    first: $first
+  ) {
+    totalCount
+    nodes {
+      id
+      metadata {
+${kind.resource.namespaced ? '        namespace\n' : ''}        name
+      }
+${fields.join('\n')}
+    }
+  }
+}
+`;
+}
+
+/** What uses the objects of a kind. */
+export function usersExample(kind: CatalogKind): string {
+  return `# What uses the ${kind.key}, and at which path.
+query WhatUses${titleOf(kind)}($first: Int = 5) {
+  ${kind.names.list}(filter: { usedBy: { exists: true } }, first: $first) {
+    totalCount
+    nodes {
+      id
+      metadata {
+${kind.resource.namespaced ? '        namespace\n' : ''}        name
+      }
+      usedBy {
+        totalCount
+        edges {
+          via
+          node {
+            id
+            kind
+            metadata {
+              name
+            }
+          }
+        }
       }
     }
   }
