@@ -1,6 +1,7 @@
 /**
  * Repeated kill -9 of an ingesting process, at random moments of first syncs, relists of both kinds and batches of events. The next
- * process reaches the server's set of objects, and folding the change log gives the table.
+ * process reaches the server's set of objects, the references and selectors are those of the bodies, and folding the change log gives
+ * the table.
  *
  * PORTOLAN_KILLS is the number of kills (10), PORTOLAN_SEED the seed of their moments (1).
  */
@@ -74,13 +75,18 @@ class World {
     this.sim.create({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: `map-${index}`, namespace: 'default', labels: { index: String(index % 10) } },
-      data: { text: 'x'.repeat(1500), writes: String(this.#writes++) },
+      metadata: { name: `map-${index}`, namespace: 'default', labels: { index: String(below(10)) } },
+      data: { text: 'x'.repeat(1500), ...this.#change() },
     });
   }
 
   #touch(path: string): void {
-    this.sim.patch(path, { data: { writes: String(this.#writes++) } });
+    this.sim.patch(path, { metadata: { labels: { index: String(below(10)) } }, data: this.#change() });
+  }
+
+  /** Names another object, which may be gone, or none. */
+  #change(): Readonly<Record<string, string | null>> {
+    return { writes: String(this.#writes++), next: random() < 0.1 ? null : `map-${below(objects)}` };
   }
 }
 
@@ -122,6 +128,33 @@ const storedRows = (file: string): readonly unknown[] =>
     file,
     `SELECT namespace || '/' || name || ' ' || uid || '@' || rv FROM object
      WHERE rowset IN (SELECT rowset FROM resource WHERE synced = 1) ORDER BY 1`,
+  );
+
+/** The places whose references or selectors are not read yet. There are two places. */
+const unreadPlaces = 'SELECT 2 - count(*) FILTER (WHERE backfilled IS NULL) FROM reference_place';
+
+/** The rows for relations: [table, name of the object or null if it is gone, name of the target or value of the label]. */
+const storedRelations = (file: string): readonly unknown[] =>
+  read(
+    file,
+    `WITH stored(tbl, id, other) AS (
+       SELECT 'reference', id, (SELECT t.name FROM target AS t WHERE t.id = target) FROM reference
+       UNION ALL SELECT 'reference_by_target', id, (SELECT t.name FROM target AS t WHERE t.id = target) FROM reference_by_target
+       UNION ALL SELECT 'selector', id, value FROM selector)
+     SELECT json_array(tbl, o.name, other) FROM stored LEFT JOIN object AS o ON o.id = stored.id
+     WHERE o.id IS NULL OR o.rowset IN (SELECT rowset FROM resource WHERE synced = 1) ORDER BY 1`,
+  );
+
+/** The same as the bodies say. */
+const relationsOfBodies = (file: string): readonly unknown[] =>
+  read(
+    file,
+    `WITH said AS MATERIALIZED (
+       SELECT o.name, b.body ->> '$.data.next' AS next, b.body ->> '$.metadata.labels.index' AS label
+       FROM object AS o JOIN body AS b ON b.id = o.id WHERE o.rowset IN (SELECT rowset FROM resource WHERE synced = 1))
+     SELECT json_array('reference', name, next) FROM said WHERE next IS NOT NULL
+     UNION ALL SELECT json_array('reference_by_target', name, next) FROM said WHERE next IS NOT NULL
+     UNION ALL SELECT json_array('selector', name, label) FROM said ORDER BY 1`,
   );
 
 test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, async () => {
@@ -180,6 +213,10 @@ test(`${kills} kills at random moments`, { timeout: 600_000 + kills * 15_000 }, 
 
     child = await start(file, kubeconfig);
     await inStep();
+    await eventually(() => expect(read(file, unreadPlaces)).toEqual([0]), 300_000);
+    const relations = relationsOfBodies(file);
+    expect(relations.length).toBeGreaterThan(objects);
+    expect(storedRelations(file)).toEqual(relations);
     expect(read(file, 'PRAGMA integrity_check')).toEqual(['ok']);
     expect(read(file, entriesAmiss)).toEqual([0]);
     // One follower that has followed through every kill, and one that begins at the log's floor.
