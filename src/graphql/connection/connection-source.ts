@@ -175,9 +175,11 @@ export class ListConnection implements ConnectionSource {
     }
     if (!some && this.#optional.size > 0) throw this.#noneReady(found);
     const { filter, orderBy } = this.#plan;
-    await requireRelated(this.#operation, lease, [...hopsIn(filter), ...orderBy.flatMap(hopsOf)]);
-    const ids = [...this.#kinds.keys()].map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
-    await requireSearchable(lease, ids, this.#plan.filter);
+    const hops = hopsIn(filter);
+    await requireRelated(this.#operation, lease, [...hops, ...orderBy.flatMap(hopsOf)]);
+    const keys = [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
+    const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
+    await requireSearchable(lease, ids, filter);
   }
 
   /** No optional kind is synced; one would be enough. */
