@@ -3,16 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import {
+  DeploymentsAndPodsDocument,
   FilterMenuDocument,
   FooTreeDocument,
   NodeLoadDocument,
   type NodeLoadQuery,
+  PodsByNodeDocument,
   ResourcesDocument,
   type TypedDocumentString,
   WaitingPodsDocument,
   type WaitingPodsQuery,
   WatchPodsDocument,
   type WatchPodsSubscription,
+  WhatUsesItDocument,
   WorkloadsDocument,
 } from './generated/graphql.ts';
 import { demoGateway } from './kit/demo-gateway.ts';
@@ -106,6 +109,33 @@ test('a filter menu shows the other choices, and completes what is typed', async
   expect(images.every(({ value }) => String(value).includes('ng'))).toBe(true);
 });
 
+test('Deployments with their Pods and Nodes, those with the most Pods first', async () => {
+  const { deployments } = await run(DeploymentsAndPodsDocument, { first: 5 });
+  const counts = must(deployments, 'the list answers').nodes.map(({ pods }) => Number(pods?.totalCount));
+  expect(counts[0]).toBeGreaterThan(0);
+  expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  const bound = deployments?.nodes.flatMap(({ pods }) => pods?.nodes ?? []).filter(({ node }) => node !== null);
+  expect(bound?.length).toBeGreaterThan(0);
+});
+
+test('a filter and an order through a relation', async () => {
+  const { pods } = await run(PodsByNodeDocument, { first: 50 });
+  const times = must(pods, 'the list answers').nodes.map(({ node }) => String(node?.metadata.creationTimestamp));
+  expect(times.length).toBeGreaterThan(1);
+  expect(times).toEqual(times.toSorted());
+});
+
+test('what uses a ConfigMap, and the objects around it', async () => {
+  const { configMaps } = await run(WhatUsesItDocument, { first: 3 });
+  const nodes = must(configMaps, 'the list answers').nodes;
+  expect(nodes.length).toBeGreaterThan(0);
+  for (const { id, usedBy, graph } of nodes) {
+    expect(usedBy?.totalCount).toBeGreaterThan(0);
+    expect(usedBy?.edges.every(({ via }) => (via ?? []).length > 0)).toBe(true);
+    expect(graph?.nodes[0]?.id).toBe(id);
+  }
+});
+
 test('a subscription begins with what there is and goes on with what happens', async () => {
   const live = subscribe(
     gateway.url,
@@ -123,5 +153,16 @@ test('every example has a test here', () => {
     const text = readFileSync(new URL(`../schema/operations/${file}`, import.meta.url), 'utf8');
     return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
   });
-  expect(names).toEqual(['WaitingPods', 'FooTree', 'WatchPods', 'Workloads', 'Resources', 'NodeLoad', 'FilterMenu']);
+  expect(names).toEqual([
+    'WaitingPods',
+    'FooTree',
+    'WatchPods',
+    'Workloads',
+    'Resources',
+    'NodeLoad',
+    'FilterMenu',
+    'DeploymentsAndPods',
+    'PodsByNode',
+    'WhatUsesIt',
+  ]);
 });

@@ -89,6 +89,9 @@ describe.skipIf(!hasChromium())('the playground', () => {
         'Resources',
         'NodeLoad',
         'FilterMenu',
+        'DeploymentsAndPods',
+        'PodsByNode',
+        'WhatUsesIt',
       ]),
     );
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
@@ -221,7 +224,14 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
       await gateway.close();
       gateway = await runGateway({ name: 'second', kubeconfig }, { port, kinds: ['configmaps'] });
       await page.goto(gateway.url);
-      const expected = ['ConfigMapList', 'WatchConfigMap', 'Resources', 'ConfigMapGroups', 'FilterMenu'];
+      const expected = [
+        'ConfigMapList',
+        'WatchConfigMap',
+        'Resources',
+        'ConfigMapGroups',
+        'FilterMenu',
+        'WhatUsesConfigMap',
+      ];
       await eventually(async () => expect(await titles()).toEqual(expected));
       await runTab(page, 'ConfigMapList', /"totalCount":[1-9]/);
       await runTab(page, 'ConfigMapGroups', /"groups":\[\{"keys":\["/);

@@ -106,8 +106,8 @@ test('a relation of Pods stands on each kind with a Pod template too, without th
 test.each([
   [{ from: 'pod', name: 'node', to: 'Node', at: ['x'] }, 'from: must be Kind or Kind.group'],
   [{ from: 'Pod', name: 'Node', to: 'Node', at: ['x'] }, 'name: must begin with a lower case letter'],
-  [{ from: 'Pod', name: 'node', to: 'Node' }, 'needs one of at, selector and owner'],
-  [{ from: 'Pod', name: 'node', to: 'Node', at: ['x'], owner: true }, 'needs one of at, selector and owner'],
+  [{ from: 'Pod', name: 'node', to: 'Node' }, 'needs one of at, selector, owner and owns'],
+  [{ from: 'Pod', name: 'node', to: 'Node', at: ['x'], owner: true }, 'needs one of at, selector, owner and owns'],
   [{ from: 'Pod', name: 'node', to: 'Node', at: ['a[b'] }, 'at.0'],
   [{ from: 'Pod', name: 'node', to: 'any', at: ['x'] }, 'does not state a kind'],
   [{ from: 'Pod', name: 'node', to: 'any', reverse: 'r', at: [{ at: 'x', kind: 'kind' }] }, 'needs reverseOn'],

@@ -7,8 +7,8 @@ test('a kind is ready when one of the chosen clusters has synced it', async () =
   const store = openTestStore([]);
   await store.read(async (lease) => {
     expect(await readiness(lease, [promotedKey, 'pods'])).toEqual([
-      { key: promotedKey, cluster: 'east', synced: false, whole: false, refusal: null },
-      { key: promotedKey, cluster: 'west', synced: false, whole: false, refusal: null },
+      { key: promotedKey, cluster: 'east', synced: false, whole: false, refusal: null, related: true },
+      { key: promotedKey, cluster: 'west', synced: false, whole: false, refusal: null, related: true },
     ]);
     await expect(requireReady(lease, [promotedKey, plainKey])).rejects.toThrow(
       expect.objectContaining({ code: 'CACHE_NOT_READY', details: { resources: [promotedKey, plainKey] } }),
