@@ -16,6 +16,8 @@ export interface ServedKinds {
   /** Changes exactly when the catalog does. */
   readonly id: string;
   readonly catalog: Catalog;
+  /** The kinds of the catalog without those whose types could not be built, in the same order. */
+  readonly all: readonly CatalogKind[];
   /** Names of all clusters that serve a kind, sorted. */
   readonly clusters: ReadonlySet<string>;
   /** The kind of a resourceKey. */
@@ -39,6 +41,7 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
   return {
     id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
     catalog,
+    all: kinds,
     clusters: new Set(kinds.flatMap(({ clusters }) => clusters).sort()),
     kind: (key) => byKey.get(key),
     kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),

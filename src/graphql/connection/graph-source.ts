@@ -45,10 +45,9 @@ export async function loadGraph(
   const wanted = words === null ? null : new Set(generation.kinds(words).map(({ key }) => key));
   const projection = projectionBelow(info, ['nodes']);
   return operation.read(async (lease, view) => {
-    const served = generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
     const states = await readiness(
       lease,
-      served.map(({ key }) => key),
+      generation.all.map(({ key }) => key),
     );
     const synced = new Set(states.filter((state) => state.synced).map(({ key }) => key));
     const hops = new Map<string, readonly GraphHop[]>();

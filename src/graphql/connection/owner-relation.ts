@@ -10,8 +10,6 @@
  */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -63,7 +61,8 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
           byOwner((owners) => operation.read((lease, view) => countOwned(lease, view, owners, { keys, limit }))),
         )
         .load(owner),
-    aggregated: new AggregatedRelated(operation, kinds ?? servedKinds(operation), row, (request) =>
+    // Without `kinds`, a path may belong to any kind.
+    aggregated: new AggregatedRelated(operation, kinds ?? generation.all, row, (request) =>
       operation
         .loader(`owned ${digest({ keys, request })}`, () =>
           byOwner((owners) =>
@@ -75,11 +74,6 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
         .load(owner),
     ),
   });
-}
-
-/** Without `kinds`, a path may belong to any kind. */
-function servedKinds({ generation }: Operation): readonly CatalogKind[] {
-  return generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
 }
 
 /** Owners on a page without `first`. An object has one or two, so that a deep chain of owners is cheap. */
@@ -110,7 +104,7 @@ export function loadOwners(
       const { page } = await owners.load(source.row.objectId);
       return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
-    aggregated: new AggregatedRelated(operation, servedKinds(operation), source.row, (request) =>
+    aggregated: new AggregatedRelated(operation, operation.generation.all, source.row, (request) =>
       operation
         .loader(
           `owners ${digest(request)}`,

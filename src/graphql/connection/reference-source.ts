@@ -4,15 +4,16 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { splitLike } from '../../base/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { referencePlaces } from '../../catalog/resources/reference-places.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import type { Identity } from '../../query/plan/filter.ts';
-import { hopEnd } from '../../query/plan/hop.ts';
+import { hopEnd, type SyncedKind } from '../../query/plan/hop.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { objectsById } from '../../query/read/object-rows.ts';
 import { type Readiness, readiness } from '../../query/read/readiness.ts';
-import { danglingReferences, type SyncedKind } from '../../query/related/dangling.ts';
+import { danglingReferences } from '../../query/related/dangling.ts';
 import { referenceCounts } from '../../query/related/reference-counts.ts';
 import { placesBetween, referencesOf, type StatedReference } from '../../query/related/references.ts';
 import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
@@ -23,7 +24,7 @@ import { projectionBelow } from '../selection/projection-below.ts';
 import { AggregatedRelated } from './aggregated.ts';
 import type { ConnectionSource, PageInfoSource } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
-import { groupsOf, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { groupsOfWhole, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
 
 /** THERE: it exists. MISSING: it does not. UNKNOWN: its kind is not served, not synced, or not visible to the caller. */
 export const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
@@ -127,14 +128,10 @@ export function loadUsedBy(
   const { operation, kind, row } = source;
   const { generation } = operation;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
-  const kinds = args.kinds === null ? servedKinds(operation) : generation.kinds(args.kinds);
-  const plan: UsedByPlan = {
-    of: hopEnd(kind),
-    kinds: [...new Set(kinds)].flatMap((each) => {
-      const places = strongPlaces(each);
-      return places.length === 0 ? [] : [{ ...hopEnd(each), places }];
-    }),
-  };
+  // All objects of a page have the same plan.
+  const { kinds, plan } = operation.loader(`usedBy plan ${kind.key} ${nodesKeyOf(info)}`, () =>
+    usedByPlan(kind, args.kinds === null ? generation.all : generation.kinds(args.kinds)),
+  );
   const projection = projectionOfNodes(info);
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
     operation
@@ -157,13 +154,7 @@ export function loadUsedBy(
       const { page: whole } = await byId<Related>('all usedBy', (lease, view, ids) =>
         related(lease, usedBy(lease, view, ids, plan, { limit: mostAggregated, after: null, projection: {} })),
       );
-      const found = [...Map.groupBy(whole.rows, ({ key }) => key)].map(([key, rows]) => ({
-        key,
-        count: rows.length,
-        pairs: JSON.stringify(rows.map(({ objectId }) => [0, objectId])),
-      }));
-      const [groups] = await operation.read((lease, view) => groupsOf(operation, lease, view, found, request, 1));
-      return groups ?? [];
+      return groupsOfWhole(operation, whole, request);
     }),
     via: async (other) => {
       const end = plan.kinds.find(({ key }) => key === other.key);
@@ -176,20 +167,19 @@ export function loadUsedBy(
   });
 }
 
+function usedByPlan(
+  of: CatalogKind,
+  kinds: readonly CatalogKind[],
+): { readonly kinds: readonly CatalogKind[]; readonly plan: UsedByPlan } {
+  const referring = [...new Set(kinds)].flatMap((each) => {
+    const places = referencePlaces(each, { weak: false });
+    return places.length === 0 ? [] : [{ ...hopEnd(each), places }];
+  });
+  return { kinds, plan: { of: hopEnd(of), kinds: referring } };
+}
+
 /** Objects that the aggregates of `usedBy` take. */
 const mostAggregated = 100_000;
-
-function servedKinds({ generation }: Operation): readonly CatalogKind[] {
-  return generation.catalog.kinds.filter(({ key }) => generation.kind(key) !== undefined);
-}
-
-/** The places of a kind's references, without weak ones. */
-function strongPlaces({ relations }: CatalogKind): readonly string[] {
-  const places = relations.flatMap(({ direction, weak, way }) =>
-    direction === 'forward' && !weak && way.by === 'reference' ? way.places : [],
-  );
-  return [...new Set(places)];
-}
 
 /** A page of references to objects that are not there. */
 export interface DanglingSource {
@@ -212,11 +202,11 @@ export async function loadDangling(
 ): Promise<DanglingSource> {
   const { generation, source } = operation;
   const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
-  const kinds = words === null ? servedKinds(operation) : [...new Set(generation.kinds(words))];
+  const kinds = words === null ? generation.all : [...new Set(generation.kinds(words))];
   const projection = projectionBelow(info, ['nodes', 'from']);
   return operation.read(async (lease, view) => {
     const { references, hasNextPage } = await danglingReferences(lease, view, {
-      from: kinds.map((kind) => ({ key: kind.key, places: strongPlaces(kind) })),
+      from: kinds.map((kind) => ({ key: kind.key, places: referencePlaces(kind, { weak: false }) })),
       to: await syncedKinds(operation, lease, view),
       namespaces,
       limit: page.limit,
@@ -270,7 +260,7 @@ export async function countReferences(
 
 /** All served kinds with the clusters in which they are synced. */
 async function syncedKinds(operation: Operation, lease: Lease, view: View): Promise<readonly SyncedKind[]> {
-  const kinds = servedKinds(operation);
+  const kinds = operation.generation.all;
   const states = await readiness(
     lease,
     kinds.map(({ key }) => key),

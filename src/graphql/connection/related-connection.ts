@@ -102,6 +102,21 @@ export async function groupsOf(
   return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;
 }
 
+/** The groups of the objects of a page that is the whole list. */
+export async function groupsOfWhole(
+  operation: Operation,
+  { rows }: ListResult,
+  request: AggregateRequest,
+): Promise<readonly GroupResult[] | OverBudget> {
+  const related = [...Map.groupBy(rows, ({ key }) => key)].map(([key, some]) => ({
+    key,
+    count: some.length,
+    pairs: JSON.stringify(some.map(({ objectId }) => [0, objectId])),
+  }));
+  const [groups] = await operation.read((lease, view) => groupsOf(operation, lease, view, related, request, 1));
+  return groups ?? [];
+}
+
 const nodeNumbers = new WeakMap<object, number>();
 let lastNumber = 0;
 

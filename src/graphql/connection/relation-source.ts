@@ -29,7 +29,7 @@ import { projectionOfNodes } from '../selection/list-selection.ts';
 import { AggregatedRelated } from './aggregated.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
-import { groupsOf, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { groupsOf, groupsOfWhole, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
 
 /** A relation to objects of one kind. */
 export interface KindHop {
@@ -129,16 +129,9 @@ export function loadRelatedOfAny(
       const { page: whole } = await loader.load(row.objectId);
       return Math.min(whole.rows.length, limit ?? Number.POSITIVE_INFINITY);
     },
-    aggregated: new AggregatedRelated(operation, operation.generation.catalog.kinds, row, async (request) => {
+    aggregated: new AggregatedRelated(operation, operation.generation.all, row, async (request) => {
       const { page: whole } = await loader.load(row.objectId);
-      const byKey = Map.groupBy(whole.rows, ({ key }) => key);
-      const found = [...byKey].map(([key, rows]) => ({
-        key,
-        count: rows.length,
-        pairs: JSON.stringify(rows.map(({ objectId }) => [0, objectId])),
-      }));
-      const [groups] = await operation.read((lease, view) => groupsOf(operation, lease, view, found, request, 1));
-      return groups ?? [];
+      return groupsOfWhole(operation, whole, request);
     }),
   });
 }

@@ -13,6 +13,7 @@
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
+import { referencePlaces } from '../../catalog/resources/reference-places.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -317,11 +318,7 @@ const weakPlaces = new WeakMap<Catalog, readonly string[]>();
 function weakPlacesOf(catalog: Catalog): readonly string[] {
   const known = weakPlaces.get(catalog);
   if (known !== undefined) return known;
-  const found = catalog.kinds.flatMap(({ relations }) =>
-    relations.flatMap(({ direction, weak, way }) =>
-      direction === 'forward' && weak && way.by === 'reference' ? way.places : [],
-    ),
-  );
+  const found = catalog.kinds.flatMap((kind) => referencePlaces(kind, { weak: true }));
   weakPlaces.set(catalog, found);
   return found;
 }

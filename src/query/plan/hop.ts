@@ -17,6 +17,11 @@ export interface HopEnd {
   readonly namespaced: boolean;
 }
 
+/** A kind in the clusters where it is synced. */
+export interface SyncedKind extends HopEnd {
+  readonly clusters: readonly string[];
+}
+
 export interface Hop {
   /** The name of the relation. */
   readonly name: string;

@@ -2,17 +2,16 @@
  * References to objects that are not there.
  *
  *   targets of synced kinds -> without an object that counts -> their referring objects, in identity order
- *
- * A target counts as missing only in a cluster where its kind is synced and the caller may see all of it.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
 import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
-import type { HopEnd } from '../plan/hop.ts';
+import type { SyncedKind } from '../plan/hop.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { readyPlaces } from '../sql/ready-places.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
+import { checkedKinds, isThere } from './missing-targets.ts';
 import type { StatedReference } from './references.ts';
 
 /** A kind whose references are searched. */
@@ -20,11 +19,6 @@ export interface ReferringKind {
   readonly key: string;
   /** Its places (placeText). */
   readonly places: readonly string[];
-}
-
-/** A kind in the clusters where it is synced. */
-export interface SyncedKind extends HopEnd {
-  readonly clusters: readonly string[];
 }
 
 export interface DanglingPlan {
@@ -67,24 +61,13 @@ export async function danglingReferences(lease: Lease, view: View, plan: Danglin
   const places = from.flatMap(({ key, places: texts }) =>
     view.get(key) === undefined ? [] : readyPlaces(view, key, texts).map(BigInt),
   );
-  const targets = to.flatMap(({ key, group, kind, namespaced, clusters }) => {
-    const found = view.get(key);
-    if (found?.isWhole !== true) return [];
-    return clusters.map((cluster) => [group, kind, cluster, found.kindId, namespaced ? 1 : 0]);
-  });
-  const conditions = [
-    tickAt('o.id', 256),
-    countsOfAny(view),
-    sql`NOT EXISTS (SELECT 1 FROM object AS o WHERE o.kind = m.value ->> 3 AND o.cluster = t.cluster
-      AND o.namespace = iif(m.value ->> 4, t.namespace, '') AND o.name = t.name AND ${countsOfAny(view)})`,
-  ];
+  const conditions = [tickAt('o.id', 256), countsOfAny(view), sql`NOT ${isThere(view)}`];
   if (namespaces !== null) conditions.push(isIn(raw('o.namespace'), namespaces));
   if (after !== null) conditions.push(behind(after));
   const columns = raw(order.join(', '));
   const rows = await lease.all(
-    sql`SELECT ${columns}, o.id, k.key FROM json_each(${JSON.stringify(targets)}) AS m
-      CROSS JOIN named_kind AS n ON n.grp = m.value ->> 0 AND n.kind = m.value ->> 1
-      CROSS JOIN target AS t ON t.named = n.id AND t.cluster = m.value ->> 2
+    sql`SELECT ${columns}, o.id, k.key FROM (${checkedKinds(view, to)}) AS m
+      CROSS JOIN named_kind AS n ON n.id = m.named CROSS JOIN target AS t ON t.named = m.named AND t.cluster = m.cluster
       CROSS JOIN reference_by_target AS r ON r.target = t.id AND ${isIn(raw('r.place'), places)}
       CROSS JOIN reference_place AS p ON p.id = r.place
       CROSS JOIN object AS o ON o.id = r.id CROSS JOIN kind AS k ON k.id = o.kind

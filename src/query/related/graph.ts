@@ -65,14 +65,13 @@ export async function relatedGraph(lease: Lease, view: View, start: GraphNode, p
   let level: readonly GraphNode[] = [start];
   for (let depth = 0; depth < plan.depth && level.length > 0; depth += 1) {
     const next: GraphNode[] = [];
-    for (const { edge, node, more } of await stepsFrom(lease, view, level, plan)) {
-      truncated ||= more;
+    for (const { edge, node, isBeyond } of await stepsFrom(lease, view, level, plan)) {
       if (!plan.includes(node.key)) continue;
+      if (isBeyond || (!nodes.has(node.id) && nodes.size >= plan.limit)) {
+        truncated = true;
+        continue;
+      }
       if (!nodes.has(node.id)) {
-        if (nodes.size >= plan.limit) {
-          truncated = true;
-          continue;
-        }
         nodes.set(node.id, node);
         next.push(node);
       }
@@ -87,8 +86,8 @@ interface Step {
   readonly edge: GraphEdge;
   /** The object that the step leads to. */
   readonly node: GraphNode;
-  /** Were there more objects than `mostOfOne`? */
-  readonly more: boolean;
+  /** Is it the object behind the last one that the graph shows of this relation? */
+  readonly isBeyond: boolean;
 }
 
 async function stepsFrom(lease: Lease, view: View, level: readonly GraphNode[], plan: GraphPlan): Promise<Step[]> {
@@ -118,12 +117,8 @@ async function ownerSteps(lease: Lease, view: View, level: readonly GraphNode[])
       for (const [at, id] of JSON.parse(pairs) as readonly [number, number][]) {
         const count = (counts.get(at) ?? 0) + 1;
         counts.set(at, count);
-        if (count <= mostOfOne) {
-          steps.push({ edge: edgeOf(ids[at] ?? 0, id), node: { id, key }, more: false });
-        } else if (count === mostOfOne + 1) {
-          const last = steps.at(-1);
-          if (last !== undefined) steps[steps.length - 1] = { ...last, more: true };
-        }
+        if (count > mostOfOne + 1) continue;
+        steps.push({ edge: edgeOf(ids[at] ?? 0, id), node: { id, key }, isBeyond: count > mostOfOne });
       }
     }
   };
@@ -163,17 +158,12 @@ async function relationSteps(
   for (const [index, at, nth, id] of rows) {
     const step = hops[Number(index)];
     if (step === undefined) continue;
-    if (Number(nth) === mostOfOne) {
-      const last = steps.at(-1);
-      if (last !== undefined) steps[steps.length - 1] = { ...last, more: true };
-      continue;
-    }
     const [here, there] = [ids[Number(at)] ?? 0, Number(id)];
     const [from, to] = step.hop.direction === 'forward' ? [here, there] : [there, here];
     steps.push({
       edge: { from, to, relation: step.relation },
       node: { id: there, key: step.hop.to.key },
-      more: false,
+      isBeyond: Number(nth) === mostOfOne,
     });
   }
   return steps;

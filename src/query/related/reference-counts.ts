@@ -1,10 +1,11 @@
 /** Counts the references of a kind at each of its places, and those to objects that are not there. */
 import type { Lease } from '../../store/types/lease.ts';
 import { all, raw, sql } from '../../store/types/sql.ts';
-import { countsIn, countsOfAny } from '../sql/counts.ts';
+import type { SyncedKind } from '../plan/hop.ts';
+import { countsIn } from '../sql/counts.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import type { SyncedKind } from './dangling.ts';
+import { checkedKinds, isThere } from './missing-targets.ts';
 
 export interface PlaceCount {
   /** placeText */
@@ -24,19 +25,9 @@ export async function referenceCounts(
 ): Promise<readonly PlaceCount[]> {
   const kind = view.get(key);
   if (kind === undefined) return [];
-  const targets = JSON.stringify(
-    to.flatMap(({ key: target, group, kind: named, namespaced, clusters }) => {
-      const found = view.get(target);
-      if (found?.isWhole !== true) return [];
-      return clusters.map((cluster) => [group, named, cluster, found.kindId, namespaced ? 1 : 0]);
-    }),
-  );
-  const there = sql`EXISTS (SELECT 1 FROM object AS o WHERE o.kind = m.kind AND o.cluster = t.cluster
-    AND o.namespace = iif(m.namespaced, t.namespace, '') AND o.name = t.name AND ${countsOfAny(view)})`;
   const rows = await lease.all(
-    sql`WITH m AS MATERIALIZED (SELECT n.id AS named, j.value ->> 2 AS cluster, j.value ->> 3 AS kind, j.value ->> 4 AS namespaced
-        FROM json_each(${targets}) AS j CROSS JOIN named_kind AS n ON n.grp = j.value ->> 0 AND n.kind = j.value ->> 1)
-      SELECT p.spec, s.cluster, count(*), sum(m.named IS NOT NULL AND NOT ${there})
+    sql`WITH m AS MATERIALIZED (${checkedKinds(view, to)})
+      SELECT p.spec, s.cluster, count(*), sum(m.named IS NOT NULL AND NOT ${isThere(view)})
       FROM object AS s CROSS JOIN reference AS r ON r.id = s.id CROSS JOIN reference_place AS p ON p.id = r.place
         CROSS JOIN target AS t ON t.id = r.target LEFT JOIN m ON m.named = t.named AND m.cluster = t.cluster
       WHERE ${all([sql`s.kind = ${BigInt(kind.kindId)}`, tickAt('s.id', 256), countsIn(kind, raw('s'))])}

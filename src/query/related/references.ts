@@ -1,8 +1,9 @@
 /** Reads the references by name of objects: what they name, whether or not it exists. */
 import { isReferencePlace } from '../../catalog/relations/place-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { all, isIn, raw, sql } from '../../store/types/sql.ts';
+import { isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop } from '../plan/hop.ts';
+import { names } from '../sql/hop-sql.ts';
 import { readyPlaces } from '../sql/ready-places.ts';
 import type { KindView, View } from '../sql/view.ts';
 
@@ -74,14 +75,9 @@ export async function placesBetween(
   );
   if (texts.size === 0) return found;
   const ends = pairs.map((pair) => (direction === 'forward' ? [pair.from, pair.to] : [pair.to, pair.from]));
-  const scope = target.namespaced ? raw('t.namespace = s.namespace') : raw('1');
   const rows = await lease.all(
     sql`SELECT DISTINCT j.key, r.place FROM json_each(${JSON.stringify(ends)}) AS j CROSS JOIN object AS s ON s.id = j.value ->> 1
-      CROSS JOIN target AS t ON ${all([
-        sql`t.named = (SELECT id FROM named_kind WHERE grp = ${target.group} AND kind = ${target.kind})`,
-        raw('t.cluster = s.cluster AND t.name = s.name'),
-        scope,
-      ])}
+      CROSS JOIN target AS t ON ${names(raw('t'), target, raw('s'))}
       CROSS JOIN reference AS r ON r.id = j.value ->> 0 AND ${isIn(raw('r.place'), [...texts.keys()].map(BigInt))} AND r.target = t.id
       ORDER BY j.key, r.place`,
   );

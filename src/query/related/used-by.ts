@@ -15,10 +15,11 @@ import { compareKinds } from '../plan/identity-order.ts';
 import type { ListResult, ObjectRow, Projection } from '../plan/plan.ts';
 import { listRow } from '../read/list.ts';
 import { countsOfAny } from '../sql/counts.ts';
+import { names } from '../sql/hop-sql.ts';
 import { readyPlaces } from '../sql/ready-places.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { relatedRows } from './related-list.ts';
+import { parents, relatedRows } from './related-list.ts';
 
 export interface UsedByPlan {
   /** The kind of the objects. */
@@ -116,8 +117,6 @@ function entriesFrom(ids: readonly number[], view: View, { of, kinds }: UsedByPl
   return sql`${targetsFrom(ids, of)} CROSS JOIN reference_by_target AS r ON r.target = t.id AND ${isIn(raw('r.place'), places)}`;
 }
 
-function targetsFrom(ids: readonly number[], { group, kind, namespaced }: HopEnd): Fragment {
-  const scope = raw(namespaced ? ' AND t.namespace = s.namespace' : '');
-  return sql`json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS s ON s.id = j.value CROSS JOIN target AS t
-    ON t.named = (SELECT id FROM named_kind WHERE grp = ${group} AND kind = ${kind}) AND t.cluster = s.cluster AND t.name = s.name${scope}`;
+function targetsFrom(ids: readonly number[], of: HopEnd): Fragment {
+  return sql`${parents(ids)} CROSS JOIN target AS t ON ${names(raw('t'), of, raw('s'))}`;
 }

@@ -130,10 +130,10 @@ function toReferrers({ from }: Hop, places: readonly number[], s: Fragment, x: K
 }
 
 /**
- * The condition that the target `t` names `s`, an object of `end`. References to cluster-scoped objects have a namespace in the store if
+ * The condition that the row `t` of `target` names `s`, an object of `end`. References to cluster-scoped objects have a namespace in the store if
  * the referring object has one, so it is not compared.
  */
-function names(t: Fragment, end: HopEnd, s: Fragment): Fragment {
+export function names(t: Fragment, end: HopEnd, s: Fragment): Fragment {
   const scope = end.namespaced ? sql` AND ${t}.namespace = ${s}.namespace` : raw('');
   return sql`${t}.named = ${namedId(end)} AND ${t}.cluster = ${s}.cluster AND ${t}.name = ${s}.name${scope}`;
 }

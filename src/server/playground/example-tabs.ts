@@ -58,9 +58,7 @@ export function exampleTabs(
   generation: Generation,
   objects: ObjectsOfKinds,
 ): readonly string[] {
-  const kinds = generation.catalog.kinds
-    .filter(({ key }) => generation.kind(key) !== undefined)
-    .toSorted((a, b) => (objects.get(b.key) ?? 0) - (objects.get(a.key) ?? 0));
+  const kinds = generation.all.toSorted((a, b) => (objects.get(b.key) ?? 0) - (objects.get(a.key) ?? 0));
   return written.flatMap(({ name, query }) => {
     if (canAnswer(generation, query)) return [query];
     const made = replacements[name]?.(kinds, objects) ?? null;
