@@ -11,8 +11,10 @@ export const about =
 export async function run(args: readonly string[]): Promise<void> {
   const { environment, options } = demoScript();
   const program = fileURLToPath(new URL('./day.child.ts', import.meta.url));
-  const child = spawn(process.execPath, [...options, program, ...args], {
-    env: { ...process.env, ...environment },
+  // The flag and the compile cache are those of src/portolan.js. Without compiled code, each thread loads the parser of TypeScript.
+  const compiled = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
+  const child = spawn(process.execPath, ['--no-wasm-code-gc', ...options, program, ...args], {
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...environment },
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -44,7 +44,9 @@ test('it is a program of its own, started with the options that the npm scripts 
   const options = first.replace('#!/usr/bin/env -S node ', '');
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const name of ['start', 'portolan']) expect(scripts[name]).toContain(`node ${options} src/portolan.js`);
-  expect(scripts['demo']).toMatch(/node --v8-pool-size=1 --max-semi-space-size=4 src\/portolan\.js demo$/);
+  expect(scripts['demo']).toMatch(
+    /node --v8-pool-size=1 --max-semi-space-size=4 --memory-saver-mode src\/portolan\.js demo$/,
+  );
 });
 
 test('the demo runs from it, with every thread, and ends on a signal', async () => {

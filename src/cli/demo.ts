@@ -11,10 +11,11 @@ import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
- * A flag of V8 for the threads that start after it is set: their young generations stay small. Each would grow to 48 MB and stay there,
- * and the demo has eight threads.
+ * Flags of V8 for the threads that start after they are set. Their young generations stay small: each would grow to 48 MB and stay
+ * there, and the demo has eight threads. Old generations are collected as soon as they grow, which costs little in so small a world.
+ * package.json has the same flags for the main thread.
  */
-export const smallHeaps = '--max-semi-space-size=4';
+export const smallHeaps = '--max-semi-space-size=4 --memory-saver-mode';
 
 const mebibyte = 2 ** 20;
 
@@ -22,7 +23,7 @@ const mebibyte = 2 ** 20;
 export const demoSizes: StoreSizes = {
   changeLogBytes: 24 * mebibyte,
   walGateBytes: 8 * mebibyte,
-  writerCacheKib: 8192,
+  writerCacheKib: 4096,
   readerCacheKib: 2048,
 };
 
