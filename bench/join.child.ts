@@ -14,7 +14,7 @@ const limits = { maxPageSize, maxCost, maxReadBytes, scanRows };
 const engine = createEngine({ reader, log, clock: systemClock, ...limits, diagnosis: { explain: true } });
 await engine.refreshCatalog();
 const readiness = () => ({ ready: true });
-const server = await startServer({ host: '127.0.0.1', port: 0, source: engine.source, readiness, tabs: [], log });
+const server = await startServer({ host: '127.0.0.1', port: 0, source: engine.source, pages: reader, readiness, tabs: [], log });
 process.send?.({ url: server.url });
 process.once('disconnect', () => {
   void server.close().then(() => {

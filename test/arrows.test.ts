@@ -126,6 +126,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'related/owners.ts',
     'related/reference-counts.ts',
     'related/references.ts',
+    'related/related-lines.ts',
     'related/related-list.ts',
     'related/used-by.ts',
     'related/whole-list.ts',

@@ -73,7 +73,7 @@ export interface SimOptions {
   /** The number of events kept for each resource; 10000 by default. */
   readonly historyEvents?: number;
   /**
-   * The limit, in bytes of JSON, of the old versions kept for watches and pages, over all resources. Default: 4 MiB for the demo world,
+   * The limit, in bytes of JSON, of the old versions kept for watches and pages, over all resources. Default: 2 MiB for the demo world,
    * 128 MiB otherwise. A watch from an older version is answered with 410.
    */
   readonly historyBytes?: number;
@@ -132,7 +132,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const demo = options.objects === 'demo';
   const store = new ObjectStore({
     historyEvents: options.historyEvents ?? 10_000,
-    historyBytes: options.historyBytes ?? (demo ? 4 : 128) * 2 ** 20,
+    historyBytes: options.historyBytes ?? (demo ? 2 : 128) * 2 ** 20,
     // The demo world has one reader, and rather little memory than fast repeated lists.
     keepTexts: !demo,
   });

@@ -19,11 +19,11 @@ export interface SpawnedSimCluster {
 }
 
 /**
- * Bounds for the heap of a demo world in MB. With 2,000 Pods it lives on about 40 MB, and on the history; without bounds V8 lets the heap
- * grow to several times that before it collects. A large world is filled much faster without them.
+ * Bounds for the heap of a demo world in MB. With 2,000 Pods it lives on about 40 MB, and on the history. The bound leaves room for the
+ * events that wait for slow watches (watch-stream.ts): the thread ends at the bound. A large world is filled much faster without one.
  */
 function heapLimits(pods: number): ResourceLimits {
-  return pods > 5000 ? {} : { maxOldGenerationSizeMb: Math.ceil(80 + pods * 0.03), maxYoungGenerationSizeMb: 12 };
+  return pods > 5000 ? {} : { maxOldGenerationSizeMb: Math.ceil(160 + pods * 0.05), maxYoungGenerationSizeMb: 12 };
 }
 
 type Message = { type: 'listening'; url: string; kubeconfig: string } | { type: 'failed'; message: string };

@@ -23,6 +23,12 @@ export interface RandomQueryOptions {
   readonly code: number;
   /** Arguments of a root field, as GraphQL writes them. */
   readonly args: readonly string[];
+  /** Arguments of a relation to several objects; none by default. */
+  readonly relatedArgs?: readonly string[];
+  /** Relations of objects. Half of the choices among the fields of an object with relations take one of them. */
+  readonly relations?: readonly string[];
+  /** Fields that are never taken. */
+  readonly without?: readonly string[];
 }
 
 type Draw = <T, A extends unknown[]>(make: (...args: A) => fc.Arbitrary<T>, ...args: A) => T;
@@ -38,6 +44,11 @@ const needCode = new Set([
   'aggregate',
   'facets',
   'scope',
+  'usedBy',
+  'references',
+  'graph',
+  'via',
+  'events',
 ]);
 const aliases = ['a', 'b', 'name', '__proto__', 'constructor', 'id', 'nodes', '_1'];
 
@@ -116,12 +127,15 @@ class QueryMaker {
     const fields = Object.values(type.getFields()).filter(
       (field) =>
         (isLeafType(getNamedType(field.type)) || depth > 0) &&
+        this.#options.without?.includes(field.name) !== true &&
         (!needCode.has(field.name) || this.#chance(this.#options.code)),
     );
     if (fields.length === 0) return '__typename';
     // Few of the many fields lead to an object's data.
     const ways = fields.filter(({ name }) => ['nodes', 'edges', 'node', 'metadata', 'spec', 'status'].includes(name));
-    const from = ways.length > 0 && this.#chance(50) ? ways : fields;
+    const related = fields.filter(({ name }) => this.#options.relations?.includes(name) === true);
+    const preferred = related.length > 0 && this.#chance(50) ? related : ways;
+    const from = preferred.length > 0 && this.#chance(50) ? preferred : fields;
     const field = this.#draw(() => fc.constantFrom(...from));
     const args = this.#arguments(field);
     return args === null ? '__typename' : this.#field(type, field.name, args, depth, taken);
@@ -129,6 +143,10 @@ class QueryMaker {
 
   /** The arguments of a field; null when it requires an argument for which this file has no value. */
   #arguments(field: GraphQLField<unknown, unknown>): string | null {
+    const { relations, relatedArgs } = this.#options;
+    if (relatedArgs !== undefined && relations?.includes(field.name) === true && field.args.length > 0) {
+      return this.#draw(() => fc.constantFrom(...relatedArgs));
+    }
     const required = field.args.filter(isRequiredArgument);
     if (required.length === 0) return '';
     const [only] = required;

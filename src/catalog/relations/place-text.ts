@@ -1,5 +1,5 @@
 /** The text of a place, by which the store and the descriptions name it. Equal texts mean equal references, or equal selectors. */
-import { joinPaths, type Path, parsePath } from '../tree/path.ts';
+import { isThroughLists, joinPaths, type Path, parsePath } from '../tree/path.ts';
 import { kindOfText, type ReferencePlace, type SelectorPlace, textOfKind } from './relation.ts';
 
 /**
@@ -53,6 +53,12 @@ export function pathOfMention(text: string): string {
 /** Is it the text of a reference? Otherwise it is that of a selector. */
 export function isReferencePlace(text: string): boolean {
   return (JSON.parse(text) as WrittenSelector | WrittenReference).length === 4;
+}
+
+/** May an object have several references at this place? */
+export function isManyfold(text: string): boolean {
+  const place = placeOfText(text);
+  return 'name' in place && [place.at, ...(place.name === null ? [] : [place.name])].some(isThroughLists);
 }
 
 /** Does the reference of this place state its namespace? Otherwise it is that of the referring object. */

@@ -34,15 +34,24 @@ import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
 import type { PreparedCount } from '../../query/read/kept-counts.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
-import { type Readiness, readinessIn } from '../../query/read/readiness.ts';
+import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
+import { relatedRequest } from '../../query/related/related-lines.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
 import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
-import { type KindView, readViewAndVersion } from '../../query/sql/view.ts';
-import type { PageReader, PageRequest, PagesRead, PageText } from '../../store/types/page-reader.ts';
+import { type KindView, readViewAndVersion, type View } from '../../query/sql/view.ts';
+import type {
+  PageReader,
+  PageRequest,
+  PagesRead,
+  PageText,
+  RelatedRequest,
+  RelatedTally,
+} from '../../store/types/page-reader.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
-import type { AnswerPiece, AnswerPlan, PlannedList } from './answer-plan.ts';
+import type { AnswerPlan, PlannedList, PlannedRelated } from './answer-plan.ts';
+import type { AnswerPiece } from './connection-pieces.ts';
 
 /** A plan and the scopes of its caller. */
 export interface PreparedQuestion {
@@ -133,6 +142,8 @@ export class PreparedAnswers {
       const code = codeOf(error);
       if (code !== 'CACHE_NOT_READY' && code !== 'RESOURCE_REFUSED')
         this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
+      // A route holds the view in which a relation was not ready.
+      else this.#forget(plan, question.scopes);
       return null;
     }
   }
@@ -140,6 +151,8 @@ export class PreparedAnswers {
   /** The answer, read synchronously. Null when a route is not cached, a page is long or the read fails; call `answer` then. */
   answerNow(question: PreparedQuestion): PreparedAnswer | null {
     const { plan } = question;
+    // Related pages take long on this thread, and their relations may not be ready.
+    if (plan.lists.some(({ related }) => related.length > 0)) return null;
     const { routes, statements, requests } = this.#cachedRequest(question);
     if (routes.length === 0 || !routes.every((route, index) => this.#isShort(plan.lists[index], route))) return null;
     const counts = this.#countsOf(question, routes);
@@ -191,9 +204,9 @@ export class PreparedAnswers {
   #storeRequest(plan: AnswerPlan, routes: readonly KnownRoute[]): StoreRequest {
     const cached = this.#requests.get(plan);
     if (cached !== undefined && routes.every((route, index) => route === cached.routes[index])) return cached;
-    const requests = plan.lists.map(({ list, projection, template }, index) => {
+    const requests = plan.lists.map(({ list, projection, template, related }, index) => {
       const { kind, route } = must(routes[index], 'each list has its route');
-      return lineRequest(list, kind, route, projection, template);
+      return lineRequest(list, kind, route, projection, { template, related: relatedRequests(kind.view, related) });
     });
     const made = { routes, statements: [plan.readiness, ...routes.map(({ askClusters }) => askClusters)], requests };
     this.#requests.set(plan, made);
@@ -204,12 +217,15 @@ export class PreparedAnswers {
   #validate(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
     const [, ...clusters] = read.rows;
     if (routes.every((route, index) => isValid(route, read, String(clusters[index]?.[0]?.[0])))) return true;
-    for (const [index, list] of plan.lists.entries()) {
-      const known = routes[index];
-      if (known !== undefined) this.#routes.delete(routeKey(list, { id: known.scopesId }));
-    }
-    this.#requests.delete(plan);
+    const [first] = routes;
+    if (first !== undefined) this.#forget(plan, { id: first.scopesId });
     return false;
+  }
+
+  /** Drops the routes of a plan from the cache. */
+  #forget(plan: AnswerPlan, scopes: Pick<Scopes, 'id'>): void {
+    for (const list of plan.lists) this.#routes.delete(routeKey(list, scopes));
+    this.#requests.delete(plan);
   }
 
   /**
@@ -246,13 +262,19 @@ export class PreparedAnswers {
    */
   #tail(plan: AnswerPlan, generation: Generation, { revision, rows, pages }: PagesRead, allowed: number): string {
     let spent = 0;
-    for (const [at, { objectCost, list }] of plan.lists.entries()) {
-      spent += objectCost * Math.min(must(pages[at], 'a page for each list').found, list.plan.page.limit);
+    const relatedKinds = new Set<string>();
+    for (const [at, { objectCost, list, related }] of plan.lists.entries()) {
+      const page = must(pages[at], 'a page for each list');
+      spent += objectCost * Math.min(page.found, list.plan.page.limit);
+      for (const { each, parents, rows: objects } of talliesOf(related, page.related)) {
+        spent += each.objectCost * objects;
+        if (parents > 0) relatedKinds.add(each.list.plan.hop.to.key);
+      }
     }
     const [found = []] = rows;
     const known = this.#tails.get(plan);
     if (known?.found === found && known.revision === revision && known.spent === spent) return known.text;
-    const missing = missingIn(plan, generation, readinessIn(found));
+    const missing = missingIn(plan, generation, readinessIn(found), relatedKinds);
     const extensions = {
       portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, missing),
     };
@@ -352,16 +374,42 @@ function isValid(known: KnownRoute, read: PagesRead, clusters: string): boolean 
 
 /**
  * The clusters in which the lists' kinds are not ready.
+ * @param related the kinds of which related objects were read.
  * @throws PortolanError CACHE_NOT_READY as the executor does.
  */
-function missingIn({ lists }: AnswerPlan, generation: Generation, found: readonly Readiness[]): readonly Missing[] {
-  const missing = new Map<string, Missing>();
-  for (const { kind, list } of lists) {
-    for (const entry of missingFrom(generation, kind, list.plan.filter, found)) {
-      missing.set(`${entry.cluster}\n${entry.key}`, entry);
-    }
+function missingIn(
+  { lists }: AnswerPlan,
+  generation: Generation,
+  found: readonly Readiness[],
+  related: ReadonlySet<string>,
+): readonly Missing[] {
+  const entries = [
+    ...lists.flatMap(({ kind, list }) => missingFrom(generation, kind, list.plan.filter, found)),
+    ...[...related].flatMap((key) =>
+      missingOf(
+        found.filter((state) => state.key === key),
+        [key],
+      ),
+    ),
+  ];
+  return [...new Map(entries.map((entry) => [`${entry.cluster}\n${entry.key}`, entry])).values()];
+}
+
+/** @throws PortolanError CACHE_NOT_READY while a relation is not ready. */
+function relatedRequests(view: View, related: readonly PlannedRelated[]): readonly RelatedRequest[] {
+  return related.map((each) => relatedRequest(view, each.list, each.projection, relatedRequests(view, each.related)));
+}
+
+/** What was read for each related template of a page, outer ones first, as the executor reads them. */
+function talliesOf(
+  related: readonly PlannedRelated[],
+  tallies: readonly RelatedTally[],
+): readonly (RelatedTally & { readonly each: PlannedRelated })[] {
+  const found: (RelatedTally & { readonly each: PlannedRelated })[] = [];
+  for (let level = related; level.length > 0; level = level.flatMap((each) => each.related)) {
+    for (const each of level) found.push({ parents: 0, rows: 0, ...tallies[each.number], each });
   }
-  return [...missing.values()];
+  return found;
 }
 
 function answerText({ data }: AnswerPlan, read: PagesRead, totals: readonly (number | null)[], tail: string): string {

@@ -9,7 +9,8 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { type HealthName, healthNames } from '../../catalog/tree/path.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
 import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
-import type { RowPart, ValueShape } from '../../store/pages/page-template.ts';
+import type { PageProjection } from '../../store/pages/page-select.ts';
+import type { PageTemplate, RelatedTemplate, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { PlainField } from '../selection/field-facts.ts';
 
 /** Thrown for a document that cannot be planned; never leaves the planner. */
@@ -25,8 +26,10 @@ type Names = readonly string[];
 export class RowTemplate {
   readonly values: Names[] = [];
   readonly objects: Names[] = [];
+  readonly related: RelatedTemplate[] = [];
   versions = false;
   health = false;
+  ids = false;
   /** The number of columns up to the last order key. */
   readonly #keysEnd: number;
   readonly #valueAt = new Map<string, number>();
@@ -37,9 +40,23 @@ export class RowTemplate {
     this.#keysEnd = firstKeyColumn + keys;
   }
 
-  /** The number of columns of a line (page-lines.ts). */
-  get columns(): number {
-    return this.#keysEnd + (this.health ? healthNames.length : 0);
+  /** What the selection reads from each object. */
+  get projection(): PageProjection {
+    const { values, objects, versions, health, ids } = this;
+    return { values, objects, versions, health, ids };
+  }
+
+  /** @param lists the parts of a row in each list. @param ends the parts of the first and of the last row's cursor. */
+  template(lists: PageTemplate['lists'], { first, last }: Pick<PageTemplate, 'first' | 'last'>): PageTemplate {
+    const { values, objects, related, ids } = this;
+    const columns = this.#keysEnd + (this.health ? healthNames.length : 0) + (ids ? 1 : 0);
+    return { lists, first, last, columns, idAt: ids ? columns - 1 : null, values, objects, related };
+  }
+
+  /** The part that writes the pages of a related template. Lines have the id as their last column then. */
+  relatedPages(template: RelatedTemplate): RowPart {
+    this.ids = true;
+    return { is: 'related', at: this.related.push(template) - 1 };
   }
 
   /** The part that writes a part of the object's health. Its columns follow the order keys. */

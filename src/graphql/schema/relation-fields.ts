@@ -49,6 +49,7 @@ function kindField(
     return {
       type: object,
       description,
+      extensions: facts({ plain: { is: 'related', ...hop, filter: null } }),
       resolve: (source, _args, _context, info) => loadRelatedOne(source, hop, info, projectionIn(info)),
     };
   }
@@ -56,7 +57,10 @@ function kindField(
     type: connection,
     description,
     args: { filter: { type: filter }, orderBy: { type: inputList(type('Order')) }, ...pageArguments },
-    extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
+    extensions: facts({
+      plain: { is: 'related', ...hop, filter },
+      cost: { repeats: 'page', pageSize: defaultRelated },
+    }),
     resolve: (source: ObjectSource, args, { portolan }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [to]));
       const orderBy = orderTerms(
@@ -65,7 +69,7 @@ function kindField(
         (args['orderBy'] ?? []) as readonly OrderArgument[],
         portolan.generation.kind,
       );
-      return loadRelated(source, hop, { filter: conditions, orderBy, ...pageOf(args) }, info);
+      return loadRelated(source, hop, { filter: conditions, orderBy, ...relatedPageOf(args) }, info);
     },
   };
 }
@@ -87,13 +91,13 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
     description,
     args: pageArguments,
     extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
-    resolve: (source, args, _context, info) => loadRelatedOfAny(source, hop, pageOf(args), info),
+    resolve: (source, args, _context, info) => loadRelatedOfAny(source, hop, relatedPageOf(args), info),
   };
 }
 
 const pageArguments = { first: { type: GraphQLInt, defaultValue: defaultRelated }, after: { type: GraphQLString } };
 
-function pageOf(args: Readonly<Record<string, unknown>>): { first: number; after: string | null } {
+export function relatedPageOf(args: Readonly<Record<string, unknown>>): { first: number; after: string | null } {
   const { first, after } = args;
   return {
     first: typeof first === 'number' ? first : defaultRelated,

@@ -15,6 +15,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
+import type { Hop } from '../../query/plan/hop.ts';
 
 export type Need =
   /** The resolver does not read the body. */
@@ -43,7 +44,17 @@ export type PlainField =
   /** The value of the map's entry under the argument `key`. */
   | { readonly is: 'entry'; readonly of: 'labels' | 'annotations' }
   /** A kind's list. */
-  | { readonly is: 'list'; readonly kind: CatalogKind; readonly filter: GraphQLInputObjectType };
+  | { readonly is: 'list'; readonly kind: CatalogKind; readonly filter: GraphQLInputObjectType }
+  | RelatedFact;
+
+/** The objects that a relation of the enclosing object leads to. */
+export interface RelatedFact {
+  readonly is: 'related';
+  readonly hop: Hop;
+  readonly to: CatalogKind;
+  /** Null for a relation to one object. */
+  readonly filter: GraphQLInputObjectType | null;
+}
 
 export interface FieldCost {
   /** Values that the field counts for, without its selection. */

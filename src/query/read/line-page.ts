@@ -7,7 +7,7 @@ import { firstKeyColumn } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { PageTemplate, RowPart } from '../../store/pages/page-template.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { PageRequest } from '../../store/types/page-reader.ts';
+import type { PageRequest, RelatedRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
 import type { ListPlan, Position } from '../plan/plan.ts';
@@ -58,13 +58,16 @@ export function isShort({ plan }: LineList, route: Route): boolean {
   return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');
 }
 
-/** The request to a reader. It reads one row more than the page holds, which shows whether there is a next page. */
+/**
+ * The request to a reader. It reads one row more than the page holds, which shows whether there is a next page.
+ * @param related the requests for the objects that are related to its rows.
+ */
 export function lineRequest(
   { plan, position }: LineList,
   kind: KindView,
   route: Route,
   projection: PageProjection,
-  template: string,
+  { template, related }: { readonly template: string; readonly related: readonly RelatedRequest[] },
 ): PageRequest {
   const { filter, orderBy, page } = plan;
   const backward = page.direction === 'backward';
@@ -77,6 +80,7 @@ export function lineRequest(
     shown: page.limit,
     reversed: backward,
     template,
+    related,
   };
 }
 

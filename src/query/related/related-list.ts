@@ -7,8 +7,8 @@
  *     CROSS JOIN json_each((SELECT json_group_array(id) FROM (<ids that the hop leads to from s, ordered> LIMIT 21))) AS f
  *     CROSS JOIN object AS o ON o.id = f.value
  *
- * SQLite evaluates the inner SELECT once for each s, so it stops at the end of each page. An object with many related objects is read
- * by a walk (src/query/sql/hop-sql.ts), if the order is that of the identity; `heavyOnes` finds such objects.
+ * SQLite evaluates the inner SELECT once for each s, so it stops at the end of each page. An s with many related objects is read by a
+ * walk (src/query/sql/hop-sql.ts), if the order is that of the identity: `CASE WHEN <entries> > 1000 THEN <walk> ELSE <ids> END`.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
@@ -55,7 +55,7 @@ export function parents(ids: readonly number[]): Fragment {
 
 /** A SELECT of the column `id` of at most `limit` related objects of `object AS s`, in order. */
 export function relatedIdsSql(kind: KindView, plan: RelatedPlan, limit: number): Fragment {
-  return idsOf(kind, plan, { limit, position: null, walks: false });
+  return idsOf(kind, plan, { limit, position: null });
 }
 
 /**
@@ -70,7 +70,7 @@ export async function relatedPages(
   plan: RelatedPlan,
   { limit, after, projection, walkAbove }: RelatedPage,
 ): Promise<ListResult[]> {
-  const fingerprint = fingerprintOf(plan);
+  const fingerprint = relatedFingerprint(plan);
   const position = after === null ? null : decodeCursor(after, fingerprint);
   const kind = view.get(plan.hop.to.key);
   const page = { limit: limit + 1, position, projection, walkAbove };
@@ -104,16 +104,10 @@ export async function relatedRows(
   { limit, position, projection, walkAbove = surveyBound }: RowPage,
 ): Promise<RelatedRow[][]> {
   const found = ids.map((): RelatedRow[] => []);
-  const heavy = plan.orderBy.length === 0 ? await heavyOnes(lease, kind, ids, plan.hop, walkAbove) : new Set<number>();
-  for (const walks of [false, true]) {
-    const places = ids.map((_, place) => place).filter((place) => heavy.has(place) === walks);
-    if (places.length === 0) continue;
-    const some = places.map((place) => ids[place] ?? 0);
-    const rows = await lease.all(objectsOf(kind, some, plan, { limit, position, walks }, projection));
-    for (const [at, ...row] of rows) {
-      const keys = plan.orderBy.map(({ type }, index) => readKey(type, row[objectValues + index]));
-      found[places[Number(at)] ?? -1]?.push({ row: objectRow(kind.key, row), keys });
-    }
+  const rows = await lease.all(objectsOf(kind, ids, plan, { limit, position, walkAbove }, projection));
+  for (const [at, ...row] of rows) {
+    const keys = plan.orderBy.map(({ type }, index) => readKey(type, row[objectValues + index]));
+    found[Number(at)]?.push({ row: objectRow(kind.key, row), keys });
   }
   return found;
 }
@@ -129,7 +123,7 @@ export async function countRelated(
   const counts = ids.map(() => 0);
   const kind = view.get(plan.hop.to.key);
   if (kind === undefined) return counts;
-  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit, position: null, walks: false });
+  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit, position: null });
   const rows = await lease.all(sql`SELECT j.key, (SELECT count(*) FROM (${related})) FROM ${parents(ids)}`);
   for (const [place, count] of rows) counts[Number(place)] = Number(count);
   return counts;
@@ -144,7 +138,7 @@ export async function relatedIds(
 ): Promise<readonly RelatedObjects[]> {
   const kind = view.get(plan.hop.to.key);
   if (kind === undefined) return [];
-  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit: null, position: null, walks: false });
+  const related = idsOf(kind, { ...plan, orderBy: [] }, { limit: null, position: null });
   const [row] = await lease.all(
     sql`SELECT count(*), json_group_array(json_array(j.key, f.value)) FROM ${parents(ids)}
       CROSS JOIN json_each((SELECT json_group_array(id) FROM (${related}))) AS f`,
@@ -153,43 +147,46 @@ export async function relatedIds(
 }
 
 /** A cursor of a list of related objects is valid for the same relation, filter and order. */
-function fingerprintOf({ hop, filter, orderBy }: RelatedPlan): string {
+export function relatedFingerprint({ hop, filter, orderBy }: RelatedPlan): string {
   const { name, direction, from, to } = hop;
   return digest({ related: [from.key, name, direction, to.key], filter, orderBy });
-}
-
-/** The indexes of the objects with more related objects than a survey counts. */
-async function heavyOnes(
-  lease: Lease,
-  kind: KindView,
-  ids: readonly number[],
-  hop: Hop,
-  bound: number,
-): Promise<ReadonlySet<number>> {
-  const entries = hopEntries(hop, s, new KindTables(kind, 'o', '_r'), bound + 1);
-  if (entries === null) return new Set();
-  const rows = await lease.all(sql`SELECT j.key FROM ${parents(ids)} WHERE ${entries} > ${BigInt(bound)}`);
-  return new Set(rows.map(([place]) => Number(place)));
 }
 
 interface IdPage {
   /** Null: all. */
   readonly limit: number | null;
   readonly position: Position | null;
-  readonly walks: boolean;
+}
+
+/** A JSON list of the ids of the objects that are related to `object AS s`, in order. */
+export function idListOf(kind: KindView, plan: RelatedPlan, page: IdPage & { readonly walkAbove: number }): Fragment {
+  const listOf = (ids: Fragment): Fragment => sql`(SELECT json_group_array(id) FROM (${ids}))`;
+  const list = listOf(idsOf(kind, plan, page));
+  if (plan.orderBy.length > 0) return list;
+  const tables = new KindTables(kind, 'o', '_r');
+  const entries = hopEntries(plan.hop, s, tables, page.walkAbove + 1);
+  const walk = walkSql(plan.hop, s, tables);
+  if (entries === null || walk === null) return list;
+  return sql`CASE WHEN ${entries} > ${BigInt(page.walkAbove)} THEN ${listOf(idsOf(kind, plan, page, true))} ELSE ${list} END`;
 }
 
 /** A SELECT of the column `id`, ordered, for one row of `object AS s`. */
-function idsOf(kind: KindView, { hop, filter, orderBy }: RelatedPlan, { limit, position, walks }: IdPage): Fragment {
+function idsOf(
+  kind: KindView,
+  { hop, filter, orderBy }: RelatedPlan,
+  { limit, position }: IdPage,
+  walks = false,
+): Fragment {
   const tables = new KindTables(kind, 'o', '_r');
-  const { from, where, repeats }: HopSql = (walks ? walkSql(hop, s, tables) : null) ?? hopSql(hop, s, tables);
+  const { from, where, rows }: HopSql = (walks ? walkSql(hop, s, tables) : null) ?? hopSql(hop, s, tables);
   const order = travelOrder(tables, orderBy, false);
   const matching = filterSql(tables, filter);
   const conditions = [where, tables.tick(), tables.counts(), matching];
   if (position !== null) conditions.push(behind(tables, order, position));
   const columns = join([sql`${tables.column('id')} AS id`, ...keyColumns(order)], ', ');
-  const once = repeats ? sql` GROUP BY ${tables.column('id')}` : raw('');
-  const end = limit === null ? raw('') : sql` ${orderClause(tables, order, 'mixed')} LIMIT ${BigInt(limit)}`;
+  const once = rows === 'repeated' ? sql` GROUP BY ${tables.column('id')}` : raw('');
+  const end =
+    limit === null || rows === 'one' ? raw('') : sql` ${orderClause(tables, order, 'mixed')} LIMIT ${BigInt(limit)}`;
   return sql`SELECT ${columns} FROM ${from}${tables.joins()} WHERE ${all(conditions)}${once}${end}`;
 }
 
@@ -201,7 +198,7 @@ function objectsOf(
   kind: KindView,
   ids: readonly number[],
   plan: RelatedPlan,
-  page: IdPage,
+  page: IdPage & { readonly walkAbove: number },
   projection: Projection,
 ): Fragment {
   const tables = new KindTables(kind, 'o');
@@ -212,6 +209,6 @@ function objectsOf(
   if (body !== null) tables.body();
   return sql`SELECT j.key, o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}${join(keys, '')}
     FROM ${parents(ids)}
-    CROSS JOIN json_each((SELECT json_group_array(id) FROM (${idsOf(kind, plan, page)}))) AS f
+    CROSS JOIN json_each(${idListOf(kind, plan, page)}) AS f
     CROSS JOIN object AS o ON o.id = f.value${tables.joins()} ORDER BY j.key, f.key`;
 }

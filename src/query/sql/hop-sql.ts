@@ -11,10 +11,10 @@
  * A walk is another form of a reverse reference and of a forward selector: it goes through the rows of x in identity order and checks
  * each. It ends early where most rows belong to s, so it suits an s with many related objects and a small page.
  *
- * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`repeats`).
+ * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`rows`).
  */
 import { must } from '../../base/must.ts';
-import { statesNamespace } from '../../catalog/relations/place-text.ts';
+import { isManyfold, statesNamespace } from '../../catalog/relations/place-text.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop, HopEnd } from '../plan/hop.ts';
 import { countsOfAny } from './counts.ts';
@@ -26,8 +26,8 @@ export interface HopSql {
   /** A FROM clause that ends with the base table of x. */
   readonly from: Fragment;
   readonly where: Fragment;
-  /** May one row of x occur more than once? */
-  readonly repeats: boolean;
+  /** `one`: at most one row of x. `repeated`: rows of x may occur more than once. */
+  readonly rows: 'one' | 'many' | 'repeated';
 }
 
 /**
@@ -41,7 +41,9 @@ export function hopSql(hop: Hop, s: Fragment, x: KindTables): HopSql {
   switch (way.by) {
     case 'reference': {
       const places = placeIds(hop, x.kind.view, way.places);
-      return direction === 'forward' ? toTargets(hop, places, s, x) : toReferrers(hop, places, s, x);
+      if (direction === 'reverse') return toReferrers(hop, places, s, x);
+      const one = way.places.length === 1 && !way.places.some(isManyfold);
+      return { ...toTargets(hop, places, s, x), rows: one ? 'one' : 'repeated' };
     }
     case 'owner':
       return direction === 'forward' ? toOwners(s, x) : toOwned(s, x);
@@ -63,7 +65,7 @@ export function walkSql(hop: Hop, s: Fragment, x: KindTables): HopSql | null {
       AND ${placeIn(x, places)} AND ${r}.target = ${t}.id WHERE ${names(t, hop.from, s)})`;
     const own = hop.from.namespaced && hop.to.namespaced && !way.places.some(statesNamespace);
     const here = own ? sql`${x.column('namespace')} = ${s}.namespace` : raw('1');
-    return { from: x.from(), where: all([inCluster(s, x), here, refers]), repeats: false };
+    return { from: x.from(), where: all([inCluster(s, x), here, refers]), rows: 'many' };
   }
   if (way.by === 'selector' && direction === 'forward') {
     const [place] = placeIds(hop, x.kind.view, [way.place]);
@@ -75,7 +77,7 @@ export function walkSql(hop: Hop, s: Fragment, x: KindTables): HopSql | null {
       inCluster(s, x),
       ...sameScope(hop, q, x),
     ]);
-    return { from, where: all([here, label, needsMet(q, x.column('marks'))]), repeats: false };
+    return { from, where: all([here, label, needsMet(q, x.column('marks'))]), rows: 'many' };
   }
   return null;
 }
@@ -106,7 +108,7 @@ function placeIds({ from, to, direction }: Hop, view: View, texts: readonly stri
   return readyPlaces(view, direction === 'forward' ? from.key : to.key, texts);
 }
 
-function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindTables): HopSql {
+function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindTables): Omit<HopSql, 'rows'> {
   const [r, t] = [x.named('r'), x.named('t')];
   const namespace = to.namespaced ? sql`${t}.namespace` : raw(`''`);
   return {
@@ -114,7 +116,6 @@ function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindT
       CROSS JOIN ${x.from()} ON ${x.isOfKind()} AND ${x.column('cluster')} = ${t}.cluster
         AND ${x.column('namespace')} = ${namespace} AND ${x.column('name')} = ${t}.name`,
     where: all([sql`${r}.id = ${s}.id`, placeIn(x, places)]),
-    repeats: true,
   };
 }
 
@@ -125,7 +126,7 @@ function toReferrers({ from }: Hop, places: readonly number[], s: Fragment, x: K
         AND ${r}.kind = ${BigInt(x.kind.kindId)} AND ${placeIn(x, places)}
       CROSS JOIN ${x.from()} ON ${x.column('id')} = ${r}.id`,
     where: names(t, from, s),
-    repeats: places.length > 1 || !from.namespaced,
+    rows: places.length > 1 || !from.namespaced ? 'repeated' : 'many',
   };
 }
 
@@ -144,7 +145,7 @@ function toOwners(s: Fragment, x: KindTables): HopSql {
     from: sql`edge AS ${e} CROSS JOIN object_by_uid AS ${u} ON ${u}.uid = ${e}.owner_uid
       CROSS JOIN ${x.from()} ON ${x.column('id')} = ${u}.id`,
     where: all([sql`${e}.id = ${s}.id`, sql`+${x.isOfKind()}`, inCluster(s, x, '+')]),
-    repeats: false,
+    rows: 'many',
   };
 }
 
@@ -153,7 +154,7 @@ function toOwned(s: Fragment, x: KindTables): HopSql {
   return {
     from: sql`edge AS ${e} CROSS JOIN ${x.from()} ON ${x.column('id')} = ${e}.id`,
     where: all([sql`${e}.owner_uid = ${s}.uid AND ${e}.kind = ${BigInt(x.kind.kindId)}`, inCluster(s, x, '+')]),
-    repeats: false,
+    rows: 'many',
   };
 }
 
@@ -176,7 +177,7 @@ function toSelected(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql
       ...sameScope(hop, d, x, '+'),
       needsMet(d, x.column('marks')),
     ]),
-    repeats: false,
+    rows: 'many',
   };
 }
 
@@ -191,7 +192,7 @@ function toSelecting(hop: Hop, place: number, s: Fragment, x: KindTables): HopSq
         AND ${scope} AND ${q}.key = ${l}.key AND ${q}.value = ${l}.value
       CROSS JOIN ${x.from()} ON ${x.column('id')} = ${q}.id`,
     where: needsMet(q, sql`${s}.marks`),
-    repeats: false,
+    rows: 'many',
   };
 }
 

@@ -29,7 +29,7 @@ export function relatedCount(tables: KindTables, hop: Hop): Fragment {
   const kind = tables.kind.view.get(hop.to.key);
   if (kind === undefined) return raw('0');
   const inner = tables.inner(kind);
-  const { from, where, repeats } = hopSql(hop, tables.objectAlias(), inner);
-  const counted = repeats ? sql`count(DISTINCT ${inner.column('id')})` : raw('count(*)');
+  const { from, where, rows } = hopSql(hop, tables.objectAlias(), inner);
+  const counted = rows === 'repeated' ? sql`count(DISTINCT ${inner.column('id')})` : raw('count(*)');
   return sql`(SELECT ${counted} FROM ${from}${inner.joins()} WHERE ${all([where, inner.tick(), inner.counts()])})`;
 }

@@ -23,6 +23,8 @@ export const pageRow = {
   lines: 1,
   /** The number of lines whose body SQLite refused as JSON. */
   refused: 2,
+  /** For pages of related objects: a JSON list with a list of ids for each row that they are related to. */
+  ids: 3,
 } as const;
 
 /** A line, split into its items. */
@@ -32,6 +34,8 @@ export interface ReadLine {
   readonly items: readonly unknown[];
   /** A bit for each object in the body; null when the values do not prove one of them present or absent. */
   readonly objects: number | null;
+  /** The texts of the row's related pages, by their index in the template. */
+  readonly related?: readonly string[];
 }
 
 /** The first lines, at most `count`. */

@@ -2,7 +2,7 @@
  * Compiles the SELECT that returns a page's rows as lines (page-lines.ts), around a SELECT that finds the rows.
  *
  *   rows:  id, cluster, namespace, name, k0, k1, …      k<n> is the order key of the n-th term
- *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (health status, health reason,) (objects, refused body,) [value, …]]
+ *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (health status, health reason,) (id,) (objects, refused body,) [value, …]]
  *
  * For the value `status.phase`, without order keys, versions and health:
  *
@@ -23,6 +23,8 @@ export interface PageProjection {
   readonly versions: boolean;
   /** Is the health read? */
   readonly health: boolean;
+  /** Is the id in the store read? */
+  readonly ids: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface PageProjection {
 export function pageSelect(
   rows: Fragment,
   keys: readonly Fragment[],
-  { values, objects, versions, health }: PageProjection,
+  { values, objects, versions, health, ids }: PageProjection,
   full: boolean,
 ): Fragment {
   const readsBody = values.length > 0 || objects.length > 0;
@@ -48,6 +50,7 @@ export function pageSelect(
     identity,
     ...keys,
     ...healthColumns,
+    ...(ids ? [raw('k.id')] : []),
     ...(full ? [objectBits(objects), refused] : []),
     listOfValues(values),
   ];

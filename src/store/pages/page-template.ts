@@ -5,6 +5,10 @@
  *   nodes { metadata { name } status { phase } }
  *     lists    [text '{"metadata":{"name":', column 2, text '},"status":', object 0 of [text '{"phase":', value 0, text '}'], text '}']
  *     values   [["status", "phase"]]     objects   [["status"]]
+ *
+ *   nodes { pods(first: 5) { nodes { kind } } }
+ *     lists    [text '{"pods":', related 0, text '}']
+ *     related  [{ pieces: ['{"nodes":', list 0, '}'], of: { lists: [text '{"kind":"Pod"}'], … } }]
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 
@@ -48,7 +52,25 @@ export type RowPart =
   /** The parts, when the body has an object at `objects[at]`; else null. */
   | { readonly is: 'object'; readonly at: number; readonly of: readonly RowPart[] }
   /** base64url of the parts' text, in quotes. */
-  | { readonly is: 'opaque'; readonly of: readonly RowPart[] };
+  | { readonly is: 'opaque'; readonly of: readonly RowPart[] }
+  /** The page of related objects at `related[at]`. */
+  | { readonly is: 'related'; readonly at: number };
+
+/**
+ * A part of a page's text: a constant, a list of the template, or a fact about the page: has it a `next` page, and its `start` and `end`
+ * cursors.
+ */
+export type PagePiece = string | { readonly list: number } | 'next' | 'start' | 'end';
+
+/** The pages of objects that are related to the rows of a page, one page for each row. */
+export interface RelatedTemplate {
+  /** Unique within the page. */
+  readonly number: number;
+  /** `only`: the first object of the page, in this list; null where the page is empty. */
+  readonly pieces: readonly (PagePiece | { readonly only: number })[];
+  /** The template of the related objects. Its lines have ids. */
+  readonly of: PageTemplate;
+}
 
 export interface PageTemplate {
   /** The parts of one row, for each list that is written from the page. */
@@ -58,6 +80,10 @@ export interface PageTemplate {
   readonly last: readonly RowPart[] | null;
   /** The number of columns before the values in a line (page-lines.ts). */
   readonly columns: number;
+  /** The column with the object's id in the store; null when lines have none. */
+  readonly idAt: number | null;
+  /** Only for a template whose lines have ids. */
+  readonly related: readonly RelatedTemplate[];
   /** The paths of values and objects in the body, as member names. */
   readonly values: readonly (readonly string[])[];
   readonly objects: readonly (readonly string[])[];

@@ -52,6 +52,8 @@ const template: PageTemplate = {
   lists: [parts],
   first: null,
   last: null,
+  idAt: null,
+  related: [],
   columns,
   values: types.map((type, index) => (index < 7 ? [type] : ['object', type])),
   objects: [['object']],

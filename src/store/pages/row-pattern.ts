@@ -72,6 +72,7 @@ class PlainRow {
         return this.#requireValue(part.at) && part.of.every((inner) => this.add(inner));
       case 'key':
       case 'opaque':
+      case 'related':
         return false;
     }
   }

@@ -13,6 +13,8 @@ const template: PageTemplate = {
   lists: [[{ is: 'column', at: 0, otherwise: 'null' }]],
   first: null,
   last: null,
+  idAt: null,
+  related: [],
   columns: 1,
   values: [],
   objects: [],
@@ -28,6 +30,7 @@ function page(where: string): PageRequest {
     limit: 2,
     shown: 2,
     reversed: false,
+    related: [],
     template: JSON.stringify(template),
   };
 }

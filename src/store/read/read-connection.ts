@@ -16,11 +16,11 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { firstLines, pageRow } from '../pages/page-lines.ts';
 import type { PageTemplate } from '../pages/page-template.ts';
-import { type PageWriter, pageWriter } from '../pages/page-writer.ts';
+import { type PageWriter, pageWriter, type RelatedLines, type RelatedReader } from '../pages/page-writer.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion } from '../sqlite/schema.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
-import type { PageRequest, PagesRead, PageText } from '../types/page-reader.ts';
+import type { PageRequest, PagesRead, PageText, RelatedRequest } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
 import { type FileDamage, faultOfCode } from '../types/store-fault.ts';
 import type { Snapshot } from './reader-messages.ts';
@@ -177,18 +177,45 @@ export class ReadConnection {
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
     const rows = statements.map((statement) => this.#readOnce(statement));
+    const count = (lines: string): void => {
+      bytes += lines.length;
+    };
     const texts = pages.map((page) => {
+      const related = page.related.map((request) => this.#relatedReader(request, count));
       const writer = this.#writerOf(page.template);
       const write = (full: boolean): PageText | null => {
         const { found, lines, refused } = this.#lines(full ? page.fullStatements : page.statements, page.limit);
-        bytes += lines.length;
+        count(lines);
         if (refused && !full) return null;
         const shown = found > page.shown ? firstLines(lines, page.shown) : lines;
-        return writer.write({ found, lines: page.reversed ? shown.split('\n').reverse().join('\n') : shown, full });
+        const inOrder = page.reversed ? shown.split('\n').reverse().join('\n') : shown;
+        return writer.write({ found, lines: inOrder, full }, related);
       };
       return (writer.needsFullLines ? null : write(false)) ?? must(write(true), 'the text of full lines');
     });
     return { ...snapshot, rows, pages: texts, bytes };
+  }
+
+  /** @param count is told the lines that were read. */
+  #relatedReader(
+    { statement, fullStatement, shown, related }: RelatedRequest,
+    count: (lines: string) => void,
+  ): RelatedReader {
+    return {
+      shown,
+      related: related.map((request) => this.#relatedReader(request, count)),
+      read: (ids, full): RelatedLines => {
+        const { sql, params } = full ? fullStatement : statement;
+        const [row] = this.#readWhole({ sql, params: [JSON.stringify(ids), ...params.slice(1)] });
+        const lines = String(row?.[pageRow.lines] ?? '');
+        count(lines);
+        return {
+          lines,
+          ids: JSON.parse(String(row?.[pageRow.ids] ?? '[]')) as readonly (readonly number[])[],
+          refused: row?.[pageRow.refused] !== 0,
+        };
+      },
+    };
   }
 
   /** Bytes of the write-ahead log; 0 once all of it is written back. Call between snapshots only. @throws as `begin` does. */

@@ -15,6 +15,27 @@ export interface PageRequest {
   readonly reversed: boolean;
   /** A PageTemplate as JSON text. Threads cache the parsed template by this text. */
   readonly template: string;
+  /** How the related pages of the template are read, in its order. */
+  readonly related: readonly RelatedRequest[];
+}
+
+/** The objects that are related to the rows of a page, read in one step for all rows. */
+export interface RelatedRequest {
+  /** Returns one row (src/store/pages/page-lines.ts). Its first parameter is a JSON list of the ids of the page's rows. */
+  readonly statement: Statement;
+  /** The same statement with lines that carry every row in full. */
+  readonly fullStatement: Statement;
+  /** Objects on a page. Objects beyond it are only counted. */
+  readonly shown: number;
+  readonly related: readonly RelatedRequest[];
+}
+
+/** How many related objects were written, in the pages of one related template. */
+export interface RelatedTally {
+  /** Rows that they are related to. */
+  readonly parents: number;
+  /** Objects on all their pages. */
+  readonly rows: number;
 }
 
 export interface PageText {
@@ -25,6 +46,8 @@ export interface PageText {
   /** The template's `ends` of the first and the last row that is shown; null where there is none. */
   readonly first: string | null;
   readonly last: string | null;
+  /** By the number of the related template. */
+  readonly related: readonly RelatedTally[];
 }
 
 /** The results of several statements and pages in one snapshot. */
