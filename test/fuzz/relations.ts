@@ -8,14 +8,16 @@ import { type MatchedObjectLike, matches, type RelatedTo } from '../../src/query
 import type { Filter } from '../../src/query/plan/filter.ts';
 import type { Hop, Through } from '../../src/query/plan/hop.ts';
 import { compareIdentity } from '../../src/query/plan/identity-order.ts';
-import type { OrderTerm } from '../../src/query/plan/plan.ts';
+import type { ListPlan, OrderTerm, Page } from '../../src/query/plan/plan.ts';
 import { countMatches } from '../../src/query/read/count.ts';
 import { listPage } from '../../src/query/read/list.ts';
 import { countRelated, relatedIds, relatedPages } from '../../src/query/related/related-list.ts';
+import type { View } from '../../src/query/sql/view.ts';
+import type { Lease } from '../../src/store/types/lease.ts';
 import { boundless } from '../kit/displayed-groups.ts';
 import { Dice } from './dice.ts';
 import type { FuzzOptions, FuzzOutcome } from './fuzz.ts';
-import type { WorldObject } from './plain-join.ts';
+import type { WorldKind, WorldObject } from './plain-join.ts';
 import { RelationWorld, shippedRelations, type WorldHop } from './relation-world.ts';
 
 export const about =
@@ -65,7 +67,11 @@ class Difference extends Error {}
 /** Asks one question. Returns 1 if its answer has some of the objects and not others, else 0. */
 async function askOne(world: RelationWorld, dice: Dice): Promise<number> {
   const hops = world.hops();
-  return dice.chance(0.5) ? askPages(world, hops, dice) : askFilter(world, hops, dice);
+  return dice.choose<Promise<number>>([
+    [4, () => askPages(world, hops, dice)],
+    [3, () => askFilter(world, hops, dice)],
+    [2, () => askOrder(world, hops, dice)],
+  ]);
 }
 
 async function askPages(world: RelationWorld, hops: readonly WorldHop[], dice: Dice): Promise<number> {
@@ -120,10 +126,35 @@ async function askPages(world: RelationWorld, hops: readonly WorldHop[], dice: D
   return expected.some((found) => found.length > 0) ? 1 : 0;
 }
 
-async function askFilter(world: RelationWorld, hops: readonly WorldHop[], dice: Dice): Promise<number> {
+function askFilter(world: RelationWorld, hops: readonly WorldHop[], dice: Dice): Promise<number> {
   const { from } = dice.pick(hops);
   const filter = randomFilter(from.key, hops, dice, 3);
-  const orderBy = randomOrder(from.key, hops, dice);
+  return askList(world, hops, dice, { from, filter, orderBy: randomOrder(from.key, hops, dice) });
+}
+
+/** A list that is read in steps (src/query/read/order-steps.ts), where there is such a relation. */
+function askOrder(world: RelationWorld, hops: readonly WorldHop[], dice: Dice): Promise<number> {
+  const forward = hops.filter(({ hop: { direction, way } }) => direction === 'forward' && way.by === 'reference');
+  const { from, hop } = dice.pick(forward.length === 0 ? hops : forward);
+  const term = orderTerm(dice, dice.pick(['metadata.name', 'metadata.labels["app"]']), 'String');
+  const orderBy = [{ ...term, through: { hops: [hop], counted: null } }];
+  const more = dice.chance(0.3) ? [orderTerm(dice, 'metadata.name', 'String')] : [];
+  const filter = dice.chance(0.7) ? all : randomFilter(from.key, hops, dice, 1);
+  return askList(world, hops, dice, { from, filter, orderBy: [...orderBy, ...more] });
+}
+
+interface AskedList {
+  readonly from: WorldKind;
+  readonly filter: Filter;
+  readonly orderBy: readonly OrderTerm[];
+}
+
+async function askList(
+  world: RelationWorld,
+  hops: readonly WorldHop[],
+  dice: Dice,
+  { from, filter, orderBy }: AskedList,
+): Promise<number> {
   const objects = world.objects.filter(({ key }) => key === from.key);
   const relatedTo = relatedIn(hops);
   const expected = objects.filter((object) => matches(filter, object, relatedTo)).sort(byOrder(orderBy, hops));
@@ -132,10 +163,35 @@ async function askFilter(world: RelationWorld, hops: readonly WorldHop[], dice: 
     const page = { direction: 'forward', limit: 100, after: null } as const;
     const { rows } = await listPage(lease, view, { kinds, filter, orderBy, page, projection: {} });
     same(`the list of ${JSON.stringify(filter)}`, from, rows.map(named), expected.map(named));
+    const limit = 1 + dice.below(4);
+    same('its pages forward', from, await walk(lease, view, { kinds, filter, orderBy, limit }), expected.map(named));
+    const backward = await walk(lease, view, { kinds, filter, orderBy, limit, backward: true });
+    same('its pages backward', from, backward, expected.map(named));
     const count = await countMatches(lease, view, { kinds, filter }, null, boundless());
     same(`the count of ${JSON.stringify(filter)}`, from, count, expected.length);
   });
   return expected.length > 0 && expected.length < objects.length ? 1 : 0;
+}
+
+interface Walk extends Pick<ListPlan, 'kinds' | 'filter' | 'orderBy'> {
+  readonly limit: number;
+  readonly backward?: true;
+}
+
+/** All rows of a list, page by page, in the order of the list. */
+async function walk(lease: Lease, view: View, { limit, backward, ...plan }: Walk): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Page =
+      backward === true
+        ? { direction: 'backward', limit, before: cursor }
+        : { direction: 'forward', limit, after: cursor };
+    const { rows, hasNextPage, hasPreviousPage } = await listPage(lease, view, { ...plan, page, projection: {} });
+    if (backward === true) found.unshift(...rows.map(named));
+    else found.push(...rows.map(named));
+    if (!(backward === true ? hasPreviousPage : hasNextPage)) return found;
+    cursor = (backward === true ? rows[0] : rows.at(-1))?.cursor ?? null;
+  }
 }
 
 function same(what: string, of: unknown, found: unknown, expected: unknown): void {
@@ -197,13 +253,19 @@ function randomFilter(key: string, hops: readonly WorldHop[], dice: Dice, depth:
   ]);
 }
 
-function randomOrder(key: string, hops: readonly WorldHop[], dice: Dice): readonly OrderTerm[] {
-  const term = (path: string, type: OrderTerm['type'], through?: Through): OrderTerm => ({
+function orderTerm(dice: Dice, path: string, type: OrderTerm['type']): OrderTerm {
+  return {
     path: path === '' ? pathOf([]) : parsePath(path),
     type,
-    ...(through === undefined ? {} : { through }),
     direction: dice.pick(['ASC', 'DESC']),
     nulls: dice.pick(['FIRST', 'LAST']),
+  };
+}
+
+function randomOrder(key: string, hops: readonly WorldHop[], dice: Dice): readonly OrderTerm[] {
+  const term = (path: string, type: OrderTerm['type'], through?: Through): OrderTerm => ({
+    ...orderTerm(dice, path, type),
+    ...(through === undefined ? {} : { through }),
   });
   const through = (): readonly OrderTerm[] => {
     const path: Hop[] = [];
@@ -215,14 +277,15 @@ function randomOrder(key: string, hops: readonly WorldHop[], dice: Dice): readon
       at = hop.to.key;
     }
     if (path.length === 0) return [];
-    if (dice.chance(0.5)) return [term('', 'Int', { hops: path.slice(0, -1), counted: path.at(-1) ?? null })];
-    return [term(dice.pick(['metadata.name', 'metadata.labels["app"]']), 'String', { hops: path, counted: null })];
+    if (dice.chance(0.4)) return [term('', 'Int', { hops: path.slice(0, -1), counted: path.at(-1) ?? null })];
+    const leaf = term(dice.pick(['metadata.name', 'metadata.labels["app"]']), 'String', { hops: path, counted: null });
+    return dice.chance(0.3) ? [leaf, term('metadata.name', 'String')] : [leaf];
   };
   return dice.choose<readonly OrderTerm[]>([
     [2, () => []],
     [1, () => [term('metadata.name', 'String')]],
     [1, () => [term('metadata.labels["app"]', 'String'), term('metadata.name', 'String')]],
-    [2, through],
+    [4, through],
   ]);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads pages of lists over one kind or several, in one lease.
  *
- *   one kind        statements return keys and bodies together
+ *   one kind        statements return keys and bodies together; in steps for some orders (order-steps.ts)
  *   several kinds   keys of a whole page from each kind -> merge by the order evaluator -> read the bodies of the page
  *   an offset       as several kinds, with the keys of the skipped rows too
  *
@@ -27,9 +27,11 @@ import {
 } from '../plan/plan.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import { chooseRoute } from '../route/route.ts';
+import { surveyBound } from '../sql/access-path.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from '../sql/sql-list.ts';
 import type { View } from '../sql/view.ts';
 import { objectRow, objectsById } from './object-rows.ts';
+import { orderSteps } from './order-steps.ts';
 
 /**
  * Reads one page. A kind without tables in the view has no rows.
@@ -55,7 +57,7 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
   const [only] = lists;
   const found =
     lists.length === 1 && only !== undefined && offset === 0
-      ? await oneKind(lease, only, plan)
+      ? ((await byOrderSteps(lease, only, plan)) ?? (await oneKind(lease, only, plan)))
       : await byKeys(lease, lists, plan, { backward, offset });
   const rows = found.slice(0, page.limit).map(({ row, keys }) => listRow(row, keys, fingerprint));
   if (backward) rows.reverse();
@@ -88,6 +90,27 @@ async function oneKind(lease: Lease, list: KindList, plan: ListPlan): Promise<re
   const statements = pageStatements(list, plan.projection);
   const rows = statements.length === 0 ? [] : await lease.fill(statements, list.limit);
   return rows.map((row) => ({ row: objectRow(list.kind.key, row), keys: keysIn(row, plan.orderBy, 'page') }));
+}
+
+/** Null for a list that is better read at once. */
+async function byOrderSteps(lease: Lease, list: KindList, plan: ListPlan): Promise<readonly Found[] | null> {
+  const { route } = list;
+  if (route.kind !== 'scan' && !(route.kind === 'path' && route.rows > surveyBound)) return null;
+  const steps = await orderSteps(lease, list);
+  if (steps === null) return null;
+  const found: Found[] = [];
+  for (const { key, ...step } of steps) {
+    const limit = list.limit - found.length;
+    if (limit === 0) break;
+    const stepRoute = await chooseRoute(lease, list.kind, step.filter, step.orderBy, limit);
+    const rows = await oneKind(
+      lease,
+      { ...list, ...step, route: stepRoute, limit },
+      { ...plan, orderBy: step.orderBy },
+    );
+    found.push(...rows.map(({ row, keys }) => ({ row, keys: [...key, ...keys] })));
+  }
+  return found;
 }
 
 interface Candidate extends Position {

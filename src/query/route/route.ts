@@ -82,10 +82,9 @@ function routeBy(surveyed: Survey, paths: readonly AccessPath[], request: RouteR
   const { indexed, named, filter, orderBy, limit } = request;
   const best = narrowest(paths, surveyed);
   if (best === null) return { kind: 'scan' };
-  if (!indexed) return { kind: 'path', path: best.path };
+  if (!indexed) return { kind: 'path', ...best };
   // The order scans about limit × total / matching rows. The path reads its own rows.
-  if (best.rows <= surveyBound && best.rows * best.rows <= limit * surveyed.total)
-    return { kind: 'path', path: best.path };
+  if (best.rows <= surveyBound && best.rows * best.rows <= limit * surveyed.total) return { kind: 'path', ...best };
   if (orderBy.length > 0) return { kind: 'order' };
   const clusters = named ?? surveyed.clusters;
   const namespaces = namespacesIn(filter);

@@ -290,5 +290,6 @@ export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { pat
 export type Route =
   | { readonly kind: 'order' }
   | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }
-  | { readonly kind: 'path'; readonly path: AccessPath }
+  /** `rows`: the number of rows of the path; `surveyBound + 1` means more than the bound. */
+  | { readonly kind: 'path'; readonly path: AccessPath; readonly rows: number }
   | { readonly kind: 'scan' };
