@@ -4,7 +4,9 @@
  *   pods.node     { from: pods, to: nodes, direction: forward, way: reference at spec.nodeName }
  *   nodes.pods    { from: nodes, to: pods, direction: reverse, way: reference at spec.nodeName }
  */
+
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
+import { isManyfold } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 
@@ -43,6 +45,11 @@ export function hopOf(
 /** The hop in the other direction. */
 export function reversed(hop: Hop): Hop {
   return { ...hop, from: hop.to, to: hop.from, direction: hop.direction === 'forward' ? 'reverse' : 'forward' };
+}
+
+/** Is it a reference at one place that is in no list? It leads to at most one object. */
+export function leadsToOne({ direction, way }: Hop): boolean {
+  return direction === 'forward' && way.by === 'reference' && way.places.length === 1 && !way.places.some(isManyfold);
 }
 
 export function hopEnd({ key, resource: { group, kind, namespaced } }: Pick<CatalogKind, 'key' | 'resource'>): HopEnd {

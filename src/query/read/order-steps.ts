@@ -10,14 +10,12 @@
  * the page is expected to be full soon. Later steps have twice as many values each, because a filter may leave nearly no rows of each.
  */
 
-import { placeOfText } from '../../catalog/relations/place-text.ts';
-import { parsePath } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, raw, sql } from '../../store/types/sql.ts';
 import { conjunction, negation } from '../plan/comparison.ts';
 import { everything, type Filter, type Identity } from '../plan/filter.ts';
-import { type Hop, reversed } from '../plan/hop.ts';
+import { type Hop, leadsToOne, reversed } from '../plan/hop.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
 import { totalOf } from '../sql/counts.ts';
 import { hopSql } from '../sql/hop-sql.ts';
@@ -97,16 +95,11 @@ export async function orderSteps(lease: Lease, list: SteppedList): Promise<reado
   return absentFirst ? steps : [...steps, absent];
 }
 
-/** The hop of a term whose value is that of at most one related object, and no list of names leads there. */
+/** The hop of a term whose value is that of at most one related object. */
 function singleHop({ through, rank }: OrderTerm): Hop | null {
   if (through === undefined || through.counted !== null || rank !== undefined) return null;
   const [hop, ...more] = through.hops;
-  if (hop === undefined || more.length > 0 || hop.direction !== 'forward' || hop.way.by !== 'reference') return null;
-  const [place, ...places] = hop.way.places;
-  if (place === undefined || places.length > 0) return null;
-  const read = placeOfText(place);
-  const isList = 'at' in read && parsePath(read.at.text).steps.some(({ kind }) => kind === 'each');
-  return isList ? null : hop;
+  return hop !== undefined && more.length === 0 && leadsToOne(hop) ? hop : null;
 }
 
 interface RelatedValue {

@@ -14,9 +14,9 @@
  * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`rows`).
  */
 import { must } from '../../base/must.ts';
-import { isManyfold, statesNamespace } from '../../catalog/relations/place-text.ts';
+import { statesNamespace } from '../../catalog/relations/place-text.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
-import type { Hop, HopEnd } from '../plan/hop.ts';
+import { type Hop, type HopEnd, leadsToOne } from '../plan/hop.ts';
 import { countsOfAny } from './counts.ts';
 import type { KindTables } from './kind-tables.ts';
 import { readyPlaces } from './ready-places.ts';
@@ -42,8 +42,7 @@ export function hopSql(hop: Hop, s: Fragment, x: KindTables): HopSql {
     case 'reference': {
       const places = placeIds(hop, x.kind.view, way.places);
       if (direction === 'reverse') return toReferrers(hop, places, s, x);
-      const one = way.places.length === 1 && !way.places.some(isManyfold);
-      return { ...toTargets(hop, places, s, x), rows: one ? 'one' : 'repeated' };
+      return { ...toTargets(hop, places, s, x), rows: leadsToOne(hop) ? 'one' : 'repeated' };
     }
     case 'owner':
       return direction === 'forward' ? toOwners(s, x) : toOwned(s, x);
