@@ -178,6 +178,9 @@ interface Walk extends Pick<ListPlan, 'kinds' | 'filter' | 'orderBy'> {
   readonly backward?: true;
 }
 
+/** More rows than a world has objects. */
+const mostWalked = 1000;
+
 /** All rows of a list, page by page, in the order of the list. */
 async function walk(lease: Lease, view: View, { limit, backward, ...plan }: Walk): Promise<readonly string[]> {
   const found: string[] = [];
@@ -190,6 +193,7 @@ async function walk(lease: Lease, view: View, { limit, backward, ...plan }: Walk
     if (backward === true) found.unshift(...rows.map(named));
     else found.push(...rows.map(named));
     if (!(backward === true ? hasPreviousPage : hasNextPage)) return found;
+    if (found.length > mostWalked) throw new Difference(`a walk does not end: ${found.slice(0, 20).join(', ')}`);
     cursor = (backward === true ? rows[0] : rows.at(-1))?.cursor ?? null;
   }
 }
