@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { loadConfig } from '../src/config/load-config.ts';
+import { defaultReaders } from '../src/config/options.ts';
 import { createEngine } from '../src/graphql/engine.ts';
 import { startServer } from '../src/server/http-server.ts';
 import { openReader } from '../src/store/read/reader.ts';
@@ -21,7 +22,7 @@ const writer = new Worker(new URL('./list.writer.ts', import.meta.url), {
   workerData: { file, objects: Number(objects) },
 });
 await once(writer, 'message');
-const reader = openReader(file, { readers: config.readers, leaseMs: config.leaseMs, log });
+const reader = openReader(file, { readers: config.readers ?? defaultReaders, leaseMs: config.leaseMs, log });
 const { maxPageSize, maxCost, maxReadBytes, scanRows } = config;
 const engine = createEngine({
   reader,

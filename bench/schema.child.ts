@@ -13,6 +13,7 @@ import { runSteps } from '../src/base/steps.ts';
 import { CatalogAssembler } from '../src/catalog/assemble.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { loadConfig } from '../src/config/load-config.ts';
+import { defaultReaders } from '../src/config/options.ts';
 import { createEngine } from '../src/graphql/engine.ts';
 import type { Generation } from '../src/graphql/generation/generation.ts';
 import { GenerationBuilder } from '../src/graphql/schema/build-generation.ts';
@@ -47,7 +48,14 @@ export interface Heap {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 const [file = ''] = process.argv.slice(2);
-const { readers, leaseMs, maxPageSize, maxCost, maxReadBytes, scanRows } = loadConfig({ flags: {}, environment: {} });
+const {
+  readers = defaultReaders,
+  leaseMs,
+  maxPageSize,
+  maxCost,
+  maxReadBytes,
+  scanRows,
+} = loadConfig({ flags: {}, environment: {} });
 const log = silentLogger;
 const reader = openReader(file, { readers, leaseMs, log });
 const engine = createEngine({ reader, log, clock: systemClock, maxPageSize, maxCost, maxReadBytes, scanRows });

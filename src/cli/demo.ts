@@ -25,6 +25,7 @@ export const demoSizes: StoreSizes = {
   walGateBytes: 8 * mebibyte,
   writerCacheKib: 4096,
   readerCacheKib: 2048,
+  readers: 2,
 };
 
 /** Runs until a signal and returns the exit code. */

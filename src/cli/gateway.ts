@@ -10,7 +10,7 @@ import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import { parsePath } from '../catalog/tree/path.ts';
-import type { Config } from '../config/options.ts';
+import { type Config, defaultReaders } from '../config/options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
@@ -59,6 +59,8 @@ export interface StoreSizes {
   /** KiB of pages that the writer keeps in memory, and each reader. */
   readonly writerCacheKib: number;
   readonly readerCacheKib: number;
+  /** Reader threads, where the configuration names no number. */
+  readonly readers: number;
 }
 
 interface GatewayExtras {
@@ -189,7 +191,7 @@ function openReaders(
   { file, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
 ): PooledReader & PageReader {
   const reader = openReader(file, {
-    readers,
+    readers: readers ?? sizes?.readers ?? defaultReaders,
     leaseMs,
     ...(sizes === undefined ? {} : { cacheKib: sizes.readerCacheKib, walGateBytes: sizes.walGateBytes }),
     log,

@@ -23,6 +23,9 @@ export interface OptionDefinition {
 }
 
 /** Accepts a string of digits as a number, because flags and variables are strings. */
+/** Reader threads. */
+export const defaultReaders = 3;
+
 const whole = (least: number, most: number) => {
   const wanted = `must be a whole number from ${least} to ${most}`;
   return z
@@ -203,9 +206,10 @@ export const optionTable = {
   readers: {
     key: 'readers',
     value: 'number',
-    help: 'Reader threads; each answers one operation at a time.',
+    help: 'Reader threads; each answers one operation at a time. Default of the demo: 2.',
+    shown: String(defaultReaders),
     commands: running,
-    schema: whole(1, 64).default(3),
+    schema: whole(1, 64).optional(),
   },
   leaseMs: {
     key: 'leaseMs',
