@@ -51,7 +51,7 @@ const basic: readonly JsonObject[] = [
   },
   { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
 ];
-/** Rules for every caller, also anonymous ones, as in system:public-info-viewer. */
+/** Rules for every request, also of anonymous callers, as in system:public-info-viewer. */
 const publicInfo: JsonObject = {
   verbs: ['get'],
   nonResourceURLs: ['/healthz', '/livez', '/readyz', '/version', '/version/'],
@@ -77,11 +77,13 @@ export class Rbac {
   /** The rules of the caller: the cluster-wide ones and, when a namespace is given, those of the namespace. */
   rulesOf(caller: Caller, namespace: string): readonly JsonObject[] {
     if (caller.groups.includes('system:masters')) return everything;
-    const rules = [publicInfo, ...(caller.groups.includes('system:authenticated') ? [discovery, ...basic] : [])];
+    const isAuthenticated = caller.groups.includes('system:authenticated');
+    const isKnown = isAuthenticated || caller.groups.includes('system:unauthenticated');
+    const rules = [...(isKnown ? [publicInfo] : []), ...(isAuthenticated ? [discovery, ...basic] : [])];
     const bindings = this.#store.list('clusterrolebindings.rbac.authorization.k8s.io');
     if (namespace !== '') bindings.push(...this.#store.list('rolebindings.rbac.authorization.k8s.io', namespace));
     for (const { object, namespace: within } of bindings) {
-      if (!asArray(object.subjects).some((subject) => isSubject(asObject(subject), caller))) continue;
+      if (!asArray(object.subjects).some((subject) => isSubject(asObject(subject), caller, within))) continue;
       rules.push(...asArray(this.#roleOf(asObject(object.roleRef), within)?.object.rules).map(asObject));
     }
     return rules;
@@ -93,10 +95,12 @@ export class Rbac {
   }
 }
 
-function isSubject({ kind, name, namespace }: JsonObject, { user, groups }: Caller): boolean {
+/** @param within the namespace of the binding. It is that of a service account whose subject states none. */
+function isSubject({ kind, name, namespace }: JsonObject, { user, groups }: Caller, within: string): boolean {
   if (kind === 'User') return name === user;
   if (kind === 'Group') return groups.includes(asString(name));
-  return kind === 'ServiceAccount' && user === `system:serviceaccount:${asString(namespace)}:${asString(name)}`;
+  const home = asString(namespace) || within;
+  return kind === 'ServiceAccount' && home !== '' && user === `system:serviceaccount:${home}:${asString(name)}`;
 }
 
 function covers(rule: JsonObject, attributes: Attributes): boolean {

@@ -18,8 +18,19 @@ function attributesOf(
   if (verb === 'get' && (about.watch || name === '')) verb = watch ? 'watch' : 'list';
   else if (verb === 'delete' && name === '') verb = 'deletecollection';
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+  const named = verb === 'list' || verb === 'watch' ? selectedName(params) : name;
   // RBAC treats a Namespace object as part of its own namespace.
-  return { verb, group, resource, namespace: plural === 'namespaces' && group === '' ? name : namespace, name };
+  return { verb, group, resource, namespace: plural === 'namespaces' && group === '' ? name : namespace, name: named };
+}
+
+/** A list or a watch of one object by `fieldSelector=metadata.name=…` is authorized as one that names the object. */
+function selectedName(params: URLSearchParams): string {
+  const terms = (params.get('fieldSelector') ?? '').split(',');
+  for (const term of terms) {
+    const [, name = ''] = /^metadata\.name==?([^=/%]+)$/.exec(term) ?? [];
+    if (name !== '' && name !== '.' && name !== '..') return name;
+  }
+  return '';
 }
 
 /** Throws a 403 Status when the caller may not do what the request asks. */

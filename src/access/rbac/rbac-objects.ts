@@ -1,0 +1,85 @@
+/** Reads Roles, ClusterRoles and their bindings from the bodies that an API server serves. */
+import type { PolicyRule } from './policy-rule.ts';
+
+/** A Role or a ClusterRole. */
+export interface RoleObject {
+  /** Empty for a ClusterRole. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+/** A RoleBinding or a ClusterRoleBinding. */
+export interface BindingObject {
+  /** Empty for a ClusterRoleBinding. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly role: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string };
+  /** The subjects as `subjectKey` writes them. */
+  readonly subjects: readonly string[];
+}
+
+/** Who makes a request. */
+export interface UserInfo {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+const serviceAccounts = 'system:serviceaccount:';
+
+/** `u:alice`, `g:devs`. A service account is the user of its name, as it is for the API server. */
+function subjectKey(kind: 'User' | 'Group', name: string): string {
+  return `${kind === 'User' ? 'u' : 'g'}:${name}`;
+}
+
+/** The keys of all subjects that mean this user. */
+export function subjectsOf({ user, groups }: UserInfo): readonly string[] {
+  return [subjectKey('User', user), ...new Set(groups.map((group) => subjectKey('Group', group)))];
+}
+
+/** @param body the object as served. Aggregated ClusterRoles have their rules from the API server's controller. */
+export function readRole(namespace: string, name: string, body: unknown): RoleObject {
+  return { namespace, name, rules: objects(record(body)['rules']).map(readRule) };
+}
+
+/** Null for a binding to a role of an unknown kind: it grants nothing. @param body the object as served. */
+export function readBinding(namespace: string, name: string, body: unknown): BindingObject | null {
+  const { roleRef, subjects } = record(body);
+  const { kind, name: role } = record(roleRef);
+  if ((kind !== 'Role' && kind !== 'ClusterRole') || typeof role !== 'string') return null;
+  // A ClusterRoleBinding cannot refer to a Role: there is no namespace to find it in.
+  if (kind === 'Role' && namespace === '') return null;
+  const keys = objects(subjects).flatMap((subject) => readSubject(subject, namespace));
+  return { namespace, name, role: { kind, name: role }, subjects: [...new Set(keys)] };
+}
+
+/** The namespace of a service account is that of the binding if the subject states none. */
+function readSubject({ kind, name, namespace }: Record<string, unknown>, within: string): readonly string[] {
+  if (typeof name !== 'string') return [];
+  if (kind === 'User' || kind === 'Group') return [subjectKey(kind, name)];
+  if (kind !== 'ServiceAccount') return [];
+  const home = typeof namespace === 'string' && namespace !== '' ? namespace : within;
+  return home === '' ? [] : [subjectKey('User', `${serviceAccounts}${home}:${name}`)];
+}
+
+function readRule(rule: Record<string, unknown>): PolicyRule {
+  return {
+    verbs: texts(rule['verbs']),
+    apiGroups: texts(rule['apiGroups']),
+    resources: texts(rule['resources']),
+    resourceNames: texts(rule['resourceNames']),
+    nonResourceURLs: texts(rule['nonResourceURLs']),
+  };
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function objects(value: unknown): readonly Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
