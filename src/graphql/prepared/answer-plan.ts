@@ -262,7 +262,7 @@ class Planner {
 }
 
 /** Objects that one list may show below its rows. The executor reads more in several steps and stops at its limits. */
-const mostRelated = 200_000;
+const mostRelated = 100_000;
 
 /** The most objects that are shown below one row. */
 function relatedPerRow(related: readonly PlannedRelated[]): number {

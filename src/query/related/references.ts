@@ -1,4 +1,4 @@
-/** Reads the references by name of objects: what they name, whether or not it exists. */
+/** Reads the references of objects by name. The named objects may not exist. */
 import { isReferencePlace } from '../../catalog/relations/place-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { isIn, raw, sql } from '../../store/types/sql.ts';

@@ -81,7 +81,7 @@ function relatedLines(
   const columns = [raw('o.id, o.cluster, o.namespace, o.name'), ...keyColumns(order)];
   const rows = sql`SELECT ${join(columns, ', ')}
     FROM (SELECT DISTINCT e.value AS id FROM f CROSS JOIN json_each(f.ids) AS e WHERE e.key < ${BigInt(limit)}) AS d
-    CROSS JOIN object AS o ON o.id = d.id${tables.joins()}`;
+    CROSS JOIN object AS o ON o.id = d.id${tables.joins()} WHERE ${tables.tick()}`;
   const keys = order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`)));
   // The parents stand first, so that their ids are the first parameter.
   return sql`WITH j AS MATERIALIZED (SELECT key, value FROM json_each(${'[]'})),

@@ -35,6 +35,34 @@ export function isBigInteger(value: unknown): boolean {
   return raw.isRawJSON(value);
 }
 
+/**
+ * A value equal to `value` that shares memory with `other`: a part that equals the part of `other` at the same place is that part. Keys in
+ * another order are not equal.
+ */
+export function sharing<T>(value: T, other: unknown): T {
+  if (Array.isArray(value)) return Array.isArray(other) ? (sharedList(value, other) as T) : value;
+  return isObject(value) && isObject(other) ? (sharedObject(value, other) as T) : value;
+}
+
+function sharedList(value: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+  const items = value.map((item, index) => sharing(item, other[index]));
+  return items.length === other.length && items.every((item, index) => item === other[index]) ? other : items;
+}
+
+function sharedObject(value: JsonObject, other: JsonObject): JsonObject {
+  const [keys, others] = [Object.keys(value), Object.keys(other)];
+  // An assignment to this key would set a prototype.
+  if (keys.includes('__proto__')) return value;
+  const shared: JsonObject = {};
+  let isEqual = keys.length === others.length;
+  for (const [index, key] of keys.entries()) {
+    const member = Object.hasOwn(other, key) ? sharing(value[key], other[key]) : value[key];
+    shared[key] = member;
+    isEqual &&= key === others[index] && member === other[key];
+  }
+  return isEqual ? other : shared;
+}
+
 /** The object, or an empty one for anything else. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};

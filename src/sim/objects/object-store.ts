@@ -15,7 +15,7 @@
  */
 import { must } from '../../base/must.ts';
 import { EventHistory } from './event-history.ts';
-import { type JsonObject, jsonBytes } from './json.ts';
+import { type JsonObject, jsonBytes, sharing } from './json.ts';
 
 /** How one served version represents a stored object. The text cache compares views by identity. */
 export interface View {
@@ -103,6 +103,8 @@ interface Collection {
   /** Sorted; holds exactly the keys of `objects`. */
   readonly keys: string[];
   readonly history: EventHistory<StoreEvent>;
+  /** The object that was written last. The next one is often made from the same template, and shares memory with it. */
+  newest?: Stored;
 }
 
 /** The position of the first key that is not below `key`. */
@@ -223,7 +225,9 @@ export class ObjectStore {
     const collection = this.#collection(storage);
     const previous = collection.objects.get(keyOf(namespace, name));
     const revision = ++this.#revision;
-    const stored = new Stored(storage, namespace, name, uid, revision, build(String(revision)), this.#keepTexts);
+    const object = sharing(build(String(revision)), (previous ?? collection.newest)?.object);
+    const stored = new Stored(storage, namespace, name, uid, revision, object, this.#keepTexts);
+    collection.newest = stored;
     if (!previous) collection.keys.splice(lowerBound(collection.keys, stored.key), 0, stored.key);
     collection.objects.set(stored.key, stored);
     this.#record(collection, { type: previous ? 'MODIFIED' : 'ADDED', revision, stored, previous });
