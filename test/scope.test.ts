@@ -3,7 +3,7 @@
  * statement that ignores the scope.
  */
 import { expect, test } from 'vitest';
-import { noRows, unrestricted } from '../src/access/scope.ts';
+import { noRows, type Scope, unrestricted } from '../src/access/scope.ts';
 import { encodeObjectId } from '../src/query/plan/object-id.ts';
 import { answerPair } from './kit/answer-pair.ts';
 import { made } from './kit/engine-fixture.ts';
@@ -133,4 +133,43 @@ test('a subscription to a kind without rights is silent about its rows', async (
   expect((await events.next()).value).toMatchObject({
     data: { exampleComWidgetChanges: { phase: 'SYNCED', totalCount: 0, changes: [] } },
   });
+});
+
+const inOneNamespace: Scope = {
+  rows: 'some',
+  clusters: new Map([['east', { namespaces: new Set(['a']), names: new Map([['b', new Set(['named'])]]) }]]),
+};
+
+test.each([
+  ['a list', '{ w: exampleComWidgets { totalCount nodes { metadata { name } } } }', ['named', 'open']],
+  [
+    'an order',
+    '{ w: exampleComWidgets(orderBy: [{ path: "metadata.creationTimestamp" }]) { nodes { metadata { name } } } }',
+    ['named', 'open'],
+  ],
+  [
+    'a filter',
+    '{ w: exampleComWidgets(filter: { namespaces: ["b"] }) { totalCount nodes { metadata { name } } } }',
+    ['named'],
+  ],
+  [
+    'a list over kinds',
+    '{ w: objects(kinds: ["widgets.example.com"]) { nodes { metadata { name } } } }',
+    ['named', 'open'],
+  ],
+] as const)('%s has only the rows of the namespaces and the names of the scope', async (_of, query, names) => {
+  const pair = await answerPair({ engine: { scopesOf: () => ({ id: 'some', of: () => inOneNamespace }) } });
+  await pair.fixture.declare(widget(), gadget());
+  await pair.fixture.sync(widgets, [
+    made({ name: 'open', namespace: 'a' }),
+    made({ name: 'named', namespace: 'b' }),
+    made({ name: 'hidden', namespace: 'b' }),
+    made({ name: 'named', namespace: 'c' }),
+  ]);
+  await pair.fixture.sync(gadgets, [made({ name: 'hidden', namespace: null })]);
+  for (const { text } of await pair.ask(JSON.stringify({ query }))) {
+    const { w } = JSON.parse(text).data;
+    expect(w.nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name).toSorted()).toEqual(names);
+    if (w.totalCount !== undefined) expect(w.totalCount).toBe(names.length);
+  }
 });

@@ -10,7 +10,8 @@
  * (sql-aggregate.ts) takes such ids, or reads a kind of which all rows count. An estimate of rows does not decide an answer.
  */
 
-import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
+import type { PartScope, Scope } from '../../access/scope.ts';
+import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 
 /** The condition that `rowset` is one of the kind's published rowsets. */
@@ -19,16 +20,38 @@ export function isPublished(rowset: Fragment, { kindId }: Pick<KindView, 'kindId
 }
 
 /**
- * The condition that the caller may see a row of the kind. The counterpart of `isVisible` (src/access/scope.ts).
- * @param _table the alias of a table with the columns `cluster` and `namespace`: `object`, or the kind's promoted table.
+ * The condition that a row is in the scope. The counterpart of `isVisible` (src/access/scope.ts).
+ *
+ *   some namespaces of one cluster   +o.cluster = 'east' AND +o.namespace IN ('a', 'b')
+ *
+ * The plus keeps SQLite from another index than the one that the route names (src/query/route/route.ts).
+ * @param table the alias of a table with the columns `cluster`, `namespace` and `name`: `object`, or the kind's promoted table.
  */
-export function isVisibleSql({ visible }: Pick<KindView, 'visible'>, _table: Fragment): Fragment {
-  return visible.rows === 'all' ? raw('1') : raw('0');
+export function scopeSql(scope: Scope, table: Fragment): Fragment {
+  if (scope.rows !== 'some') return raw(scope.rows === 'all' ? '1' : '0');
+  const whole = [...scope.clusters].filter(([, part]) => part === 'all').map(([cluster]) => cluster);
+  const parts = [...scope.clusters].flatMap(([cluster, part]) =>
+    part === 'all' ? [] : [all([sql`+${table}.cluster = ${cluster}`, partSql(part, table)])],
+  );
+  return any([isIn(sql`+${table}.cluster`, whole), ...parts]);
 }
 
-/** The condition that a row of the kind counts. @param table as in `isVisibleSql`. */
+function partSql({ namespaces, names }: PartScope, table: Fragment): Fragment {
+  const pairs = [...names].flatMap(([namespace, some]) =>
+    namespace === '' ? [] : [...some].map((name) => [namespace, name]),
+  );
+  return any([
+    isIn(sql`+${table}.namespace`, [...namespaces]),
+    isIn(sql`+${table}.name`, [...(names.get('') ?? [])]),
+    pairs.length === 0
+      ? raw('0')
+      : sql`(+${table}.namespace, +${table}.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(pairs)}))`,
+  ]);
+}
+
+/** The condition that a row of the kind counts. @param table as in `scopeSql`. */
 export function countsIn(kind: KindView, table: Fragment): Fragment {
-  return all([isPublished(sql`+${table}.rowset`, kind), isVisibleSql(kind, table)]);
+  return all([isPublished(sql`+${table}.rowset`, kind), scopeSql(kind.visible, table)]);
 }
 
 /** The number of rows of the kind that the caller may see. For callers who see all of them, the store maintains it. */
@@ -42,7 +65,18 @@ export function totalOf(kind: KindView): Fragment {
 export function countsOfAny(view: View, o = raw('o')): Fragment {
   const published = sql`EXISTS (SELECT 1 FROM resource AS published
     WHERE published.cluster = ${o}.cluster AND published.kind = ${o}.kind AND published.rowset = ${o}.rowset AND published.synced = 1)`;
-  return all([view.isVisibleOfAny(o), published]);
+  return all([isVisibleOfAny(view, o), published]);
+}
+
+/** The condition that the caller may see a row of `object`, for rows of any kind. Kinds with equal scopes share a condition. */
+function isVisibleOfAny(view: View, o: Fragment): Fragment {
+  const groups = view.scopeGroups();
+  if (groups.length === 0) return raw('1');
+  return any(
+    groups.flatMap(({ scope, kindIds }) =>
+      scope.rows === 'none' ? [] : [all([isIn(sql`+${o}.kind`, kindIds), scopeSql(scope, o)])],
+    ),
+  );
 }
 
 /**

@@ -18,7 +18,7 @@ import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { identityIn, type Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
-import { countsIn, isVisibleSql } from './counts.ts';
+import { countsIn, scopeSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
 import { tickAt } from './tick.ts';
 import type { KindView } from './view.ts';
@@ -140,7 +140,7 @@ export class KindTables {
 
   /** The condition that the caller may see the row. */
   isVisible(): Fragment {
-    return isVisibleSql(this.kind, this.alias(this.base));
+    return scopeSql(this.kind.visible, this.alias(this.base));
   }
 
   /**

@@ -11,11 +11,10 @@
  * `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of any kind. The answer changes
  * only when one of these kinds changes.
  */
-import { type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
+import { noRows, type Scope, type Scopes, scopeText, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 
 /** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
@@ -54,6 +53,12 @@ export class KindView implements KindLayout {
 /** The dependency of a read that may find rows of any kind. */
 export const anyKind = '*';
 
+/** Kinds with equal scopes. */
+export interface ScopeGroup {
+  readonly scope: Scope;
+  readonly kindIds: readonly bigint[];
+}
+
 export class View {
   readonly #layouts: Layouts;
   readonly #scopes: Scopes;
@@ -89,14 +94,17 @@ export class View {
     return this.#layouts;
   }
 
-  /** The condition that the caller may see a row of `object`, for rows of any kind. Records no dependency. @param o the alias of the row. */
-  isVisibleOfAny(o: Fragment): Fragment {
-    if (this.#scopes === unrestricted) return raw('1');
-    const visible = [...this.#layouts].filter(([key]) => this.#scopes.of(key).rows === 'all');
-    return isIn(
-      sql`+${o}.kind`,
-      visible.map(([, { kindId }]) => BigInt(kindId)),
+  /** The scopes of all kinds, each with the ids of its kinds. Records no dependency. Empty when every row of every kind is visible. */
+  scopeGroups(): readonly ScopeGroup[] {
+    if (this.#scopes === unrestricted) return [];
+    const groups = Map.groupBy(
+      [...this.#layouts].map(([key, { kindId }]) => ({ scope: this.#scopes.of(key), kindId: BigInt(kindId) })),
+      ({ scope }) => scopeText(scope),
     );
+    return [...groups.values()].map((group) => ({
+      scope: group[0]?.scope ?? noRows,
+      kindIds: group.map(({ kindId }) => kindId),
+    }));
   }
 }
 
