@@ -11,6 +11,7 @@ import { totalOf } from '../sql/counts.ts';
 import type { AggregatedRows } from '../sql/sql-aggregate.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan } from './plan-note.ts';
+import { scopedFilter } from './scoped-filter.ts';
 
 export interface FoundRows {
   readonly rows: AggregatedRows;
@@ -26,7 +27,7 @@ export async function findRows(lease: Lease, kind: KindView, filter: Filter): Pr
   );
   const total = Number(row[0]);
   const rows = { kind, filter, path: null, allCount: kind.isWhole && row[1] === 1, set: null };
-  const paths = accessPaths(kind, filter);
+  const paths = accessPaths(kind, scopedFilter(kind, filter));
   const surveyed = paths.length === 0 ? null : await survey(lease, kind, paths);
   const best = surveyed === null ? null : narrowest(paths, surveyed);
   const surveyedPaths = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));

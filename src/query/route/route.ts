@@ -24,6 +24,7 @@ import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBou
 import { isCreated, readySlot } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan, type SurveyedPath } from './plan-note.ts';
+import { scopedFilter } from './scoped-filter.ts';
 
 /** Each range is a statement. With more ranges, one scan is cheaper. */
 const mostSegments = 100;
@@ -36,7 +37,7 @@ export async function chooseRoute(
   orderBy: readonly OrderTerm[],
   limit: number,
 ): Promise<Route> {
-  const { route, surveyedPaths } = await choose(lease, kind, filter, orderBy, limit);
+  const { route, surveyedPaths } = await choose(lease, kind, scopedFilter(kind, filter), orderBy, limit);
   notePlan(lease, { kind, filter, orderBy, route: route.kind, surveyedPaths });
   return route;
 }
