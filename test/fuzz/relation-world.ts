@@ -4,7 +4,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { unrestricted } from '../../src/access/scope.ts';
+import {
+  allRows,
+  type ClusterScope,
+  isVisible,
+  noRows,
+  type Scope,
+  type Scopes,
+  scopeText,
+  unrestricted,
+} from '../../src/access/scope.ts';
 import { describeRelation } from '../../src/catalog/relations/described-relation.ts';
 import { readRelations } from '../../src/catalog/relations/read-relations.ts';
 import { type NamedKind, type Relation, textOfKind } from '../../src/catalog/relations/relation.ts';
@@ -47,7 +56,9 @@ export class RelationWorld {
   readonly #kinds: ReadonlyMap<string, WorldKind>;
   readonly #handles = new Map<string, ResourceHandle>();
   readonly #objects = new Map<string, WorldObject>();
-  readonly #join = new PlainJoin(() => [...this.#objects.values()]);
+  readonly #join = new PlainJoin(() => this.objects);
+  /** The rights of the caller who asks. */
+  #scopes: Scopes = unrestricted;
   #relations: readonly Relation[];
   /** Objects made in each cluster. */
   readonly #made = new Map<string, number>();
@@ -78,8 +89,9 @@ export class RelationWorld {
     this.#store.close();
   }
 
+  /** The objects that the caller may see. For the caller there are no others. */
   get objects(): readonly WorldObject[] {
-    return [...this.#objects.values()];
+    return [...this.#objects.values()].filter((object) => isVisible(this.#scopes, object));
   }
 
   /** Every relation of the world, in each of its directions and with each kind that it may lead to. */
@@ -122,11 +134,12 @@ export class RelationWorld {
       [1, async () => this.#reopen()],
     ]);
     this.#settle();
+    if (dice.chance(0.3)) this.#scopes = randomScopes(dice, [...this.#kinds.values()]);
   }
 
   read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
     const lease = this.#store.lease();
-    return readView(lease, unrestricted).then((view) => work(lease, view));
+    return readView(lease, this.#scopes).then((view) => work(lease, view));
   }
 
   /** The object ids of the store. */
@@ -288,6 +301,31 @@ export class RelationWorld {
     });
     return { matchLabels: this.#labels(), ...(expressions.length === 0 ? {} : { matchExpressions: expressions }) };
   }
+}
+
+/** All rights, or for each kind all, none, or some clusters, namespaces and names. */
+function randomScopes(dice: Dice, kinds: readonly WorldKind[]): Scopes {
+  if (dice.chance(0.3)) return unrestricted;
+  const part = (): ClusterScope =>
+    dice.chance(0.3)
+      ? 'all'
+      : {
+          namespaces: new Set(dice.sample(namespaces, dice.below(3))),
+          names: new Map(
+            dice.sample(['', ...namespaces], dice.below(3)).map((at) => [at, new Set(dice.sample(names, 2))]),
+          ),
+        };
+  const scope = (): Scope =>
+    dice.choose<Scope>([
+      [3, () => allRows],
+      [1, () => noRows],
+      [4, () => ({ rows: 'some', clusters: new Map(dice.sample(clusters, 2).map((cluster) => [cluster, part()])) })],
+    ]);
+  const scopes = new Map(kinds.map(({ key }) => [key, scope()]));
+  return {
+    id: JSON.stringify([...scopes].map(([key, of]) => [key, scopeText(of)])),
+    of: (key) => scopes.get(key) ?? noRows,
+  };
 }
 
 function worldKind({ group, kind }: NamedKind, dice: Dice): WorldKind {
