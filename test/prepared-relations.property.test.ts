@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { describeRelation } from '../src/catalog/relations/described-relation.ts';
 import { readRelations } from '../src/catalog/relations/read-relations.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
-import { type AnswerPair, answerPair } from './kit/answer-pair.ts';
+import { type AnswerPair, answerPair, type PairOptions } from './kit/answer-pair.ts';
 import { made } from './kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
 import { randomQuery } from './kit/random-query.ts';
@@ -149,8 +149,8 @@ const joins = fc.gen().map((draw) => {
   return { query: `query ($first: Int) { ${root} ${used} }`, variables: {} };
 });
 
-async function pairOfWidgets(): Promise<AnswerPair> {
-  const pair = await answerPair();
+async function pairOfWidgets(options: PairOptions = {}): Promise<AnswerPair> {
+  const pair = await answerPair(options);
   const { fixture } = pair;
   await fixture.declare(related(widget()), related(gadget()));
   await fixture.sync(gadgets, [
@@ -261,4 +261,19 @@ test('a related object that SQLite refuses as JSON is shown whole', async () => 
   expect(mine).toEqual(executors);
   expect(mine.text).toContain(JSON.stringify(free));
   expect(pair.pages.given).toBe(1);
+});
+
+test('an answer that repeats a large object beyond the limit is left to the executor, which refuses it', async () => {
+  const pair = await pairOfWidgets({ maxReadBytes: 4_000_000 });
+  const note = 'x'.repeat(1_000_000);
+  await pair.fixture.sync(gadgets, [made({ name: 'g1', namespace: null, metadata: { annotations: { note } } })]);
+  await pair.fixture.sync(
+    widgets,
+    names.map((name) => made({ name, namespace: 'n', spec: { name: 'g1' } })),
+  );
+  settle(pair);
+  const query = '{ exampleComWidgets { nodes { gadget { metadata { annotations } } } } }';
+  const [mine, executors] = await pair.ask(JSON.stringify({ query }));
+  expect(mine).toEqual(executors);
+  expect(mine.text).toContain('QUERY_TOO_COSTLY');
 });

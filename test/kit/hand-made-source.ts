@@ -97,6 +97,7 @@ export function handMadeSource(): HandMade {
 function generationOf(id: string, built: GraphQLSchema): Generation {
   const unused = {
     catalog: { kinds: [] },
+    all: [],
     clusters: new Set(),
     diagnostics: [],
     kind: () => undefined,

@@ -10,7 +10,7 @@ const verbs = ['get', 'list', 'watch', 'create', 'deletecollection'];
 const apiGroups = ['', 'apps', 'example.com'];
 const resources = ['pods', 'deployments', 'foos'];
 const subresources = ['log', 'scale'];
-const names = ['x', 'y'];
+const names = ['x', 'y', ''];
 const paths = ['/metrics', '/metrics/cadvisor', '/logs', '/debug/pprof'];
 
 /** Label of the ClusterRoles that one aggregated ClusterRole collects. */

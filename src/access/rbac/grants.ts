@@ -112,13 +112,16 @@ interface OfRole {
 }
 
 function reachOfRole(rules: readonly PolicyRule[], verbs: readonly string[], group: string, resource: string): OfRole {
-  const covering = rules.filter((rule) =>
-    verbs.some((verb) => coversResource(rule, { verb, group, resource, subresource: '' })),
-  );
-  return {
-    all: covering.some(({ resourceNames }) => resourceNames.length === 0),
-    names: covering.flatMap(({ resourceNames }) => resourceNames.filter((name) => name !== '')),
-  };
+  const names: string[] = [];
+  for (const rule of rules) {
+    const covered = verbs.filter((verb) => coversResource(rule, { verb, group, resource, subresource: '' }));
+    // A list names no object, so the name '' allows all of them. Only `get` always names one.
+    const isWhole = (verb: string): boolean =>
+      verb === 'get' ? rule.resourceNames.length === 0 : coversName(rule, '');
+    if (covered.some(isWhole)) return { all: true, names: [] };
+    if (covered.length > 0) names.push(...rule.resourceNames.filter((name) => name !== ''));
+  }
+  return { all: false, names };
 }
 
 function find(granted: readonly Granted[], covers: (rule: PolicyRule) => boolean): Allowed | null {

@@ -19,6 +19,8 @@ interface KeptGrants {
 
 /** Users whose grants are kept. */
 const keptUsers = 10_000;
+/** Subjects whose last change is known. */
+const mostChanged = 100_000;
 
 export class RbacIndex {
   readonly #roles = new Map<string, readonly PolicyRule[]>();
@@ -29,6 +31,8 @@ export class RbacIndex {
   readonly #changedAt = new Map<string, number>();
   readonly #kept = new BoundedCache<KeptGrants>({ entries: keptUsers, weight: keptUsers });
   #version = 0;
+  /** Changes up to this version are no longer known by subject. */
+  #floor = 0;
 
   /** Changes with every change. */
   get version(): number {
@@ -80,6 +84,7 @@ export class RbacIndex {
 
   #isCurrent(kept: KeptGrants, subjects: readonly string[]): boolean {
     if (kept.checkedAt === this.#version) return true;
+    if (kept.checkedAt < this.#floor) return false;
     if (subjects.some((subject) => (this.#changedAt.get(subject) ?? 0) > kept.checkedAt)) return false;
     kept.checkedAt = this.#version;
     return true;
@@ -105,6 +110,10 @@ export class RbacIndex {
 
   #changed(bindings: Iterable<BindingObject>): void {
     this.#version += 1;
+    if (this.#changedAt.size > mostChanged) {
+      this.#changedAt.clear();
+      this.#floor = this.#version;
+    }
     for (const { subjects } of bindings) for (const subject of subjects) this.#changedAt.set(subject, this.#version);
   }
 }

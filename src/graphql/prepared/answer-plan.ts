@@ -192,7 +192,7 @@ class Planner {
     // Without rows the executor reads the count alone.
     if (counts && !readsPage) throw new NotPlain();
     const related = this.#related.get(rows) ?? [];
-    if (list.plan.page.limit * relatedPerRow(related) > mostRelated) throw new NotPlain();
+    if (list.plan.page.limit * relatedPerRow(related) >= mostRelated) throw new NotPlain();
     const names = namesIn(filter);
     return {
       kind,
@@ -264,9 +264,12 @@ class Planner {
 /** Objects that one list may show below its rows. The executor reads more in several steps and stops at its limits. */
 const mostRelated = 100_000;
 
-/** The most objects that are shown below one row. */
+/** The most objects that are read below one row: one more than a page shows. */
 function relatedPerRow(related: readonly PlannedRelated[]): number {
-  return related.reduce((sum, { list: { limit }, related: below }) => sum + limit * (1 + relatedPerRow(below)), 0);
+  return related.reduce(
+    (sum, { list: { limit }, related: below }) => sum + (limit + 1) * (1 + relatedPerRow(below)),
+    0,
+  );
 }
 
 /** The resourceKeys that a list reads. */

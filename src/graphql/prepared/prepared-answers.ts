@@ -197,6 +197,11 @@ export class PreparedAnswers {
     };
   }
 
+  /** The executor reads the same values with their member names and brackets. */
+  get #mostCharacters(): number {
+    return (this.#source.limits.maxReadBytes - memberNameBytes) / 2;
+  }
+
   #isShort(list: PlannedList | undefined, known: KnownRoute): boolean {
     return list !== undefined && isShort(list.list, known.route) && (this.#longReads.get(known) ?? 0) < maxLongReads;
   }
@@ -206,7 +211,8 @@ export class PreparedAnswers {
     if (cached !== undefined && routes.every((route, index) => route === cached.routes[index])) return cached;
     const requests = plan.lists.map(({ list, projection, template, related }, index) => {
       const { kind, route } = must(routes[index], 'each list has its route');
-      return lineRequest(list, kind, route, projection, { template, related: relatedRequests(kind.view, related) });
+      const written = { template, related: relatedRequests(kind.view, related), mostCharacters: this.#mostCharacters };
+      return lineRequest(list, kind, route, projection, written);
     });
     const made = { routes, statements: [plan.readiness, ...routes.map(({ askClusters }) => askClusters)], requests };
     this.#requests.set(plan, made);
@@ -241,8 +247,7 @@ export class PreparedAnswers {
     const { limits, indexAdvisor } = this.#source;
     // The executor warns of namespaces and clusters that do not exist.
     if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
-    // The executor reads the same values with their member names and brackets.
-    if (2 * read.bytes + memberNameBytes > limits.maxReadBytes) return null;
+    if (read.bytes > this.#mostCharacters) return null;
     const totals = counts.read(read, read.rows.slice(1 + routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);

@@ -7,7 +7,7 @@ import { firstKeyColumn } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { PageTemplate, RowPart } from '../../store/pages/page-template.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { PageRequest, RelatedRequest } from '../../store/types/page-reader.ts';
+import type { PageRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
 import type { ListPlan, Position } from '../plan/plan.ts';
@@ -60,14 +60,14 @@ export function isShort({ plan }: LineList, route: Route): boolean {
 
 /**
  * The request to a reader. It reads one row more than the page holds, which shows whether there is a next page.
- * @param related the requests for the objects that are related to its rows.
+ * @param written how the rows are written.
  */
 export function lineRequest(
   { plan, position }: LineList,
   kind: KindView,
   route: Route,
   projection: PageProjection,
-  { template, related }: { readonly template: string; readonly related: readonly RelatedRequest[] },
+  written: Pick<PageRequest, 'template' | 'related' | 'mostCharacters'>,
 ): PageRequest {
   const { filter, orderBy, page } = plan;
   const backward = page.direction === 'backward';
@@ -79,8 +79,7 @@ export function lineRequest(
     limit,
     shown: page.limit,
     reversed: backward,
-    template,
-    related,
+    ...written,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The filter of a list with what the caller's scope says of clusters and namespaces. A route is chosen for it, so a caller who sees few
- * namespaces reads their rows and not those of the whole kind. It decides no row: every statement has the whole condition of the scope
+ * The filter of a list with what the caller's scope says of clusters and namespaces. A route is chosen for it, so a list of a caller
+ * who sees few namespaces reads their rows. It decides no row: every statement has the whole condition of the scope
  * (src/query/sql/counts.ts).
  */
 import { conjunction } from '../plan/comparison.ts';

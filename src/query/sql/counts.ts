@@ -10,7 +10,7 @@
  * (sql-aggregate.ts) takes such ids, or reads a kind of which all rows count. An estimate of rows does not decide an answer.
  */
 
-import type { PartScope, Scope } from '../../access/scope.ts';
+import type { Scope } from '../../access/scope.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 
@@ -22,31 +22,43 @@ export function isPublished(rowset: Fragment, { kindId }: Pick<KindView, 'kindId
 /**
  * The condition that a row is in the scope. The counterpart of `isVisible` (src/access/scope.ts).
  *
- *   some namespaces of one cluster   +o.cluster = 'east' AND +o.namespace IN ('a', 'b')
+ *   some namespaces   (+o.cluster, +o.namespace) IN (SELECT value ->> 0, value ->> 1 FROM json_each('[["east","a"],["east","b"]]'))
  *
  * The plus keeps SQLite from another index than the one that the route names (src/query/route/route.ts).
  * @param table the alias of a table with the columns `cluster`, `namespace` and `name`: `object`, or the kind's promoted table.
  */
 export function scopeSql(scope: Scope, table: Fragment): Fragment {
   if (scope.rows !== 'some') return raw(scope.rows === 'all' ? '1' : '0');
-  const whole = [...scope.clusters].filter(([, part]) => part === 'all').map(([cluster]) => cluster);
-  const parts = [...scope.clusters].flatMap(([cluster, part]) =>
-    part === 'all' ? [] : [all([sql`+${table}.cluster = ${cluster}`, partSql(part, table)])],
-  );
-  return any([isIn(sql`+${table}.cluster`, whole), ...parts]);
+  const found = { clusters: [] as Rows, namespaces: [] as Rows, names: [] as Rows, objects: [] as Rows };
+  for (const [cluster, part] of scope.clusters) {
+    if (part === 'all') {
+      found.clusters.push([cluster]);
+      continue;
+    }
+    for (const namespace of part.namespaces) found.namespaces.push([cluster, namespace]);
+    for (const [namespace, names] of part.names) {
+      for (const name of names) {
+        if (namespace === '') found.names.push([cluster, name]);
+        else found.objects.push([cluster, namespace, name]);
+      }
+    }
+  }
+  return any([
+    among(table, ['cluster'], found.clusters),
+    among(table, ['cluster', 'namespace'], found.namespaces),
+    among(table, ['cluster', 'name'], found.names),
+    among(table, ['cluster', 'namespace', 'name'], found.objects),
+  ]);
 }
 
-function partSql({ namespaces, names }: PartScope, table: Fragment): Fragment {
-  const pairs = [...names].flatMap(([namespace, some]) =>
-    namespace === '' ? [] : [...some].map((name) => [namespace, name]),
-  );
-  return any([
-    isIn(sql`+${table}.namespace`, [...namespaces]),
-    isIn(sql`+${table}.name`, [...(names.get('') ?? [])]),
-    pairs.length === 0
-      ? raw('0')
-      : sql`(+${table}.namespace, +${table}.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(pairs)}))`,
-  ]);
+type Rows = (readonly string[])[];
+
+/** The condition that the columns have the values of one of these rows. The list is one parameter: SQLite takes 32,766. */
+function among(table: Fragment, columns: readonly string[], rows: Rows): Fragment {
+  if (rows.length === 0) return raw('0');
+  const left = columns.map((column) => `+${table.sql}.${column}`).join(', ');
+  const right = columns.map((_, index) => `value ->> ${index}`).join(', ');
+  return sql`(${raw(left)}) IN (SELECT ${raw(right)} FROM json_each(${JSON.stringify(rows)}))`;
 }
 
 /** The condition that a row of the kind counts. @param table as in `scopeSql`. */
@@ -71,7 +83,7 @@ export function countsOfAny(view: View, o = raw('o')): Fragment {
 /** The condition that the caller may see a row of `object`, for rows of any kind. Kinds with equal scopes share a condition. */
 function isVisibleOfAny(view: View, o: Fragment): Fragment {
   const groups = view.scopeGroups();
-  if (groups.length === 0) return raw('1');
+  if (groups === null) return raw('1');
   return any(
     groups.flatMap(({ scope, kindIds }) =>
       scope.rows === 'none' ? [] : [all([isIn(sql`+${o}.kind`, kindIds), scopeSql(scope, o)])],

@@ -64,6 +64,7 @@ export class View {
   readonly #scopes: Scopes;
   readonly #kinds = new Map<string, KindView>();
   readonly #dependencies: Set<string>;
+  #groups: readonly ScopeGroup[] | null = null;
 
   /** @param dependencies collects the resourceKeys of the requested kinds, and `anyKind`. */
   constructor(layouts: Layouts, scopes: Scopes, dependencies: Set<string> = new Set()) {
@@ -94,12 +95,23 @@ export class View {
     return this.#layouts;
   }
 
-  /** The scopes of all kinds, each with the ids of its kinds. Records no dependency. Empty when every row of every kind is visible. */
-  scopeGroups(): readonly ScopeGroup[] {
-    if (this.#scopes === unrestricted) return [];
+  /** The scopes of all kinds, each with the ids of its kinds. Null for the scopes `unrestricted`. Records no dependency. */
+  scopeGroups(): readonly ScopeGroup[] | null {
+    if (this.#scopes === unrestricted) return null;
+    this.#groups ??= this.#groupScopes();
+    return this.#groups;
+  }
+
+  #groupScopes(): readonly ScopeGroup[] {
+    const texts = new Map<Scope, string>();
+    const textOf = (scope: Scope): string => {
+      const text = texts.get(scope) ?? scopeText(scope);
+      texts.set(scope, text);
+      return text;
+    };
     const groups = Map.groupBy(
       [...this.#layouts].map(([key, { kindId }]) => ({ scope: this.#scopes.of(key), kindId: BigInt(kindId) })),
-      ({ scope }) => scopeText(scope),
+      ({ scope }) => textOf(scope),
     );
     return [...groups.values()].map((group) => ({
       scope: group[0]?.scope ?? noRows,

@@ -18,7 +18,8 @@ function attributesOf(
   if (verb === 'get' && (about.watch || name === '')) verb = watch ? 'watch' : 'list';
   else if (verb === 'delete' && name === '') verb = 'deletecollection';
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-  const named = verb === 'list' || verb === 'watch' ? selectedName(params) : name;
+  const selects = !about.watch && name === '' && (verb === 'list' || verb === 'watch');
+  const named = selects ? selectedName(params) : name;
   // RBAC treats a Namespace object as part of its own namespace.
   return { verb, group, resource, namespace: plural === 'namespaces' && group === '' ? name : namespace, name: named };
 }

@@ -48,6 +48,8 @@ export interface RelatedReader {
   readonly shown: number;
   /** Read what is related to these objects, in the order of their template. */
   readonly related: readonly RelatedReader[];
+  /** Counts the characters that are about to be written. @throws when there are too many. */
+  charge(characters: number): void;
 }
 
 /** A compiled template. */
@@ -71,6 +73,8 @@ interface RelatedRows {
   /** How often a row occurs in the answer. */
   readonly timesOf: (id: number) => number;
   readonly tallies: RelatedTally[];
+  /** Told the characters of the rows, each as often as it occurs; null for the rows of a page, which occur once. */
+  readonly charge: ((characters: number) => void) | null;
 }
 
 class TemplateWriter implements PageWriter {
@@ -105,7 +109,7 @@ class TemplateWriter implements PageWriter {
       const tallies: RelatedTally[] = [];
       let rows: readonly ReadLine[] | null = null;
       const rowByRow = (write: WriteRow): string => {
-        rows ??= this.rows(lines, full, { readers, timesOf: () => 1, tallies });
+        rows ??= this.rows(lines, full, { readers, timesOf: () => 1, tallies, charge: null });
         return rows.map((row) => `,${write(row)}`).join('');
       };
       const read = this.#readers[full ? 1 : 0];
@@ -136,11 +140,14 @@ class TemplateWriter implements PageWriter {
   }
 
   /** The rows of these lines, with the texts of their related pages. */
-  rows(lines: string, full: boolean, { readers, timesOf, tallies }: RelatedRows): readonly ReadLine[] {
-    const rows = lines === '' ? [] : lines.split('\n').map(this.#readers[full ? 1 : 0]);
-    if (this.#related.length === 0) return rows;
+  rows(lines: string, full: boolean, { readers, timesOf, tallies, charge }: RelatedRows): readonly ReadLine[] {
+    const texts = lines === '' ? [] : lines.split('\n');
+    const rows = texts.map(this.#readers[full ? 1 : 0]);
+    if (charge === null && this.#related.length === 0) return rows;
     const ids = rows.map((row) => this.idOf(row));
     const times = ids.map(timesOf);
+    charge?.(texts.reduce((sum, text, index) => sum + text.length * (times[index] ?? 0), 0));
+    if (this.#related.length === 0) return rows;
     const pages = this.#related.map((related, at) =>
       related.pages(ids, { times, tallies, reader: must(readers[at], 'a reader for each related template') }),
     );
@@ -203,7 +210,12 @@ class RelatedWriter {
     }
     tallies[this.#template.number] = { parents, rows: objects };
     const rows = new Map<number, ReadLine>();
-    const below = { readers: reader.related, timesOf: (id: number) => timesOf.get(id) ?? 0, tallies };
+    const below = {
+      readers: reader.related,
+      timesOf: (id: number) => timesOf.get(id) ?? 0,
+      tallies,
+      charge: (characters: number) => reader.charge(characters),
+    };
     for (const row of this.#of.rows(lines, full, below)) rows.set(this.#of.idOf(row), row);
     const pieces = this.#template.pieces.map((piece) => this.#pieceWriter(piece, rows));
     return shown.map((page, at) => {

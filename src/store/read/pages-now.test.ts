@@ -31,6 +31,7 @@ function page(where: string): PageRequest {
     shown: 2,
     reversed: false,
     related: [],
+    mostCharacters: 1_000_000,
     template: JSON.stringify(template),
   };
 }

@@ -177,15 +177,18 @@ export class ReadConnection {
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
     const rows = statements.map((statement) => this.#readOnce(statement));
-    const count = (lines: string): void => {
-      bytes += lines.length;
-    };
     const texts = pages.map((page) => {
-      const related = page.related.map((request) => this.#relatedReader(request, count));
+      const charge = (characters: number): void => {
+        bytes += characters;
+        if (bytes > page.mostCharacters) {
+          throw new PortolanError('QUERY_TOO_COSTLY', `The answer has more than ${page.mostCharacters} characters.`);
+        }
+      };
+      const related = page.related.map((request) => this.#relatedReader(request, charge));
       const writer = this.#writerOf(page.template);
       const write = (full: boolean): PageText | null => {
         const { found, lines, refused } = this.#lines(full ? page.fullStatements : page.statements, page.limit);
-        count(lines);
+        bytes += lines.length;
         if (refused && !full) return null;
         const shown = found > page.shown ? firstLines(lines, page.shown) : lines;
         const inOrder = page.reversed ? shown.split('\n').reverse().join('\n') : shown;
@@ -196,21 +199,19 @@ export class ReadConnection {
     return { ...snapshot, rows, pages: texts, bytes };
   }
 
-  /** @param count is told the lines that were read. */
   #relatedReader(
     { statement, fullStatement, shown, related }: RelatedRequest,
-    count: (lines: string) => void,
+    charge: (characters: number) => void,
   ): RelatedReader {
     return {
       shown,
-      related: related.map((request) => this.#relatedReader(request, count)),
+      charge,
+      related: related.map((request) => this.#relatedReader(request, charge)),
       read: (ids, full): RelatedLines => {
         const { sql, params } = full ? fullStatement : statement;
         const [row] = this.#readWhole({ sql, params: [JSON.stringify(ids), ...params.slice(1)] });
-        const lines = String(row?.[pageRow.lines] ?? '');
-        count(lines);
         return {
-          lines,
+          lines: String(row?.[pageRow.lines] ?? ''),
           ids: JSON.parse(String(row?.[pageRow.ids] ?? '[]')) as readonly (readonly number[])[],
           refused: row?.[pageRow.refused] !== 0,
         };

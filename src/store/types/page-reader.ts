@@ -17,6 +17,8 @@ export interface PageRequest {
   readonly template: string;
   /** How the related pages of the template are read, in its order. */
   readonly related: readonly RelatedRequest[];
+  /** The read fails when it would write more characters of lines. A related object counts as often as it is written. */
+  readonly mostCharacters: number;
 }
 
 /** The objects that are related to the rows of a page, read in one step for all rows. */
