@@ -45,7 +45,7 @@ test('it is a program of its own, started with the options that the npm scripts 
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const name of ['start', 'portolan']) expect(scripts[name]).toContain(`node ${options} src/portolan.js`);
   expect(scripts['demo']).toMatch(
-    /node --v8-pool-size=1 --max-semi-space-size=2 --memory-saver-mode src\/portolan\.js demo$/,
+    /node --v8-pool-size=1 --max-semi-space-size=4 --memory-saver-mode src\/portolan\.js demo$/,
   );
 });
 

@@ -15,7 +15,7 @@ import { runUntilSignal } from './run-until-signal.ts';
  * there, and the demo has eight threads. Old generations are collected as soon as they grow, which costs little in so small a world.
  * package.json has the same flags for the main thread.
  */
-export const smallHeaps = '--max-semi-space-size=2 --memory-saver-mode';
+export const smallHeaps = '--max-semi-space-size=4 --memory-saver-mode';
 
 const mebibyte = 2 ** 20;
 

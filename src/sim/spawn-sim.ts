@@ -23,7 +23,7 @@ export interface SpawnedSimCluster {
  * events that wait for slow watches (watch-stream.ts): the thread ends at the bound. A large world is filled much faster without one.
  */
 function heapLimits(pods: number): ResourceLimits {
-  return pods > 5000 ? {} : { maxOldGenerationSizeMb: Math.ceil(120 + pods * 0.05), maxYoungGenerationSizeMb: 6 };
+  return pods > 5000 ? {} : { maxOldGenerationSizeMb: Math.ceil(120 + pods * 0.05), maxYoungGenerationSizeMb: 12 };
 }
 
 type Message = { type: 'listening'; url: string; kubeconfig: string } | { type: 'failed'; message: string };
