@@ -64,10 +64,10 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
   add('status', 'print the state of ingest in a running gateway', async (config) =>
-    (await import('./status.ts')).status(config),
+    (await import('./remote/status.ts')).status(config),
   );
   add('relations', 'print the relations between kinds in a running gateway', async (config) =>
-    (await import('./relations.ts')).relations(config),
+    (await import('./remote/relations.ts')).relations(config),
   );
   subcommand(
     program,

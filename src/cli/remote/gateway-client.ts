@@ -1,6 +1,6 @@
 /** Requests of the command line to a running gateway. */
 import { z } from 'zod';
-import { messageOf, PortolanError } from '../base/errors.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
 
 /** Milliseconds to wait for each answer of the gateway. */
 const patience = 10_000;

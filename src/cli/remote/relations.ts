@@ -1,9 +1,9 @@
 /** `portolan relations`: the relations of a running gateway with their counts, as a table, as JSON, or as declarations. */
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { PortolanError } from '../base/errors.ts';
-import { textTable } from '../base/text-table.ts';
-import type { Config } from '../config/options.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { textTable } from '../../base/text-table.ts';
+import type { Config } from '../../config/options.ts';
 import { askGateway, endpointOf } from './gateway-client.ts';
 
 const query = `{ resources { key group kind relations {

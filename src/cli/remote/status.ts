@@ -1,8 +1,8 @@
 /** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
-import { shortList } from '../base/short-list.ts';
-import { oneLine } from '../base/terminal-line.ts';
-import { textTable } from '../base/text-table.ts';
-import type { Config } from '../config/options.ts';
+import { shortList } from '../../base/short-list.ts';
+import { oneLine } from '../../base/terminal-line.ts';
+import { textTable } from '../../base/text-table.ts';
+import type { Config } from '../../config/options.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
 
 const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE', 'RESTARTS', 'ERROR'] as const;
