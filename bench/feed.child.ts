@@ -5,7 +5,8 @@
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unrestricted } from '../src/access/scope.ts';
+import { localUser } from '../src/access/caller.ts';
+import { rightsOf, seesEverything } from '../src/access/rights.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { startIngest } from '../src/ingest/thread/start-ingest.ts';
 import { connect } from '../src/kube/client/connection.ts';
@@ -44,7 +45,7 @@ function subscribe(key: string): { delivered: number; readonly first: Promise<vo
   const messages = liveList(feed, {
     kind: { key, tree: { root: 'root', shapes: {} } },
     filter: everything,
-    scopes: unrestricted,
+    rights: rightsOf(seesEverything, localUser),
     clusters: null,
     start: { at: 'now' },
     projection: 'whole',

@@ -2,7 +2,9 @@
  * A caller without rights sees no row through any field that reads rows. Each field has its own statements, so the test finds a
  * statement that ignores the scope.
  */
+
 import { expect, test } from 'vitest';
+import { fixedRights } from '../src/access/rights.ts';
 import { noRows, type Scope, unrestricted } from '../src/access/scope.ts';
 import { encodeObjectId } from '../src/query/plan/object-id.ts';
 import { answerPair } from './kit/answer-pair.ts';
@@ -11,44 +13,21 @@ import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
 
 const id = encodeObjectId({ cluster: 'east', key: widgets, namespace: 'default', name: 'secret-1' });
 
-/** Every root and every field that reads rows, with its answer to a caller without rights. */
-const documents: readonly (readonly [string, unknown])[] = [
-  ['{ exampleComWidgets { nodes { id metadata { name } } } }', { exampleComWidgets: { nodes: [] } }],
-  [
-    '{ exampleComWidgets(orderBy: [{ path: "status.phase" }]) { edges { cursor node { id } } pageInfo { hasNextPage endCursor } } }',
-    { exampleComWidgets: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } },
-  ],
-  [
-    '{ exampleComWidgets(filter: { labelSelector: "app=shop" }) { totalCount nodes { raw } } }',
-    { exampleComWidgets: { totalCount: 0, nodes: [] } },
-  ],
-  [
-    '{ exampleComWidgets(filter: { namespaces: ["default"], status: { phase: { eq: "Ready" } } }) { totalCount nodes { id } } }',
-    { exampleComWidgets: { totalCount: 0, nodes: [] } },
-  ],
-  [`{ exampleComWidgets(filter: { ids: ["${id}"] }) { nodes { id } } }`, { exampleComWidgets: { nodes: [] } }],
-  ['{ exampleComWidgets(filter: { search: "secret" }) { nodes { id } } }', { exampleComWidgets: { nodes: [] } }],
-  ['{ exampleComWidgets { totalCount } }', { exampleComWidgets: { totalCount: 0 } }],
-  [
-    '{ exampleComWidgets(filter: { clusters: ["east"] }) { totalCount(limit: 10) } }',
-    { exampleComWidgets: { totalCount: 0 } },
-  ],
-  [
-    '{ exampleComWidgets { aggregate { count max(path: "spec.replicas") groups(by: ["metadata.namespace"]) { keys } } } }',
-    { exampleComWidgets: { aggregate: { count: 0, max: null, groups: [] } } },
-  ],
-  [
-    '{ exampleComWidgets(filter: { namespaces: ["default"] }) { facets(paths: ["metadata.namespace", "status.phase"]) { values { value } } } }',
-    { exampleComWidgets: { facets: [{ values: [] }, { values: [] }] } },
-  ],
-  [
-    '{ objects(kinds: ["*"]) { totalCount nodes { id } aggregate { count } } }',
-    { objects: { totalCount: 0, nodes: [], aggregate: { count: 0 } } },
-  ],
-  [`{ object(id: "${id}") { id } }`, { object: null }],
-  [`{ objectsById(ids: ["${id}"]) { id owners { nodes { id } } } }`, { objectsById: [null] }],
-  ['{ exampleComWidget(namespace: "default", name: "secret-1") { id } }', { exampleComWidget: null }],
-  ['{ resources { key objects lastEventAt } }', { resources: [] }],
+/** Every root and every field that reads rows. */
+const documents: readonly string[] = [
+  '{ exampleComWidgets { nodes { id metadata { name } } } }',
+  '{ exampleComWidgets(orderBy: [{ path: "status.phase" }]) { edges { cursor node { id } } pageInfo { hasNextPage endCursor } } }',
+  '{ exampleComWidgets(filter: { labelSelector: "app=shop" }) { totalCount nodes { raw } } }',
+  '{ exampleComWidgets(filter: { namespaces: ["default"], status: { phase: { eq: "Ready" } } }) { totalCount nodes { id } } }',
+  `{ exampleComWidgets(filter: { ids: ["${id}"] }) { nodes { id } } }`,
+  '{ exampleComWidgets(filter: { search: "secret" }) { nodes { id } } }',
+  '{ exampleComWidgets { totalCount } }',
+  '{ exampleComWidgets(filter: { clusters: ["east"] }) { totalCount(limit: 10) } }',
+  '{ exampleComWidgets { aggregate { count max(path: "spec.replicas") groups(by: ["metadata.namespace"]) { keys } } } }',
+  '{ exampleComWidgets(filter: { namespaces: ["default"] }) { facets(paths: ["metadata.namespace", "status.phase"]) { values { value } } } }',
+  '{ objects(kinds: ["*"]) { totalCount nodes { id } aggregate { count } } }',
+  `{ object(id: "${id}") { id } }`,
+  '{ exampleComWidget(namespace: "default", name: "secret-1") { id } }',
 ];
 
 async function world(mayRead: (key: string) => boolean, limits: { readonly scanRows?: number } = {}) {
@@ -56,7 +35,7 @@ async function world(mayRead: (key: string) => boolean, limits: { readonly scanR
     id: 'test',
     of: (key: string) => (mayRead(key) ? unrestricted.of(key) : noRows),
   });
-  const pair = await answerPair({ engine: { scopesOf, ...limits } });
+  const pair = await answerPair({ engine: { rights: fixedRights(scopesOf), ...limits } });
   const { fixture } = pair;
   await fixture.declare(widget(), gadget());
   const owner = { uid: 'uid-gadget', name: 'owner', kind: 'Gadget', apiVersion: 'example.com/v1', controller: true };
@@ -76,13 +55,33 @@ async function world(mayRead: (key: string) => boolean, limits: { readonly scanR
   return pair;
 }
 
-test.each(documents)('%s', async (query, data) => {
+test.each(documents)('without rights, the answer is null and FORBIDDEN: %s', async (query) => {
   const { ask } = await world(() => false);
   for (const { text } of await ask(JSON.stringify({ query }))) {
-    const answer = JSON.parse(text) as { data: unknown; errors?: unknown };
-    expect(answer.errors).toBeUndefined();
-    expect(answer.data).toEqual(data);
+    const { data, errors } = JSON.parse(text) as { data: object; errors: { extensions: { code: string } }[] };
+    expect(Object.values(data)).toEqual([null]);
+    expect(errors.map(({ extensions: { code } }) => code)).toEqual(['FORBIDDEN']);
     expect(text).not.toContain('uid-');
+  }
+});
+
+test('without rights, resources has no entry', async () => {
+  const { ask } = await world(() => false);
+  for (const { text } of await ask(JSON.stringify({ query: '{ resources { key objects lastEventAt } }' }))) {
+    expect(JSON.parse(text).data).toEqual({ resources: [] });
+  }
+});
+
+test('without rights, objects by id are null and FORBIDDEN, whether they exist or not', async () => {
+  const { ask } = await world(() => false);
+  const other = encodeObjectId({ cluster: 'east', key: widgets, namespace: 'default', name: 'nobody' });
+  const query = `{ objectsById(ids: ["${id}", "${other}"]) { id owners { nodes { id } } } }`;
+  for (const { text } of await ask(JSON.stringify({ query }))) {
+    const { data, errors } = JSON.parse(text);
+    expect(data).toEqual({ objectsById: [null, null] });
+    expect(errors).toHaveLength(2);
+    expect(errors[0].message).toBe(errors[1].message);
+    expect(errors[0].extensions).toMatchObject({ code: 'FORBIDDEN' });
   }
 });
 
@@ -125,14 +124,10 @@ test('owners of a kind without rights are not shown', async () => {
   expect(JSON.parse(answer.text).data.exampleComWidgets.nodes).toEqual([{ owners }, { owners }]);
 });
 
-test('a subscription to a kind without rights is silent about its rows', async () => {
+test('a subscription to a kind without rights is refused', async () => {
   const { fixture } = await world(() => false);
-  const events = await fixture.subscribe(
-    'subscription { exampleComWidgetChanges { phase totalCount changes { id } } }',
-  );
-  expect((await events.next()).value).toMatchObject({
-    data: { exampleComWidgetChanges: { phase: 'SYNCED', totalCount: 0, changes: [] } },
-  });
+  const document = 'subscription { exampleComWidgetChanges { phase totalCount changes { id } } }';
+  await expect(fixture.subscribe(document)).rejects.toThrow('You may not list and watch widgets.example.com');
 });
 
 const inOneNamespace: Scope = {
@@ -158,7 +153,7 @@ test.each([
     ['named', 'open'],
   ],
 ] as const)('%s has only the rows of the namespaces and the names of the scope', async (_of, query, names) => {
-  const pair = await answerPair({ engine: { scopesOf: () => ({ id: 'some', of: () => inOneNamespace }) } });
+  const pair = await answerPair({ engine: { rights: fixedRights(() => ({ id: 'some', of: () => inOneNamespace })) } });
   await pair.fixture.declare(widget(), gadget());
   await pair.fixture.sync(widgets, [
     made({ name: 'open', namespace: 'a' }),

@@ -1,27 +1,47 @@
-/**
- * The caller of a request. HTTP, WebSocket and prepared answers get it from an `Authenticate` and pass it to the operation. An
- * operation cannot begin without a caller. Authentication is not implemented yet: the gateway binds to loopback only, and every
- * caller is the local user.
- */
+/** The caller of a request. HTTP, WebSocket and prepared answers get it from an `Authenticate` and pass it to the operation. */
+
+/** Who makes a request, as the API server knows the user. */
+export interface UserInfo {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
 export interface Caller {
+  /** For logs. */
   readonly name: string;
+  /** Null for the local user of a gateway without authentication. */
+  readonly user: UserInfo | null;
+  /** When the credentials expire or must be checked again: milliseconds since the epoch; null for never. */
+  readonly validUntil: number | null;
 }
 
 /** The credentials that a request carries. */
 export interface Credentials {
   /** The value of an HTTP header. For a WebSocket, of the upgrade request. @param name in lower case. */
   header(name: string): string | undefined;
+  /** Each value of a header that occurs several times. @param name in lower case. */
+  headers(name: string): readonly string[];
   /** The payload of `connection_init` (graphql-transport-ws); absent over HTTP. */
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined;
+  /** The client certificate of the connection, verified; absent without one. */
+  readonly certificate?: ClientCertificate | undefined;
+}
+
+/** The subject of a client certificate that was verified against an authority. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** The authority that signed it: that of users, or that of a front proxy. */
+  readonly authority: 'users' | 'proxy';
 }
 
 /**
  * Authenticates a request. An implementation returns synchronously if it can, so that a prepared answer is not delayed.
- * @throws PortolanError for rejected credentials.
+ * @throws PortolanError UNAUTHENTICATED for missing or rejected credentials.
  */
 export type Authenticate = (credentials: Credentials) => Caller | Promise<Caller>;
 
-/** The only caller while the gateway is bound to loopback. */
-export const localUser: Caller = Object.freeze({ name: 'local' });
+/** The only caller of a gateway without authentication. */
+export const localUser: Caller = Object.freeze({ name: 'local', user: null, validUntil: null });
 
 export const everyoneIsLocal: Authenticate = () => localUser;

@@ -28,12 +28,20 @@ export interface PartScope {
 export const allRows: Scope = Object.freeze({ rows: 'all' });
 export const noRows: Scope = Object.freeze({ rows: 'none' });
 
+/**
+ * What a caller wants of the rows of a kind. `list`: those that lists, counts and to-many relations show. `get`: single objects by
+ * identity, and those that to-one relations lead to. `watch`: those of which the caller receives every change.
+ */
+export type Access = 'list' | 'get' | 'watch';
+
 /** The scopes of one caller. Immutable: changed rights give a new object. */
 export interface Scopes {
   /** Equal ids mean equal scopes. Cached answers are shared between callers with the same id. */
   readonly id: string;
-  /** @param key resourceKey */
-  of(key: string): Scope;
+  /** Clusters whose rows are hidden because the rights there are not known, each with the reason. */
+  readonly unknown?: ReadonlyMap<string, string>;
+  /** The same object for each call. @param key resourceKey @param access default `list` */
+  of(key: string, access?: Access): Scope;
 }
 
 /** Every row of every kind is visible. */
@@ -49,9 +57,8 @@ export interface RowIdentity {
   readonly name: string;
 }
 
-/** Is a row visible in these scopes? The counterpart of `scopeSql` (src/query/sql/counts.ts). */
-export function isVisible(scopes: Scopes, { cluster, key, namespace, name }: RowIdentity): boolean {
-  const scope = scopes.of(key);
+/** Is a row of the kind visible in this scope? The counterpart of `scopeSql` (src/query/sql/counts.ts). */
+export function isVisible(scope: Scope, { cluster, namespace, name }: Omit<RowIdentity, 'key'>): boolean {
   if (scope.rows !== 'some') return scope.rows === 'all';
   const part = scope.clusters.get(cluster);
   if (part === undefined || part === 'all') return part === 'all';
@@ -61,11 +68,17 @@ export function isVisible(scopes: Scopes, { cluster, key, namespace, name }: Row
   );
 }
 
-/** A text that equal scopes share. */
+const texts = new WeakMap<Scope, string>();
+
+/** A text that equal scopes share, and no others. Kept for each scope. */
 export function scopeText(scope: Scope): string {
   if (scope.rows !== 'some') return scope.rows;
+  const known = texts.get(scope);
+  if (known !== undefined) return known;
   const clusters = [...scope.clusters].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(clusters.map(([cluster, part]) => [cluster, part === 'all' ? part : partText(part)]));
+  const text = JSON.stringify(clusters.map(([cluster, part]) => [cluster, part === 'all' ? part : partText(part)]));
+  texts.set(scope, text);
+  return text;
 }
 
 function partText({ namespaces, names }: PartScope): unknown {

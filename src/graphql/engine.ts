@@ -5,8 +5,7 @@
  * is swapped. Queries in flight keep their first generation; subscriptions continue on the next one (generation/subscribe.ts).
  */
 
-import type { Caller } from '../access/caller.ts';
-import { type Scopes, unrestricted } from '../access/scope.ts';
+import { type Rights, seesEverything } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -33,6 +32,8 @@ export interface Engine {
   refreshCatalog(): Promise<void>;
   /** Signals a commit of these changes. Without an argument, any kind may have changed. */
   wake(committed?: CommittedChanges): void;
+  /** Makes every subscription look at its state again: the rights of some caller may have changed. */
+  interrupt(): void;
   /** No generation is built after it. Call it before the store closes; operations in flight may go on. */
   stopRefreshing(): void;
   close(): void;
@@ -59,8 +60,8 @@ export interface EngineOptions {
   readonly slowQueryMs?: number;
   /** Milliseconds that a query waits for a kind in its first sync; default 0. */
   readonly waitForSyncMs?: number;
-  /** The access scope of each caller; without it every caller sees everything. */
-  readonly scopesOf?: (caller: Caller) => Scopes;
+  /** The rows that callers may see; without it every caller sees everything. */
+  readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
   readonly upstream?: () => Promise<CallerClients>;
 }
@@ -79,7 +80,7 @@ export function createEngine({
   diagnosis = {},
   slowQueryMs = 500,
   waitForSyncMs = 0,
-  scopesOf = () => unrestricted,
+  rights = seesEverything,
   upstream = () => Promise.reject(new PortolanError('NOT_FOUND', 'This gateway sends no requests to API servers.')),
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
@@ -89,7 +90,7 @@ export function createEngine({
     reader,
     feed,
     log,
-    scopesOf,
+    rights,
     upstream,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
@@ -113,6 +114,7 @@ export function createEngine({
     source,
     refreshCatalog: () => schema.refresh(),
     wake: (committed) => feed.wake(committed),
+    interrupt: () => feed.interrupt(),
     stopRefreshing: () => schema.close(),
     close() {
       schema.close();

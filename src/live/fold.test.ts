@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noRows, unrestricted } from '../access/scope.ts';
+import { allRows, noRows } from '../access/scope.ts';
 import { parsePath } from '../catalog/tree/path.ts';
 import { everything, type Filter } from '../query/plan/filter.ts';
 import type { LoggedChange } from '../store/types/change.ts';
@@ -40,7 +40,7 @@ function change(name: string, before: string | null, after: string | null, clust
 
 /** Each message as `TYPE name REASON` lines. */
 function linesOf(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
-  return fold('pods', changes, sequence, { filter, scopes: unrestricted }).map(({ changes: folded }) =>
+  return fold('pods', changes, sequence, { filter, scope: allRows }).map(({ changes: folded }) =>
     folded.map(({ type, identity, reason }) => [type, identity.name, reason].filter((part) => part !== null).join(' ')),
   );
 }
@@ -63,7 +63,7 @@ test('several changes of one object are one, from before the first to after the 
   const last = change('a', 'Pending', 'Running');
   const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, {
     filter: running,
-    scopes: unrestricted,
+    scope: allRows,
   });
   expect(message?.changes).toMatchObject([{ type: 'MODIFIED', first, last, reason: null }]);
   expect(linesOf([change('a', null, 'Running'), change('a', 'Running', null)])).toEqual([]);
@@ -105,7 +105,7 @@ test('a message says up to where everything is taken in', () => {
     change('c', 'Running', 'Pending'),
     change('a', null, 'Running'),
   ];
-  const messages = fold('pods', changes, 20, { filter: running, scopes: unrestricted });
+  const messages = fold('pods', changes, 20, { filter: running, scope: allRows });
   expect(messages.map(({ upTo }) => upTo)).toEqual([4, 20]);
   expect(messages.map(({ changes: folded }) => folded.map(({ identity }) => identity.name))).toEqual([
     ['a', 'b'],
@@ -114,10 +114,9 @@ test('a message says up to where everything is taken in', () => {
 });
 
 test('nothing to tell is no message', () => {
-  expect(fold('pods', [], 5, { filter: everything, scopes: unrestricted })).toEqual([]);
+  expect(fold('pods', [], 5, { filter: everything, scope: allRows })).toEqual([]);
 });
 
 test('changes of rows that the caller may not see are not told', () => {
-  const scopes = { id: 'none', of: () => noRows };
-  expect(fold('pods', [change('a', null, 'Running')], 5, { filter: everything, scopes })).toEqual([]);
+  expect(fold('pods', [change('a', null, 'Running')], 5, { filter: everything, scope: noRows })).toEqual([]);
 });

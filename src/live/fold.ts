@@ -5,6 +5,7 @@
  *   a matched before, a matches after   MODIFIED
  *   a matched before only               REMOVED, because it was DELETED or NO_LONGER_MATCHES
  *   a matches after only                ADDED
+ *   a may no longer be seen             REMOVED as NO_LONGER_VISIBLE, whatever became of it
  *   neither                             no change
  *
  * An object that was deleted and created again gives REMOVED and ADDED in two messages, because it is a new object with the same
@@ -17,12 +18,12 @@
  * Invariant: a client that has the matches before the changes, and applies the messages up to one, has the matches at its `upTo`.
  */
 
-import { isVisible, type Scopes } from '../access/scope.ts';
+import { isVisible, type Scope } from '../access/scope.ts';
 import { matches } from '../query/evaluate/matches.ts';
 import type { Filter, Identity } from '../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
 
-export type RemovalReason = 'DELETED' | 'NO_LONGER_MATCHES';
+export type RemovalReason = 'DELETED' | 'NO_LONGER_MATCHES' | 'NO_LONGER_VISIBLE';
 
 export interface FoldedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED';
@@ -44,7 +45,10 @@ export interface FoldedMessage {
 /** The objects that a subscriber follows: they match the filter, and the caller may see them. */
 interface Wanted {
   readonly filter: Filter;
-  readonly scopes: Scopes;
+  /** The rows that the caller may see after the changes. */
+  readonly scope: Scope;
+  /** The rows that the client could see before the changes; default `scope`. */
+  readonly before?: Scope;
 }
 
 interface Pending {
@@ -66,8 +70,14 @@ export function fold(
   const messages: FoldedMessage[] = [];
   let pending = new Map<string, Pending>();
 
+  const judged = new Set<string>();
+
   const flush = (reached: number): void => {
-    const folded = [...pending.values()].flatMap(({ first, last }) => judge(key, first, last, wanted));
+    const folded = [...pending].flatMap(([id, { first, last }]) => {
+      const before = judged.has(id) ? wanted.scope : (wanted.before ?? wanted.scope);
+      judged.add(id);
+      return judge(key, first, last, { ...wanted, before });
+    });
     if (folded.length > 0) messages.push({ changes: folded, upTo: reached });
     pending = new Map();
   };
@@ -89,16 +99,24 @@ export function fold(
   return messages;
 }
 
-function judge(key: string, first: FeedChange, last: FeedChange, { filter, scopes }: Wanted): readonly FoldedChange[] {
+function judge(
+  key: string,
+  first: FeedChange,
+  last: FeedChange,
+  { filter, scope, before: scopeBefore }: Required<Wanted>,
+): readonly FoldedChange[] {
   const { cluster, namespace, name } = last.logged;
   const identity: Identity = { cluster, key, namespace, name };
-  if (!isVisible(scopes, identity)) return [];
-  const before = first.before();
-  const after = last.after();
+  const isSeen = isVisible(scope, identity);
+  const wasSeen = scopeBefore === scope ? isSeen : isVisible(scopeBefore, identity);
+  if (!isSeen && !wasSeen) return [];
+  const before = wasSeen ? first.before() : null;
+  const after = isSeen ? last.after() : null;
   const matched = before !== null && matches(filter, { ...identity, body: before });
   const stillMatches = after !== null && matches(filter, { ...identity, body: after });
   if (!matched && !stillMatches) return [];
   const type = matched ? (stillMatches ? 'MODIFIED' : 'REMOVED') : 'ADDED';
-  const reason = type !== 'REMOVED' ? null : after === null ? 'DELETED' : 'NO_LONGER_MATCHES';
+  const why = !isSeen ? 'NO_LONGER_VISIBLE' : after === null ? 'DELETED' : 'NO_LONGER_MATCHES';
+  const reason = type === 'REMOVED' ? why : null;
   return [{ type, identity, uid: last.logged.uid, first, last, reason }];
 }

@@ -22,7 +22,8 @@
  *
  * Invariant: a client that applies all messages up to one whose cursor is not `nowhere` has exactly the matches at that cursor.
  */
-import type { Scopes } from '../access/scope.ts';
+import type { CallerRights } from '../access/rights.ts';
+import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { healthOf } from '../catalog/health/health.ts';
 import type { Filter } from '../query/plan/filter.ts';
@@ -34,7 +35,8 @@ import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed, Membership } from './change-feed.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type FoldedChange, fold, type RemovalReason } from './fold.ts';
-import { encodeLiveCursor, type LiveCursor, nowhere } from './live-cursor.ts';
+import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
+import { moveScope } from './scope-move.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
 export interface LiveChange {
@@ -81,8 +83,8 @@ export type LiveStart =
 export interface LiveRequest {
   readonly kind: PlannedKind;
   readonly filter: Filter;
-  /** The scopes of the caller. */
-  readonly scopes: Scopes;
+  /** The rights of the caller. */
+  readonly rights: CallerRights;
   /** At least one of these clusters must be synced; null for any cluster that serves the kind, empty to require none. */
   readonly clusters: readonly string[] | null;
   readonly start: LiveStart;
@@ -102,6 +104,8 @@ export interface LiveRequest {
 /** The position of the client: its objects are the matches after this change. */
 interface LivePosition extends LiveCursor {
   readonly kindId: number;
+  /** The rows that the caller could see at that change. */
+  readonly visible: Scope;
   readonly count: number | null;
 }
 
@@ -147,15 +151,21 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
       if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
       if (batch.kind === 'gap' || !batch.changes.every((change) => change.continues)) {
-        yield message('GAP', { epoch: position.epoch, sequence: nowhere });
-        position = yield* snapshot(run);
+        position = yield* afterGap(run, position.epoch);
         continue;
       }
-      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, request)) {
+      const { visible: scope } = position;
+      const scopes = await request.rights.after({ epoch: position.epoch, sequence: batch.upTo });
+      if (!isSame(scope, scopes.of(request.kind.key, 'watch'))) {
+        position = yield* changedRights(run, position);
+        continue;
+      }
+      const { filter } = request;
+      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, { filter, scope })) {
         const count: number | null =
           position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
         position = { ...position, sequence: upTo, count };
-        yield message('LIVE', position, { totalCount: count, changes: changes.map(liveChange) });
+        yield message('LIVE', position, scope, { totalCount: count, changes: changes.map(liveChange) });
       }
       position = { ...position, sequence: batch.upTo };
     }
@@ -168,23 +178,31 @@ function stopped({ feed, request }: Run): boolean {
   return request.signal.aborted || feed.closed;
 }
 
-function successorOf({ epoch, sequence, count }: LivePosition): LiveStart {
-  return { at: 'place', cursor: { epoch, sequence }, totalCount: count, changed: false };
+function successorOf({ epoch, sequence, visible, count }: LivePosition): LiveStart {
+  const scope = scopeMark(visible);
+  const cursor = { epoch, sequence, ...(scope === undefined ? {} : { scope }) };
+  return { at: 'place', cursor, totalCount: count, changed: false };
 }
 
 function delta(type: FoldedChange['type']): number {
   return type === 'ADDED' ? 1 : type === 'REMOVED' ? -1 : 0;
 }
 
+function isSame(a: Scope, b: Scope): boolean {
+  return a === b || scopeText(a) === scopeText(b);
+}
+
+/** @param visible the rows that the caller may see */
 function message(
   phase: LiveMessage['phase'],
   { epoch, sequence }: LiveCursor,
+  visible: Scope,
   rest: Partial<Pick<LiveMessage, 'totalCount' | 'changes' | 'reset'>> = {},
 ): LiveMessage {
   return {
     phase,
     reset: false,
-    cursor: encodeLiveCursor({ epoch, sequence }),
+    cursor: encodeLiveCursor({ epoch, sequence }, visible),
     totalCount: null,
     changes: [],
     ...rest,
@@ -211,27 +229,92 @@ function liveChange({ type, identity, uid, first, last, reason }: FoldedChange):
 async function* begin(run: Run): Messages<LivePosition | null> {
   const { start } = run.request;
   if (start.at === 'snapshot') return yield* snapshot(run);
-  const store = await whenReady(run, start, async (lease, _view, kindId) => ({
+  const store = await whenReady(run, start, async (lease, _view, kindId, scopes) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
     floor: await readLogFloor(lease),
     kindId,
+    visible: scopes.of(run.request.kind.key, 'watch'),
   }));
   if (store === null) return null;
-  const { epoch, kindId } = store;
+  const { epoch, kindId, visible } = store;
   if (start.at === 'now') {
-    yield message('SYNCED', store);
-    return { epoch, sequence: store.sequence, kindId, count: null };
+    yield message('SYNCED', store, visible);
+    return { epoch, sequence: store.sequence, kindId, visible, count: null };
   }
   const { cursor } = start;
   const inLog = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
-  if (inLog && start.at === 'cursor') {
-    yield message('SYNCED', cursor);
-    return { ...cursor, kindId, count: null };
+  const continues = inLog && cursor.scope === scopeMark(visible);
+  if (continues && start.at === 'cursor') {
+    yield message('SYNCED', cursor, visible);
+    return { ...cursor, kindId, visible, count: null };
   }
-  if (inLog && start.at === 'place' && !start.changed) return { ...cursor, kindId, count: start.totalCount };
-  yield message('GAP', { epoch, sequence: nowhere });
+  if (continues && start.at === 'place' && !start.changed) {
+    return { ...cursor, kindId, visible, count: start.totalCount };
+  }
+  return yield* afterGap(run, epoch);
+}
+
+/** Sends GAP and a snapshot. Null when the list was stopped. */
+async function* afterGap(run: Run, epoch: string): Messages<LivePosition | null> {
+  yield message('GAP', { epoch, sequence: nowhere }, allRows);
   return yield* snapshot(run);
+}
+
+/** Sends what the caller's changed rights add and remove. Null when the list was stopped. */
+async function* changedRights(run: Run, position: LivePosition): Messages<LivePosition | null> {
+  const { request } = run;
+  const { key } = request.kind;
+  const step = await unlessStopped(run, async (lease) => {
+    const scopes = await request.rights.at(lease);
+    const move = await moveScope(lease, request, position, { before: position.visible, after: scopes });
+    return { move, visible: scopes.of(key, 'watch') };
+  });
+  if (step === null) return null;
+  const { move, visible } = step;
+  if (move === null) return yield* afterGap(run, position.epoch);
+  let current = position;
+  const next = (changes: readonly LiveChange[], sequence: number): LiveMessage => {
+    const count = current.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), current.count);
+    current = { ...current, sequence, visible, count };
+    return message('LIVE', current, visible, { totalCount: count, changes });
+  };
+  // The scope of a cursor is the new one, so no cursor may be given before the last message.
+  const at = request.now();
+  const unchanged = [
+    ...move.removed.map(({ identity }) => removedFrom(identity, at)),
+    ...move.added.map((row) => addedRow(row, at)),
+  ];
+  const first = move.messages.slice(0, -1);
+  for (const { changes } of first)
+    yield { ...next(changes.map(liveChange), position.sequence), cursor: noCursor(position) };
+  const last = [...(move.messages.at(-1)?.changes.map(liveChange) ?? []), ...unchanged];
+  if (last.length > 0) yield next(last, move.revision);
+  return { ...current, sequence: move.revision, visible };
+}
+
+/** The cursor of a message that does not complete the client's set of objects. */
+function noCursor({ epoch }: LiveCursor): string {
+  return encodeLiveCursor({ epoch, sequence: nowhere });
+}
+
+function removedFrom({ cluster, key, namespace, name }: LiveChange['identity'], at: number): LiveChange {
+  const identity = { cluster, key, namespace, name };
+  return {
+    type: 'REMOVED',
+    identity,
+    uid: null,
+    object: null,
+    reason: 'NO_LONGER_VISIBLE',
+    changedPaths: () => null,
+    at,
+  };
+}
+
+function addedRow(row: ObjectRow, at: number): LiveChange {
+  const { cluster, key, namespace, name, uid } = row;
+  const identity = { cluster, key, namespace, name };
+  return { type: 'ADDED', identity, uid, object: row, reason: null, changedPaths: () => null, at };
 }
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
@@ -239,16 +322,19 @@ async function* snapshot(run: Run): Messages<LivePosition | null> {
   const { request } = run;
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
-    const taken = await whenReady(run, again, (lease, view, kindId) => takeMatches(lease, view, kindId, request));
+    const taken = await whenReady(run, again, (lease, view, kindId, scopes) =>
+      takeMatches(lease, view, kindId, scopes, request),
+    );
     if (taken === null) return null;
     const complete = yield* chunks(run, taken);
     if (stopped(run)) return null;
     if (!complete) continue;
-    const { epoch, revision: sequence, kindId, objects } = taken;
+    const { epoch, revision: sequence, kindId, objects, scopes } = taken;
     const count = objects.length;
+    const visible = scopes.of(request.kind.key, 'watch');
     request.check(again);
-    yield message('SYNCED', { epoch, sequence }, { totalCount: count, reset: count === 0 });
-    return { epoch, sequence, kindId, count };
+    yield message('SYNCED', { epoch, sequence }, visible, { totalCount: count, reset: count === 0 });
+    return { epoch, sequence, kindId, visible, count };
   }
 }
 
@@ -262,12 +348,8 @@ async function* chunks(run: Run, taken: SnapshotMatches): Messages<boolean> {
     const rows = await unlessStopped(run, (lease) => rowsAsOf(lease, taken, wanted, request));
     if (rows === null || stopped(run)) return false;
     const at = request.now();
-    const changes = rows.map((row): LiveChange => {
-      const { cluster, key, namespace, name, uid } = row;
-      const identity = { cluster, key, namespace, name };
-      return { type: 'ADDED', identity, uid, object: row, reason: null, changedPaths: () => null, at };
-    });
-    yield message('SNAPSHOT', { epoch, sequence: nowhere }, { changes, reset: from === 0 });
+    const changes = rows.map((row) => addedRow(row, at));
+    yield message('SNAPSHOT', { epoch, sequence: nowhere }, allRows, { changes, reset: from === 0 });
   }
   return true;
 }
@@ -276,7 +358,7 @@ async function* chunks(run: Run, taken: SnapshotMatches): Messages<boolean> {
 async function whenReady<T>(
   run: Run,
   start: LiveStart,
-  read: (lease: Lease, view: View, kindId: number) => Promise<T>,
+  read: (lease: Lease, view: View, kindId: number, scopes: Scopes) => Promise<T>,
 ): Promise<T | null> {
   const { feed, request, joined } = run;
   const { key } = request.kind;
@@ -286,9 +368,10 @@ async function whenReady<T>(
     try {
       const found = await unlessStopped(run, async (lease) => {
         if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
-        const view = await readView(lease, request.scopes);
+        const scopes = await request.rights.at(lease);
+        const view = await readView(lease, scopes);
         const kindId = view.get(key)?.kindId;
-        if (kindId !== undefined) return { kindId, value: await read(lease, view, kindId) };
+        if (kindId !== undefined) return { kindId, value: await read(lease, view, kindId, scopes) };
         throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
       });
       if (found === null) return null;

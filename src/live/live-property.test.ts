@@ -10,7 +10,8 @@ import { describedCrd, type EngineFixture, engineFixture, made } from '../../tes
 import { LiveClient } from '../../test/kit/live-client.ts';
 import { colored, type Messages, things } from '../../test/kit/live-lists.ts';
 import { seededRandom } from '../../test/kit/seeded-random.ts';
-import { unrestricted } from '../access/scope.ts';
+import { localUser } from '../access/caller.ts';
+import { rightsOf, seesEverything } from '../access/rights.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { parsePath } from '../catalog/tree/path.ts';
@@ -280,7 +281,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       return liveList(feed, {
         kind: { key, tree },
         filter,
-        scopes: unrestricted,
+        rights: rightsOf(seesEverything, localUser),
         clusters: null,
         start,
         projection: 'whole',

@@ -8,7 +8,9 @@
  * snapshot. Example: object 5 matched at R = 7 with seq 3. If its seq is still 3, its current body is sent. If change 9 modified
  * it, the body before change 9 comes from the log.
  */
-import type { Scopes } from '../access/scope.ts';
+
+import type { CallerRights } from '../access/rights.ts';
+import { type Scopes, scopeText } from '../access/scope.ts';
 import { healthOf } from '../catalog/health/health.ts';
 import { parseExact } from '../catalog/values/values.ts';
 import type { Filter } from '../query/plan/filter.ts';
@@ -24,30 +26,42 @@ export interface SnapshotMatches {
   readonly epoch: string;
   readonly revision: number;
   readonly kindId: number;
+  readonly scopes: Scopes;
   readonly objects: readonly MatchedObject[];
 }
 
-/** The matches of the kind in the lease's snapshot. */
+/** The matches of the kind in the lease's snapshot. @param scopes those of the view */
 export async function takeMatches(
   lease: Lease,
   view: View,
   kindId: number,
+  scopes: Scopes,
   { kind, filter }: { readonly kind: PlannedKind; readonly filter: Filter },
 ): Promise<SnapshotMatches> {
   const objects = await matchingObjects(lease, view, kind, filter);
-  return { epoch: lease.epoch, revision: lease.revision, kindId, objects };
+  return { epoch: lease.epoch, revision: lease.revision, kindId, scopes, objects };
 }
 
-/** The wanted objects as they were at the revision of the matches; null when the log no longer reaches back to it. */
+/**
+ * The wanted objects as they were at the revision of the matches. Null when the log no longer reaches back to it, and when the caller
+ * may see other objects now.
+ */
 export async function rowsAsOf(
   lease: Lease,
-  { epoch, revision }: SnapshotMatches,
+  { epoch, revision, scopes: taken }: SnapshotMatches,
   wanted: readonly MatchedObject[],
-  { projection, scopes }: { readonly projection: Projection; readonly scopes: Scopes },
+  {
+    kind,
+    projection,
+    rights,
+  }: { readonly kind: PlannedKind; readonly projection: Projection; readonly rights: CallerRights },
 ): Promise<readonly ObjectRow[] | null> {
   if (lease.epoch !== epoch || revision < (await readLogFloor(lease))) return null;
+  const scopes = await rights.at(lease);
+  const textOf = (of: Scopes): string => scopeText(of.of(kind.key, 'watch'));
+  if (scopes !== taken && textOf(scopes) !== textOf(taken)) return null;
   const identities = wanted.map(({ identity }) => identity);
-  const current = await fetchObjects(lease, await readView(lease, scopes), identities, projection);
+  const current = await fetchObjects(lease, await readView(lease, scopes), identities, projection, 'watch');
   const unchanged = (object: MatchedObject, index: number): ObjectRow | null => {
     const row = current[index] ?? null;
     return row !== null && row.objectId === object.objectId && row.seq === object.seq ? row : null;

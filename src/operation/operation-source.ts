@@ -1,6 +1,5 @@
 /** The parts of a running gateway that operations use. */
-import type { Caller } from '../access/caller.ts';
-import type { Scopes } from '../access/scope.ts';
+import type { Rights } from '../access/rights.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
@@ -19,8 +18,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   generation(): G;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
-  /** The scopes of a caller at this moment. */
-  scopesOf(caller: Caller): Scopes;
+  /** The rows that callers may see. */
+  readonly rights: Rights;
   /** The API servers of all clusters, for requests as the caller. Opened by the first call; cheap after it. */
   upstream(): Promise<CallerClients>;
   readonly limits: OperationLimits;

@@ -9,7 +9,6 @@
  * signalled, and a lease held by a slow client would keep the WAL from being truncated.
  */
 import type { Caller } from '../access/caller.ts';
-import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
@@ -57,8 +56,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** The budget that its counts and aggregates share. */
   readonly scans: ScanBudget;
   readonly trace: OperationTrace;
-  /** The scopes of the caller. */
-  readonly scopes: Scopes;
   /** The start, in milliseconds since the epoch. Relative times of filters refer to it. */
   readonly now: number;
   readonly #detached: boolean;
@@ -81,7 +78,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.source = source;
     this.generation = generation;
     this.caller = caller;
-    this.scopes = source.scopesOf(caller);
     this.now = source.now();
     this.signal = signal;
     this.liveStart = liveStart;
@@ -123,8 +119,15 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 
   /** The caller's view in the lease's snapshot. */
-  #view(lease: Lease): Promise<View> {
-    return readView(lease, this.scopes, this.#dependencies);
+  async #view(lease: Lease): Promise<View> {
+    const scopes = await this.source.rights.at(lease, this.caller);
+    for (const [cluster, why] of scopes.unknown ?? []) {
+      this.warn(
+        [],
+        `The objects of the cluster ${cluster} are left out: what you may see there is not known, because ${why}.`,
+      );
+    }
+    return readView(lease, scopes, this.#dependencies);
   }
 
   /** The lease, with its rows counted by cost and trace. */

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../test/kit/graphql-world.ts';
-import type { Authenticate, Caller } from '../access/caller.ts';
+import { type Authenticate, type Caller, localUser } from '../access/caller.ts';
+import { fixedRights } from '../access/rights.ts';
 import { noRows, unrestricted } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
@@ -17,7 +18,7 @@ const counted = '{ exampleComWidgets { totalCount nodes { metadata { name } } } 
 /** `alice` sees everything and other names see nothing. A request without a name is rejected. */
 const byName = (name: string | undefined): Caller => {
   if (name === undefined) throw new PortolanError('FORBIDDEN', 'Say who you are.');
-  return { name };
+  return { ...localUser, name };
 };
 const ways: readonly (readonly [string, Authenticate])[] = [
   ['at once', ({ header, connectionParams }) => byName(header('x-name') ?? (connectionParams?.['name'] as string))],
@@ -32,7 +33,7 @@ const ways: readonly (readonly [string, Authenticate])[] = [
 
 async function world(authenticate: Authenticate) {
   const fixture = engineFixture({
-    engine: { scopesOf: ({ name }) => (name === 'alice' ? unrestricted : nobody) },
+    engine: { rights: fixedRights(({ name }) => (name === 'alice' ? unrestricted : nobody)) },
   });
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'a' })]);
@@ -55,14 +56,14 @@ test.each(ways)('over HTTP, prepared or not, the caller is known %s', async (_, 
   const ask = async (query: string, name: string) => {
     const headers = { 'content-type': 'application/json', 'x-name': name };
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
-    return ((await response.json()) as { data: { exampleComWidgets: { nodes: unknown[] } } }).data.exampleComWidgets
-      .nodes;
+    const { data } = (await response.json()) as { data: { exampleComWidgets: { nodes: unknown[] } | null } };
+    return data.exampleComWidgets?.nodes ?? 'hidden';
   };
   // One after the other: an answer cached for one caller must not be served to the other.
   for (const query of [plain, counted]) {
     for (const turn of [1, 2]) {
       expect([turn, await ask(query, 'alice')]).toEqual([turn, [{ metadata: { name: 'a' } }]]);
-      expect([turn, await ask(query, 'bob')]).toEqual([turn, []]);
+      expect([turn, await ask(query, 'bob')]).toEqual([turn, 'hidden']);
     }
   }
 });
@@ -93,6 +94,6 @@ test.each(ways)('over WebSocket the caller is known %s, from connection_init', a
     return null;
   };
   expect(await ask({ name: 'alice' })).toMatchObject({ exampleComWidgets: { totalCount: 1 } });
-  expect(await ask({ name: 'bob' })).toMatchObject({ exampleComWidgets: { totalCount: 0, nodes: [] } });
+  expect(await ask({ name: 'bob' })).toEqual({ exampleComWidgets: null });
   await expect(ask({})).rejects.toMatchObject({ code: 4403 });
 });

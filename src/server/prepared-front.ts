@@ -22,9 +22,9 @@ import { type PreparedAnswer, PreparedAnswers, type PreparedQuestion } from '../
 import { PreparedQueries, type QueryParameters } from '../graphql/prepared/prepared-queries.ts';
 import type { Admission } from '../operation/admission.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
-import { credentialsOf } from './credentials.ts';
 import { acceptedJsonType } from './negotiation/accepted-type.ts';
 import { type CodedBody, encodeBody } from './negotiation/compression.ts';
+import { credentialsOf } from './negotiation/credentials.ts';
 import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
@@ -96,7 +96,8 @@ export function preparedFront(
     if (body === null || body.length !== Number(request.headers['content-length'])) return null;
     const found = queries.find(body.toString('utf8'), parametersOf);
     if (found === null || !answers.isReady(found.plan)) return null;
-    return { ...found, scopes: source.scopesOf(caller) };
+    const scopes = source.rights.now(caller);
+    return scopes === null ? null : { ...found, caller, scopes };
   };
 
   return (request, response) => {
@@ -104,7 +105,7 @@ export function preparedFront(
     if (type === null) return null;
     let known: Caller | Promise<Caller>;
     try {
-      known = admission.callerOf(credentialsOf(request.headers));
+      known = admission.callerOf(credentialsOf(request));
     } catch {
       // Yoga authenticates again and creates the error answer.
       return null;

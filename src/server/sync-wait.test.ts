@@ -21,11 +21,11 @@ async function world(waitForSyncMs: number) {
   onTestFinished(() => server.close());
   let executions = 0;
   const { source } = fixture.engine;
-  const { scopesOf } = source;
-  // Each execution makes an operation, which asks for the scopes. So does the lookup of a prepared answer.
-  source.scopesOf = (caller) => {
+  const { generation } = source;
+  // Each execution makes an operation on the current generation. So does the lookup of a prepared answer.
+  source.generation = () => {
     executions += 1;
-    return scopesOf(caller);
+    return generation();
   };
   const ask = async (query: string): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' };

@@ -13,7 +13,7 @@
  *   connection -> init, ack -> subscribe … complete -> closed (by client, missed ping or dispose) -> its operations and reads end
  */
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
@@ -23,15 +23,14 @@ import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
-  /** The headers of the upgrade request. */
-  readonly headers: IncomingHttpHeaders;
+  readonly request: IncomingMessage;
   /** Null until the connection has been initialised. */
   caller: Caller | null;
 }
@@ -63,7 +62,7 @@ export function serveWebSockets(
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
     onConnect: async ({ extra, connectionParams }) => {
       try {
-        extra.caller = await admission.callerOf(credentialsOf(extra.headers, connectionParams));
+        extra.caller = await admission.callerOf(credentialsOf(extra.request, connectionParams));
         return true;
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
@@ -90,7 +89,7 @@ export function serveWebSockets(
   }, heartbeat);
   pings.unref();
 
-  sockets.on('connection', (socket: WebSocket, { headers }: IncomingMessage) => {
+  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const lost = new AbortController();
     alive.add(socket);
     socket.on('pong', () => alive.add(socket));
@@ -109,7 +108,7 @@ export function serveWebSockets(
           });
         },
       },
-      { signal: lost.signal, headers, caller: null },
+      { signal: lost.signal, request, caller: null },
     );
     socket.once('close', (code, reason) => {
       lost.abort();

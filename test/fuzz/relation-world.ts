@@ -91,7 +91,7 @@ export class RelationWorld {
 
   /** The objects that the caller may see. For the caller there are no others. */
   get objects(): readonly WorldObject[] {
-    return [...this.#objects.values()].filter((object) => isVisible(this.#scopes, object));
+    return [...this.#objects.values()].filter((object) => isVisible(this.#scopes.of(object.key), object));
   }
 
   /** Every relation of the world, in each of its directions and with each kind that it may lead to. */
@@ -106,13 +106,20 @@ export class RelationWorld {
         if (way.by === 'owns') return [];
         return [
           {
-            hop: { name, from: source, to: target, direction: 'forward', way },
+            hop: { name, from: source, to: target, direction: 'forward', way, many: true },
             from: source,
             to: target,
             related: (object) => this.#join.forward(relation, target, object),
           },
           {
-            hop: { name: relation.reverse ?? `of ${name}`, from: target, to: source, direction: 'reverse', way },
+            hop: {
+              name: relation.reverse ?? `of ${name}`,
+              from: target,
+              to: source,
+              direction: 'reverse',
+              way,
+              many: true,
+            },
             from: target,
             to: source,
             related: (object) => this.#join.reverse(relation, source, target, object),

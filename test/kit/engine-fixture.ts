@@ -34,7 +34,7 @@ export interface FixtureOptions {
   readonly scanRows?: number;
   readonly log?: Logger;
   /** Further options of the engine. */
-  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs' | 'scopesOf' | 'waitForSyncMs'>;
+  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs' | 'rights' | 'waitForSyncMs'>;
   /** Are the paths that queries need reported to the writer, for promotion? */
   readonly promotes?: boolean;
 }

@@ -12,7 +12,7 @@ import {
   GraphQLSchema,
   GraphQLString,
 } from 'graphql';
-import { unrestricted } from '../../src/access/scope.ts';
+import { seesEverything } from '../../src/access/rights.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
@@ -61,7 +61,7 @@ export function handMadeSource(): HandMade {
     reader,
     feed,
     log,
-    scopesOf: () => unrestricted,
+    rights: seesEverything,
     upstream: () => Promise.reject(new Error('There are no API servers.')),
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },

@@ -1,7 +1,8 @@
 /** Shared by the tests of live lists: one kind in a store, lists over it, and the store's own objects to compare with. */
 
 import { onTestFinished } from 'vitest';
-import { unrestricted } from '../../src/access/scope.ts';
+import { localUser } from '../../src/access/caller.ts';
+import { rightsOf, seesEverything } from '../../src/access/rights.ts';
 import { must } from '../../src/base/must.ts';
 import { parsePath } from '../../src/catalog/tree/path.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
@@ -63,7 +64,7 @@ export async function liveSetup(writer: WriterOptions = {}): Promise<LiveSetup> 
       liveList(feed, {
         kind: { key: things, tree: described.tree },
         filter: { kind: 'and', of: [] },
-        scopes: unrestricted,
+        rights: rightsOf(seesEverything, localUser),
         clusters: null,
         start,
         projection: 'whole',

@@ -3,8 +3,8 @@
  * each decision of the index is compared with the server's SubjectAccessReview.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RbacIndex } from '../../src/access/rbac/rbac-index.ts';
-import { readBinding, readRole } from '../../src/access/rbac/rbac-objects.ts';
+import { RbacIndex } from '../../src/access/rbac-index.ts';
+import { readBinding, readRole } from '../../src/access/rbac-objects.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { randomRbac, randomRequest, randomUser, rbacNamespaces, rbacPath, reviewOf } from './rbac-world.ts';
 

@@ -1,6 +1,7 @@
 /** Random roles, bindings and requests, with the names that make them meet often. */
-import type { PathAttributes, ResourceAttributes } from '../../src/access/rbac/policy-rule.ts';
-import type { UserInfo } from '../../src/access/rbac/rbac-objects.ts';
+
+import type { UserInfo } from '../../src/access/caller.ts';
+import type { PathAttributes, ResourceAttributes } from '../../src/access/policy-rule.ts';
 import type { Dice } from '../fuzz/dice.ts';
 
 export const rbacNamespaces = ['rbac-a', 'rbac-b', 'rbac-c'];
@@ -8,9 +9,9 @@ const users = ['alice', 'bob', 'system:serviceaccount:rbac-a:robot', 'system:ser
 const groups = ['devs', 'ops', 'system:serviceaccounts', 'system:serviceaccounts:rbac-a'];
 const verbs = ['get', 'list', 'watch', 'create', 'deletecollection'];
 const apiGroups = ['', 'apps', 'example.com'];
-const resources = ['pods', 'deployments', 'foos'];
+const resources = ['pods', 'deployments', 'foos', 'namespaces'];
 const subresources = ['log', 'scale'];
-const names = ['x', 'y', ''];
+const names = ['x', 'y', 'rbac-a', ''];
 const paths = ['/metrics', '/metrics/cadvisor', '/logs', '/debug/pprof'];
 
 /** Label of the ClusterRoles that one aggregated ClusterRole collects. */

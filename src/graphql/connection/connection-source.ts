@@ -8,10 +8,10 @@
 
 import type { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { encodeLiveCursor } from '../../live/live-cursor.ts';
 import { missingFrom, servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
+import { requireVisible } from '../../operation/require-visible.ts';
 import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import { hopsIn } from '../../query/plan/filter.ts';
 import { hopsOf } from '../../query/plan/hop.ts';
@@ -23,6 +23,7 @@ import { requireSearchable } from '../../query/sql/search.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
+import { changesCursorOf } from './changes-cursor.ts';
 import { ObjectSource } from './object-source.ts';
 import { requireRelated } from './require-related.ts';
 
@@ -101,8 +102,8 @@ export class ListConnection implements ConnectionSource {
   }
 
   /**
-   * Checks that the kinds have been synced; called before the field is answered.
-   * @throws PortolanError CACHE_NOT_READY when a required kind has not been synced in any requested cluster, or no optional kind has.
+   * Checks that the caller may see the kinds and that they have been synced; called before the field is answered.
+   * @throws PortolanError FORBIDDEN; CACHE_NOT_READY when a required kind has not been synced in any requested cluster, or no optional kind has.
    */
   async ready(): Promise<this> {
     this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#path);
@@ -125,8 +126,8 @@ export class ListConnection implements ConnectionSource {
 
   totalCount(limit: number | null): Promise<number | OverBudget> {
     return this.#read(async (lease, view) => {
-      const { source, scans: budget, scopes } = this.#operation;
-      const count = await source.counts.count(lease, view, this.#plan, limit, { scopesId: scopes.id, budget });
+      const { source, scans: budget } = this.#operation;
+      const count = await source.counts.count(lease, view, this.#plan, limit, budget);
       if (count === 0) await this.#warn(lease, view);
       return count;
     });
@@ -140,7 +141,7 @@ export class ListConnection implements ConnectionSource {
   }
 
   changesCursor(): Promise<string> {
-    return this.#read(async (lease) => encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision }));
+    return this.#read(async (lease, view) => changesCursorOf(lease, view, [...this.#kinds.keys()]));
   }
 
   #page(): Promise<ListResult> {
@@ -165,6 +166,7 @@ export class ListConnection implements ConnectionSource {
   }
 
   async #checkReady(lease: Lease, view: View): Promise<void> {
+    requireVisible(view, [...this.#kinds.keys()], this.#plan.filter);
     const found = await readiness(lease, [...this.#kinds.keys()]);
     const optional = found.filter(({ key }) => this.#optional.has(key));
     const some = optional.some(({ synced }) => synced);

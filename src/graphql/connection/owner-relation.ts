@@ -51,7 +51,9 @@ export function loadOwned(source: ObjectSource, args: OwnedArguments, info: Grap
       operation
         .loader(`owned ${loaderKey}`, () =>
           byOwner((owners) =>
-            operation.read((lease, view) => related(lease, ownedBy(lease, view, owners, options, projection))),
+            operation.read((lease, view) =>
+              related(lease, view, keys, ownedBy(lease, view, owners, options, projection)),
+            ),
           ),
         )
         .load(owner),
@@ -92,7 +94,7 @@ export function loadOwners(
     `owners ${nodesKeyOf(info)}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
-        operation.read((lease, view) => related(lease, ownersOf(lease, view, objectIds, projection))),
+        operation.read((lease, view) => related(lease, view, null, ownersOf(lease, view, objectIds, projection))),
       ),
   );
   return new RelatedConnection(operation, info, {

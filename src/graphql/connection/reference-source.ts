@@ -133,6 +133,7 @@ export function loadUsedBy(
     usedByPlan(kind, args.kinds === null ? generation.all : generation.kinds(args.kinds)),
   );
   const projection = projectionOfNodes(info);
+  const keys = plan.kinds.map(({ key }) => key);
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
     operation
       .loader(
@@ -143,7 +144,12 @@ export function loadUsedBy(
   return new RelatedConnection(operation, info, {
     read: () =>
       byId<Related>('usedBy', (lease, view, ids) =>
-        related(lease, usedBy(lease, view, ids, plan, { limit: page.limit, after: args.after, projection })),
+        related(
+          lease,
+          view,
+          keys,
+          usedBy(lease, view, ids, plan, { limit: page.limit, after: args.after, projection }),
+        ),
       ),
     count: async (limit) =>
       Math.min(
@@ -152,7 +158,12 @@ export function loadUsedBy(
       ),
     aggregated: new AggregatedRelated(operation, kinds, row, async (request) => {
       const { page: whole } = await byId<Related>('all usedBy', (lease, view, ids) =>
-        related(lease, usedBy(lease, view, ids, plan, { limit: mostAggregated, after: null, projection: {} })),
+        related(
+          lease,
+          view,
+          keys,
+          usedBy(lease, view, ids, plan, { limit: mostAggregated, after: null, projection: {} }),
+        ),
       );
       return groupsOfWhole(operation, whole, request);
     }),

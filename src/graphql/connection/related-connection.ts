@@ -7,7 +7,6 @@
  * Never: shares a loader between fields whose selections or arguments differ.
  */
 import type { GraphQLResolveInfo } from 'graphql';
-import { encodeLiveCursor } from '../../live/live-cursor.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import type { ListResult, ListRow } from '../../query/plan/plan.ts';
@@ -17,6 +16,7 @@ import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
 import type { Aggregated, AggregateRequest } from './aggregated.ts';
+import { changesCursorOf } from './changes-cursor.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
 
@@ -26,8 +26,14 @@ export interface Related {
   readonly cursor: string;
 }
 
-export async function related(lease: Lease, pages: Promise<readonly ListResult[]>): Promise<readonly Related[]> {
-  const cursor = encodeLiveCursor({ epoch: lease.epoch, sequence: lease.revision });
+/** @param keys the kinds of the related objects; null for any. */
+export async function related(
+  lease: Lease,
+  view: View,
+  keys: readonly string[] | null,
+  pages: Promise<readonly ListResult[]>,
+): Promise<readonly Related[]> {
+  const cursor = changesCursorOf(lease, view, keys);
   return (await pages).map((page) => ({ page, cursor }));
 }
 

@@ -95,7 +95,7 @@ export function loadRelated(
   return new RelatedConnection(operation, info, {
     read: () =>
       byId<Related>('related', (lease, view, ids) =>
-        related(lease, relatedPages(lease, view, ids, plan, { limit: page.limit, after, projection })),
+        related(lease, view, [to.key], relatedPages(lease, view, ids, plan, { limit: page.limit, after, projection })),
       ).load(row.objectId),
     count: (limit) =>
       byId(`count ${limit}`, (lease, view, ids) => countRelated(lease, view, ids, plan, limit)).load(row.objectId),
@@ -160,7 +160,7 @@ function anyLoader(
     () =>
       new DataLoader<number, Related>((ids) =>
         operation.read((lease, view) =>
-          related(lease, targetsOf(operation, lease, view, kind, { hop, ids, projection })),
+          related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection })),
         ),
       ),
   );

@@ -18,10 +18,11 @@
  *     '{"data":' + '{"pods":' + '{"nodes":' + the page's list + '}' + '}' + ',"extensions":{"portolan":{…}}}'
  *
  * Invariants:
- *   - The layout and the synced clusters that a cached route assumes are checked in the snapshot that answers.
+ *   - The layout, the synced clusters and the rights that a cached route assumes are checked in the snapshot that answers.
  *   - Every route gives the same rows. An outdated route can be slow, never wrong, and it expires after `routeValidMs`.
  */
 
+import type { Caller } from '../../access/caller.ts';
 import type { Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { codeOf } from '../../base/errors.ts';
@@ -31,6 +32,7 @@ import { missingFrom } from '../../operation/list-readiness.ts';
 import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
+import { requireVisible } from '../../operation/require-visible.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
 import type { PreparedCount } from '../../query/read/kept-counts.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
@@ -53,10 +55,12 @@ import type { Generation } from '../generation/generation.ts';
 import type { AnswerPlan, PlannedList, PlannedRelated } from './answer-plan.ts';
 import type { AnswerPiece } from './connection-pieces.ts';
 
-/** A plan and the scopes of its caller. */
+/** A plan and its caller. */
 export interface PreparedQuestion {
   readonly plan: AnswerPlan;
   readonly generation: Generation;
+  readonly caller: Caller;
+  /** The newest scopes of the caller that are known. */
   readonly scopes: Scopes;
 }
 
@@ -86,6 +90,8 @@ interface KnownRoute {
   readonly until: number;
 }
 
+/** Codes of failures that depend on the caller or pass in a moment. */
+const ofTheMoment: ReadonlySet<string> = new Set(['CACHE_NOT_READY', 'RESOURCE_REFUSED', 'FORBIDDEN']);
 /** Milliseconds that a cached route is used. */
 const routeValidMs = 2000;
 /** Milliseconds that the executor answers a plan after an attempt here failed. */
@@ -133,6 +139,7 @@ export class PreparedAnswers {
         const counts = this.#countsOf(question, routes);
         if (counts === null) return null;
         const read = await this.#reader.pages(counts.after(statements), requests, { signal });
+        if (!this.#hasRights(question, routes, read)) return null;
         if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }
       return null;
@@ -140,8 +147,7 @@ export class PreparedAnswers {
       signal.throwIfAborted();
       // The executor may take as long again to fail. Until `retryAfterMs` has passed, only the executor tries.
       const code = codeOf(error);
-      if (code !== 'CACHE_NOT_READY' && code !== 'RESOURCE_REFUSED')
-        this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
+      if (!ofTheMoment.has(code)) this.#retryAt.set(plan, this.#source.monotonic() + retryAfterMs);
       // A route holds the view in which a relation was not ready.
       else this.#forget(plan, question.scopes);
       return null;
@@ -164,7 +170,7 @@ export class PreparedAnswers {
       else this.#longReads.delete(route);
     }
     if (read === 'spent') return null;
-    if (!this.#validate(plan, routes, read)) return null;
+    if (!this.#hasRights(question, routes, read) || !this.#validate(plan, routes, read)) return null;
     try {
       return this.#answer(question, routes, counts, read);
     } catch {
@@ -173,12 +179,12 @@ export class PreparedAnswers {
   }
 
   /** The statements that count the lists whose count is selected; null when one must be counted by the executor. */
-  #countsOf({ plan, scopes }: PreparedQuestion, routes: readonly KnownRoute[]): PlannedCounts | null {
+  #countsOf({ plan }: PreparedQuestion, routes: readonly KnownRoute[]): PlannedCounts | null {
     if (!plan.lists.some(({ counts }) => counts)) return noCounts;
     const found: (PreparedCount | null)[] = [];
     for (const [at, { list, counts }] of plan.lists.entries()) {
       const { kind } = must(routes[at], 'each list has its route');
-      const count = counts ? this.#source.counts.prepared(list.plan, kind, scopes.id) : null;
+      const count = counts ? this.#source.counts.prepared(list.plan, kind) : null;
       if (counts && count === null) return null;
       found.push(count);
     }
@@ -214,9 +220,22 @@ export class PreparedAnswers {
       const written = { template, related: relatedRequests(kind.view, related), mostCharacters: this.#mostCharacters };
       return lineRequest(list, kind, route, projection, written);
     });
-    const made = { routes, statements: [plan.readiness, ...routes.map(({ askClusters }) => askClusters)], requests };
+    const { statement: rights } = this.#source.rights;
+    const statements = [
+      plan.readiness,
+      ...routes.map(({ askClusters }) => askClusters),
+      ...(rights === null ? [] : [rights]),
+    ];
+    const made = { routes, statements, requests };
     this.#requests.set(plan, made);
     return made;
+  }
+
+  /** Are the scopes of the question those of the snapshot that answered? Otherwise the executor reads the rights. */
+  #hasRights({ caller, scopes }: PreparedQuestion, routes: readonly KnownRoute[], read: PagesRead): boolean {
+    const { rights } = this.#source;
+    if (rights.statement === null) return true;
+    return rights.isCurrent(read.epoch, read.rows[1 + routes.length] ?? []) && rights.now(caller) === scopes;
   }
 
   /** Are the routes' assumptions true in the snapshot that answered? Otherwise the routes are dropped from the cache. */
@@ -248,11 +267,12 @@ export class PreparedAnswers {
     // The executor warns of namespaces and clusters that do not exist.
     if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
     if (read.bytes > this.#mostCharacters) return null;
-    const totals = counts.read(read, read.rows.slice(1 + routes.length));
+    const others = this.#source.rights.statement === null ? 1 : 2;
+    const totals = counts.read(read, read.rows.slice(others + routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     return {
-      text: answerText(plan, read, totals, this.#tail(plan, generation, read, limits.maxCost)),
+      text: answerText(plan, { read, routes, totals }, this.#tail(plan, generation, read, limits.maxCost)),
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>
@@ -297,6 +317,7 @@ export class PreparedAnswers {
         const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
         const routes: KnownRoute[] = [];
         for (const list of plan.lists) {
+          requireVisible(view, [list.kind.key], list.list.plan.filter);
           const kind = view.get(list.kind.key);
           if (kind === undefined) return null;
           let note: PlanNote | null = null;
@@ -417,7 +438,14 @@ function talliesOf(
   return found;
 }
 
-function answerText({ data }: AnswerPlan, read: PagesRead, totals: readonly (number | null)[], tail: string): string {
+interface ReadLists {
+  readonly read: PagesRead;
+  readonly routes: readonly KnownRoute[];
+  /** The total counts, null where they are not selected. */
+  readonly totals: readonly (number | null)[];
+}
+
+function answerText({ data }: AnswerPlan, { read, routes, totals }: ReadLists, tail: string): string {
   let text = '{"data":';
   let at = 0;
   for (const piece of data) {
@@ -427,8 +455,9 @@ function answerText({ data }: AnswerPlan, read: PagesRead, totals: readonly (num
     }
     const page = must(read.pages[at], 'a page for each list');
     const total = totals[at] ?? null;
+    const { kind } = must(routes[at], 'each list has its route');
     at += 1;
-    for (const each of piece.pieces) text += pieceText(each, piece, { page, total, read });
+    for (const each of piece.pieces) text += pieceText(each, piece, { page, total, read, kind });
   }
   return text + tail;
 }
@@ -437,9 +466,10 @@ interface ReadList {
   readonly page: PageText;
   readonly total: number | null;
   readonly read: PagesRead;
+  readonly kind: KindView;
 }
 
-function pieceText(piece: AnswerPiece, { list }: PlannedList, { page, total, read }: ReadList): string {
+function pieceText(piece: AnswerPiece, { list }: PlannedList, { page, total, read, kind }: ReadList): string {
   if (typeof piece === 'object') {
     if ('list' in piece) return page.lists[piece.list] ?? '[]';
     return String(total === null || piece.count === null ? total : Math.min(total, piece.count));
@@ -454,7 +484,7 @@ function pieceText(piece: AnswerPiece, { list }: PlannedList, { page, total, rea
     case 'end':
       return page.last ?? 'null';
     case 'changes':
-      return JSON.stringify(encodeLiveCursor({ epoch: read.epoch, sequence: read.revision }));
+      return JSON.stringify(encodeLiveCursor({ epoch: read.epoch, sequence: read.revision }, kind.visible));
     default:
       return piece;
   }

@@ -11,6 +11,7 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
+import { rightsOf } from '../../access/rights.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -19,6 +20,7 @@ import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import { type LiveChange, type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { requireVisible } from '../../operation/require-visible.ts';
 import { dependsOnAnyKind, type Filter, hopsIn } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
@@ -131,13 +133,17 @@ export function changesRoot(
         description: 'Without `since`: begin with what matches now.',
       },
     },
-    subscribe: (_root, args, { portolan }, info) => {
+    subscribe: async (_root, args, { portolan }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       refuseRelations(conditions);
+      // Detached, because a subscription holds no lease.
+      if (portolan.signal?.aborted !== true) {
+        await portolan.detached().read(async (_lease, view) => requireVisible(view, [kind.key], conditions, 'watch'));
+      }
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
-        scopes: portolan.scopes,
+        rights: rightsOf(portolan.source.rights, portolan.caller),
         clusters: servingClusters(portolan.generation, kind, conditions),
         start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
         projection: projectionOfChanges(info, object),
@@ -164,7 +170,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  request: Pick<LiveRequest, 'kind' | 'filter' | 'scopes' | 'clusters' | 'start' | 'projection'>,
+  request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
   const stop = new AbortController();

@@ -10,6 +10,7 @@ import {
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { refusalOfObject } from '../../operation/require-visible.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
@@ -67,7 +68,8 @@ export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedT
 
 /**
  * Objects by identity, in request order. An entry is null where no object exists, or where its kind or cluster is no longer
- * served. An entry is an error CACHE_NOT_READY or RESOURCE_REFUSED where its kind is not synced, so that the others still succeed.
+ * served. An entry is an error where the caller may not get the object, or where its kind is not synced, so that the others still
+ * succeed.
  */
 export async function readObjects(
   operation: Operation,
@@ -86,6 +88,9 @@ export async function readObjects(
     return identities.map(({ key, cluster }, index) => {
       const kind = served[index] ?? null;
       if (kind === null) return null;
+      const identity = identities[index];
+      const refusal = identity === undefined ? null : refusalOfObject(view, identity);
+      if (refusal !== null) return refusal;
       const state = states.filter((state) => state.key === key && state.cluster === cluster);
       if (!state.some(({ synced }) => synced)) return notReady(state, [key], [cluster]);
       const row = rows[index] ?? null;
@@ -94,7 +99,7 @@ export async function readObjects(
   });
 }
 
-/** Like readObjects, for one object. @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED */
+/** Like readObjects, for one object. @throws PortolanError FORBIDDEN, CACHE_NOT_READY or RESOURCE_REFUSED */
 export async function readObject(
   operation: Operation,
   identity: Identity,

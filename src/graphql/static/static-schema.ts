@@ -59,6 +59,7 @@ function addEnums(builder: Builder): void {
   const reasons: Record<RemovalReason, { description: string }> = {
     DELETED: { description: 'The object is gone.' },
     NO_LONGER_MATCHES: { description: 'The object is there, but the filter no longer holds.' },
+    NO_LONGER_VISIBLE: { description: 'The caller may no longer see the object.' },
   };
   builder.enumType('RemovalReason', { description: 'Why a change is REMOVED.', values: reasons });
   builder.inputType('Order', {

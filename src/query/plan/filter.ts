@@ -129,6 +129,12 @@ export function clustersIn(filter: Filter): readonly string[] | null {
   return null;
 }
 
+/** The namespaces of the filter's first top-level `namespaces` condition; null without one. */
+export function namespacesIn(filter: Filter): readonly string[] | null {
+  for (const part of conjuncts(filter)) if (part.kind === 'namespaces') return part.in;
+  return null;
+}
+
 /** The hops of all conditions through relations. */
 export function hopsIn(filter: Filter): readonly Hop[] {
   switch (filter.kind) {

@@ -32,19 +32,22 @@ export interface Hop {
   /** `forward`: the reference, the owner reference or the selector is in the objects of `from`; `reverse`: in those of `to`. */
   readonly direction: 'forward' | 'reverse';
   readonly way: RelationWay;
+  /** Is the relation to-many? A to-one relation shows the objects that the caller may get; a to-many one those that the caller may list. */
+  readonly many: boolean;
 }
 
 export function hopOf(
   from: Pick<CatalogKind, 'key' | 'resource'>,
-  { name, direction, way }: Pick<KindRelation, 'name' | 'direction' | 'way'>,
+  { name, direction, way, many }: Pick<KindRelation, 'name' | 'direction' | 'way' | 'many'>,
   to: Pick<CatalogKind, 'key' | 'resource'>,
 ): Hop {
-  return { name, from: hopEnd(from), to: hopEnd(to), direction, way };
+  return { name, from: hopEnd(from), to: hopEnd(to), direction, way, many };
 }
 
 /** The hop in the other direction. */
 export function reversed(hop: Hop): Hop {
-  return { ...hop, from: hop.to, to: hop.from, direction: hop.direction === 'forward' ? 'reverse' : 'forward' };
+  const direction = hop.direction === 'forward' ? 'reverse' : 'forward';
+  return { ...hop, from: hop.to, to: hop.from, direction, many: true };
 }
 
 /** Is it a reference at one place that is in no list? It leads to at most one object. */

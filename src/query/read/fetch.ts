@@ -1,24 +1,31 @@
 /** Reads objects by identity. */
 
+import { type Access, isVisible } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
-import { countsOfAny } from '../sql/counts.ts';
+import { isPublishedOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
 import type { View } from '../sql/view.ts';
 import { objectColumns, objectRow } from './object-rows.ts';
 
-/** The objects of these identities, in the same order; null for an identity without a visible object. */
+/**
+ * The objects of these identities, in the same order; null for an identity without a visible object.
+ * @param access what is done with them; default `get`.
+ */
 export async function fetchObjects(
   lease: Lease,
   view: View,
   identities: readonly Identity[],
   projection: Projection,
+  access: Access = 'get',
 ): Promise<(ObjectRow | null)[]> {
-  const wanted = identities.flatMap(({ cluster, key, namespace, name }, index) => {
-    const kind = view.get(key);
-    return kind === undefined ? [] : [[kind.kindId, cluster, namespace ?? '', name, index]];
+  const wanted = identities.flatMap((identity, index) => {
+    const { cluster, key, namespace, name } = identity;
+    const kind = view.get(key, access);
+    if (kind === undefined || !isVisible(kind.visible, identity)) return [];
+    return [[kind.kindId, cluster, namespace ?? '', name, index]];
   });
   const found = new Array<ObjectRow | null>(identities.length).fill(null);
   if (wanted.length === 0) return found;
@@ -29,7 +36,7 @@ export async function fetchObjects(
         AND o.cluster = j.value ->> 1 AND o.namespace = j.value ->> 2 AND o.name = j.value ->> 3${raw(
           body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
         )}
-      WHERE ${countsOfAny(view)}`,
+      WHERE ${isPublishedOfAny(raw('o'))}`,
   );
   for (const [index, ...row] of rows) {
     const identity = identities[Number(index)];

@@ -1,4 +1,5 @@
 /** Kept counts are those that a scan finds, whatever changed meanwhile. Unchanged kinds are not scanned again. */
+
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -10,7 +11,8 @@ import {
   type TestStore,
   thing,
 } from '../../../test/kit/query-store.ts';
-import { unrestricted } from '../../access/scope.ts';
+import { allRows, unrestricted } from '../../access/scope.ts';
+import { must } from '../../base/must.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import { openReader } from '../../store/read/reader.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -41,15 +43,13 @@ async function checked(store: TestStore, counts: KeptCounts, keys: readonly stri
     const fresh = await countMatches(lease, view, plan, null, budget());
     const [only, ...others] = keys;
     const kind = only === undefined || others.length > 0 ? undefined : view.get(only);
-    const prepared = kind === undefined ? null : counts.prepared(plan, kind, 'all');
+    const prepared = kind === undefined ? null : counts.prepared(plan, kind);
     if (prepared !== null) {
       const found = prepared.read(lease, await lease.all(prepared.statement));
       if (found !== null) expect(found).toBe(fresh);
     }
-    expect(await counts.count(lease, view, plan, null, { scopesId: 'all', budget: budget() })).toBe(fresh);
-    expect(await counts.count(lease, view, plan, 2, { scopesId: 'all', budget: budget() })).toBe(
-      Math.min(Number(fresh), 2),
-    );
+    expect(await counts.count(lease, view, plan, null, budget())).toBe(fresh);
+    expect(await counts.count(lease, view, plan, 2, budget())).toBe(Math.min(Number(fresh), 2));
     return Number(fresh);
   });
 }
@@ -103,7 +103,7 @@ test('a count is scanned once while its kind does not change, also when another 
   const statements = () =>
     store.read(async (lease, view) => {
       const recorded = recording(lease);
-      const found = await counts.count(recorded.lease, view, plan, null, { scopesId: 'all', budget: budget() });
+      const found = await counts.count(recorded.lease, view, plan, null, budget());
       return [found, recorded.statements.length];
     });
   const [, scanned] = await statements();
@@ -122,8 +122,7 @@ test('a snapshot that is older than the counted one is counted by itself', async
   const plan = { kinds: [plannedKind(promotedKey)], filter: size(1) };
   const reader = openReader(store.file, { readers: 2, leaseMs: 60_000 });
   onTestFinished(() => reader.close());
-  const count = (lease: Lease, view: View) =>
-    counts.count(lease, view, plan, null, { scopesId: 'all', budget: budget() });
+  const count = (lease: Lease, view: View) => counts.count(lease, view, plan, null, budget());
   await reader.lease(async (old) => {
     const oldView = await readView(old, unrestricted);
     // The number of stored rows stays the same.
@@ -141,10 +140,11 @@ test('callers with other scopes do not share counts', async () => {
   const counts = new KeptCounts();
   const plan = { kinds: [plannedKind(promotedKey)], filter: size(1) };
   await store.read(async (lease, view) => {
-    await counts.count(lease, view, plan, null, { scopesId: 'all', budget: budget() });
+    await counts.count(lease, view, plan, null, budget());
     const kind = view.get(promotedKey);
     if (kind === undefined) throw new Error('the kind is there');
-    expect(counts.prepared(plan, kind, 'all')).not.toBeNull();
-    expect(counts.prepared(plan, kind, 'other')).toBeNull();
+    expect(counts.prepared(plan, kind)).not.toBeNull();
+    const other = await readView(lease, { id: 'other', of: () => allRows });
+    expect(counts.prepared(plan, must(other.get(promotedKey), 'the kind'))).toBeNull();
   });
 });

@@ -57,9 +57,9 @@ export class KeptCounts {
     view: View,
     plan: CountedPlan,
     limit: number | null,
-    { scopesId, budget }: { readonly scopesId: string; readonly budget: ScanBudget },
+    budget: ScanBudget,
   ): Promise<number | OverBudget> {
-    const key = keyOf(plan, scopesId);
+    const key = keyOf(plan, view.scopesId);
     // The related objects decide too.
     const keys = [...plan.kinds.map((kind) => kind.key), ...hopsIn(plan.filter).map(({ to }) => to.key)];
     const kindIds = [...new Set(keys.flatMap((each) => view.get(each)?.kindId ?? []))];
@@ -82,11 +82,11 @@ export class KeptCounts {
   }
 
   /** The count of one kind for a reader of several statements in one snapshot; null if nothing is kept. */
-  prepared(plan: CountedPlan, kind: KindView, scopesId: string): PreparedCount | null {
+  prepared(plan: CountedPlan, kind: KindView): PreparedCount | null {
     const clusters = clustersOnly(plan.filter);
     const stored = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
     if (stored !== null) return { statement: stored, read: (_snapshot, [row]) => Number(row?.[0]) };
-    const key = keyOf(plan, scopesId);
+    const key = keyOf(plan, kind.view.scopesId);
     const known = key === null ? undefined : this.#counts.get(key);
     if (known === undefined) return null;
     return {

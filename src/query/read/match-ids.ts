@@ -17,14 +17,18 @@ export interface MatchedObject {
 /** Rows of one statement. Statements are limited in rows and in time. */
 const chunk = 20_000;
 
-/** All matching objects of a kind, in identity order. A kind without tables in the view has none. */
+/**
+ * All matching objects of a kind that the caller may watch, in identity order. A kind without tables in the view has none.
+ * @param limit of the objects; default none.
+ */
 export async function matchingObjects(
   lease: Lease,
   view: View,
   { key }: PlannedKind,
   filter: Filter,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<MatchedObject[]> {
-  const kind = view.get(key);
+  const kind = view.get(key, 'watch');
   if (kind === undefined) return [];
   const route = await chooseRoute(lease, kind, filter, [], chunk);
   const found: MatchedObject[] = [];
@@ -43,6 +47,6 @@ export async function matchingObjects(
       found.push({ objectId: Number(id), seq: Number(seq), identity });
       position = { keys: [], identity };
     }
-    if (rows.length < chunk) return found;
+    if (rows.length < chunk || found.length >= limit) return found.slice(0, limit);
   }
 }

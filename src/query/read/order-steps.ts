@@ -51,7 +51,7 @@ const singleSteps = 4;
 export async function orderSteps(lease: Lease, list: SteppedList): Promise<readonly OrderStep[] | null> {
   const [first, ...rest] = list.orderBy;
   const hop = first === undefined ? null : singleHop(first);
-  const end = hop === null ? undefined : list.kind.view.get(hop.to.key);
+  const end = hop === null ? undefined : list.kind.view.end(hop);
   if (first === undefined || hop === null || end === undefined) return null;
   const [totals] = await lease.all(sql`SELECT ${totalOf(list.kind)}, ${totalOf(end)}`);
   const [rows = 0, targets = 0] = (totals ?? []).map(Number);

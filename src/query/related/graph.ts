@@ -139,7 +139,7 @@ async function relationSteps(
 ): Promise<Step[]> {
   const ids = level.map(({ id }) => id);
   const selects = hops.flatMap(({ hop }, index) => {
-    const kind = view.get(hop.to.key);
+    const kind = view.end(hop);
     if (kind === undefined) return [];
     const related = relatedIdsSql(kind, { hop, filter: everything, orderBy: [] }, mostOfOne + 1);
     return [

@@ -55,7 +55,7 @@ export function relatedRequest(
   below: readonly RelatedRequest[],
 ): RelatedRequest {
   const { key } = list.plan.hop.to;
-  const kind = view.get(key);
+  const kind = view.end(list.plan.hop);
   if (kind === undefined) {
     const wanted = { keys: [key], clusters: null, any: false, related: false };
     throw new NotReadyError(wanted, `${key} has not been synced yet; try again in a moment.`);

@@ -72,7 +72,7 @@ export async function relatedPages(
 ): Promise<ListResult[]> {
   const fingerprint = relatedFingerprint(plan);
   const position = after === null ? null : decodeCursor(after, fingerprint);
-  const kind = view.get(plan.hop.to.key);
+  const kind = view.end(plan.hop);
   const page = { limit: limit + 1, position, projection, walkAbove };
   const found = kind === undefined ? ids.map(() => []) : await relatedRows(lease, kind, ids, plan, page);
   return found.map((rows) => ({
@@ -121,7 +121,7 @@ export async function countRelated(
   limit: number | null,
 ): Promise<number[]> {
   const counts = ids.map(() => 0);
-  const kind = view.get(plan.hop.to.key);
+  const kind = view.end(plan.hop);
   if (kind === undefined) return counts;
   const related = idsOf(kind, { ...plan, orderBy: [] }, { limit, position: null });
   const rows = await lease.all(sql`SELECT j.key, (SELECT count(*) FROM (${related})) FROM ${parents(ids)}`);
@@ -136,7 +136,7 @@ export async function relatedIds(
   ids: readonly number[],
   plan: RelatedPlan,
 ): Promise<readonly RelatedObjects[]> {
-  const kind = view.get(plan.hop.to.key);
+  const kind = view.end(plan.hop);
   if (kind === undefined) return [];
   const related = idsOf(kind, { ...plan, orderBy: [] }, { limit: null, position: null });
   const [row] = await lease.all(

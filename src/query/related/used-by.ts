@@ -89,7 +89,7 @@ export async function countUsedBy(
 
 /** The hop to the objects of a kind that refer to objects of kind `of`, at any of its places. */
 export function referringHop({ places, ...to }: UsedByPlan['kinds'][number], of: HopEnd): Hop {
-  return { name: 'usedBy', from: of, to, direction: 'reverse', way: { by: 'reference', places } };
+  return { name: 'usedBy', from: of, to, direction: 'reverse', way: { by: 'reference', places }, many: true };
 }
 
 /** The ids of the kinds that have entries for each of these objects. */

@@ -126,7 +126,7 @@ function relatedPaths(
   { hop, of }: Extract<Filter, { readonly kind: 'related' }>,
   rest: Filter,
 ): readonly AccessPath[] {
-  const end = hop.from.key === kind.key ? kind.view.get(hop.to.key) : undefined;
+  const end = hop.from.key === kind.key ? kind.view.end(hop) : undefined;
   if (end === undefined) return [];
   const all = { on: '', tables: () => new KindTables(end, 'o'), rest: of, onlyIf: isSmall(end) };
   const whole = { ...all, from: (y: KindTables) => y.from(), where: (y: KindTables) => y.isOfKind() };

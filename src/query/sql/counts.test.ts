@@ -47,11 +47,8 @@ test('the condition and isVisible choose the same rows', () => {
         .statement(`SELECT cluster, namespace, name FROM object AS o WHERE ${condition.sql} ORDER BY rowid`)
         .all(...condition.params)
         .map((row) => row.join('/'));
-      const scopes = { id: 'test', of: () => given };
       const expected = rows
-        .filter(({ namespace, ...row }) =>
-          isVisible(scopes, { ...row, key: 'pods', namespace: namespace === '' ? null : namespace }),
-        )
+        .filter(({ namespace, ...row }) => isVisible(given, { ...row, namespace: namespace === '' ? null : namespace }))
         .map(({ cluster, namespace, name }) => [cluster, namespace, name].join('/'));
       expect(found).toEqual(expected);
       shown += found.length;

@@ -75,9 +75,13 @@ export function totalOf(kind: KindView): Fragment {
 
 /** The condition that a row of `object` counts, for rows of any kind. @param o the alias of the row. */
 export function countsOfAny(view: View, o = raw('o')): Fragment {
-  const published = sql`EXISTS (SELECT 1 FROM resource AS published
+  return all([isVisibleOfAny(view, o), isPublishedOfAny(o)]);
+}
+
+/** The condition that a row of `object` is published, for rows of any kind that the caller may see. */
+export function isPublishedOfAny(o: Fragment): Fragment {
+  return sql`EXISTS (SELECT 1 FROM resource AS published
     WHERE published.cluster = ${o}.cluster AND published.kind = ${o}.kind AND published.rowset = ${o}.rowset AND published.synced = 1)`;
-  return all([isVisibleOfAny(view, o), published]);
 }
 
 /** The condition that the caller may see a row of `object`, for rows of any kind. Kinds with equal scopes share a condition. */

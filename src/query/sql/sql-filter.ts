@@ -100,7 +100,7 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
 
 /** A row of the kind at the other end matches, counts, and is one that the hop leads to. */
 function related(tables: KindTables, { hop, of }: Extract<Filter, { kind: 'related' }>): Fragment {
-  const kind = hop.from.key === tables.kind.key ? tables.kind.view.get(hop.to.key) : undefined;
+  const kind = hop.from.key === tables.kind.key ? tables.kind.view.end(hop) : undefined;
   if (kind === undefined) return raw('0');
   const inner = tables.inner(kind);
   const { from, where } = hopSql(hop, tables.objectAlias(), inner);

@@ -15,7 +15,7 @@ export function throughSql(
 ): Fragment {
   const [hop, ...rest] = hops;
   if (hop === undefined) return counted === null ? leaf(tables) : relatedCount(tables, counted);
-  const kind = tables.kind.view.get(hop.to.key);
+  const kind = tables.kind.view.end(hop);
   if (kind === undefined) return raw('NULL');
   const inner = tables.inner(kind);
   const { from, where } = hopSql(hop, tables.objectAlias(), inner);
@@ -26,7 +26,7 @@ export function throughSql(
 
 /** The expression for the number of objects that a hop leads to from each row of `tables`. */
 export function relatedCount(tables: KindTables, hop: Hop): Fragment {
-  const kind = tables.kind.view.get(hop.to.key);
+  const kind = tables.kind.view.end(hop);
   if (kind === undefined) return raw('0');
   const inner = tables.inner(kind);
   const { from, where, rows } = hopSql(hop, tables.objectAlias(), inner);

@@ -11,10 +11,11 @@
  * `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of any kind. The answer changes
  * only when one of these kinds changes.
  */
-import { noRows, type Scope, type Scopes, scopeText, unrestricted } from '../../access/scope.ts';
+import { type Access, noRows, type Scope, type Scopes, scopeText, unrestricted } from '../../access/scope.ts';
 import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import type { Hop } from '../plan/hop.ts';
 
 /** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
@@ -50,6 +51,8 @@ export class KindView implements KindLayout {
   }
 }
 
+const none: ReadonlyMap<string, string> = new Map();
+
 /** The dependency of a read that may find rows of any kind. */
 export const anyKind = '*';
 
@@ -62,7 +65,8 @@ export interface ScopeGroup {
 export class View {
   readonly #layouts: Layouts;
   readonly #scopes: Scopes;
-  readonly #kinds = new Map<string, KindView>();
+  /** By resourceKey: one for each scope. */
+  readonly #kinds = new Map<string, KindView[]>();
   readonly #dependencies: Set<string>;
   #groups: readonly ScopeGroup[] | null = null;
 
@@ -73,16 +77,39 @@ export class View {
     this.#dependencies = dependencies;
   }
 
-  /** The kind of this resourceKey; undefined while the store has no tables for it. */
-  get(key: string): KindView | undefined {
+  /** The id of the caller's scopes. Counts and routes are shared between views of the same id. */
+  get scopesId(): string {
+    return this.#scopes.id;
+  }
+
+  /** Clusters whose rows are hidden because the caller's rights there are not known, each with the reason. */
+  get unknownRights(): ReadonlyMap<string, string> {
+    return this.#scopes.unknown ?? none;
+  }
+
+  /**
+   * The kind of this resourceKey; undefined while the store has no tables for it.
+   * @param access what is done with the rows; default `list`.
+   */
+  get(key: string, access: Access = 'list'): KindView | undefined {
     this.#dependencies.add(key);
-    const known = this.#kinds.get(key);
-    if (known !== undefined) return known;
     const layout = this.#layouts.get(key);
     if (layout === undefined) return undefined;
-    const kind = new KindView(this, key, layout, this.#scopes.of(key));
-    this.#kinds.set(key, kind);
-    return kind;
+    const visible = this.#scopes.of(key, access);
+    const known = this.#kinds.get(key) ?? [];
+    const found = known.find((kind) => kind.visible === visible) ?? new KindView(this, key, layout, visible);
+    if (!known.includes(found)) this.#kinds.set(key, [...known, found]);
+    return found;
+  }
+
+  /** The rows of a kind that the caller may see, also of a kind that the store does not have. Records no dependency. */
+  scopeOf(key: string, access: Access): Scope {
+    return this.#scopes.of(key, access);
+  }
+
+  /** The kind that a hop leads to, with the objects that its relation shows. */
+  end({ to, many }: Pick<Hop, 'to' | 'many'>): KindView | undefined {
+    return this.get(to.key, many ? 'list' : 'get');
   }
 
   /** Records that rows of any kind may be found: the dependencies get `*`. */

@@ -17,7 +17,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller } from '../../access/caller.ts';
+import type { Caller, Credentials } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
@@ -28,6 +28,7 @@ import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
+import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
@@ -57,6 +58,14 @@ const codes: OutcomeCodes<unknown> = {
   },
 };
 
+/** The credentials of the request of Node's server, or else of the Request itself, which has no connection. */
+function credentialsIn({ headers }: Request, context: unknown): Credentials {
+  const { req } = (context ?? {}) as { readonly req?: CredentialedRequest };
+  if (req !== undefined) return credentialsOf(req);
+  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+  return { header, headers: (name) => [header(name) ?? []].flat() };
+}
+
 /** Must be the first plugin, so that it counts the documents that later plugins reject. */
 export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
@@ -66,9 +75,8 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
       const known = (serverContext as Enveloped | undefined)?.caller;
-      const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
       try {
-        callers.set(request, known ?? (await admission.callerOf({ header })));
+        callers.set(request, known ?? (await admission.callerOf(credentialsIn(request, serverContext))));
       } catch (error) {
         const refused = codedError(error, log);
         admission.refuse('unknown', codeOfThrown(error));

@@ -1,5 +1,11 @@
 /** Reads Roles, ClusterRoles and their bindings from the bodies that an API server serves. */
+import type { UserInfo } from './caller.ts';
 import type { PolicyRule } from './policy-rule.ts';
+
+/** The resourceKeys of the kinds that decide rights. */
+export const rbacKeys: readonly string[] = ['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'].map(
+  (plural) => `${plural}.rbac.authorization.k8s.io`,
+);
 
 /** A Role or a ClusterRole. */
 export interface RoleObject {
@@ -17,12 +23,6 @@ export interface BindingObject {
   readonly role: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string };
   /** The subjects as `subjectKey` writes them. */
   readonly subjects: readonly string[];
-}
-
-/** Who makes a request. */
-export interface UserInfo {
-  readonly user: string;
-  readonly groups: readonly string[];
 }
 
 const serviceAccounts = 'system:serviceaccount:';

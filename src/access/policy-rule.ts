@@ -47,7 +47,7 @@ export function coversResource(
   );
 }
 
-/** Does the rule allow the name? A request without a name is allowed only by a rule without names. */
+/** Does the rule allow the name? A request without a name has the name ''. */
 export function coversName({ resourceNames }: PolicyRule, name: string): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name);
 }

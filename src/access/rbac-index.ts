@@ -6,10 +6,25 @@
  *
  * Invariant: kept grants equal grants made anew.
  */
-import { BoundedCache } from '../../base/bounded-cache.ts';
+import { createHash } from 'node:crypto';
+import { BoundedCache } from '../base/bounded-cache.ts';
+import { must } from '../base/must.ts';
+import type { UserInfo } from './caller.ts';
 import { type Granted, Grants, superusers } from './grants.ts';
 import type { PolicyRule } from './policy-rule.ts';
-import { type BindingObject, type RoleObject, subjectsOf, type UserInfo } from './rbac-objects.ts';
+import { type BindingObject, type RoleObject, subjectsOf } from './rbac-objects.ts';
+
+interface KnownRole {
+  /** JSON of the rules. */
+  readonly text: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+interface SharedRules {
+  readonly rules: readonly PolicyRule[];
+  /** Roles that have them. */
+  roles: number;
+}
 
 interface KeptGrants {
   readonly grants: Grants;
@@ -19,48 +34,65 @@ interface KeptGrants {
 
 /** Users whose grants are kept. */
 const keptUsers = 10_000;
+/** Different grants that are kept. Users with the same bindings share them. */
+const keptGrants = 2000;
 /** Subjects whose last change is known. */
 const mostChanged = 100_000;
 
 export class RbacIndex {
-  readonly #roles = new Map<string, readonly PolicyRule[]>();
+  readonly #roles = new Map<string, KnownRole>();
+  /** Rules by their text, so that equal ones are one object. */
+  readonly #rules = new Map<string, SharedRules>();
   readonly #bindings = new Map<string, BindingObject>();
   readonly #bySubject = new Map<string, Set<BindingObject>>();
   readonly #byRole = new Map<string, Set<BindingObject>>();
   /** The version of the index at the last change of each subject's bindings. */
   readonly #changedAt = new Map<string, number>();
   readonly #kept = new BoundedCache<KeptGrants>({ entries: keptUsers, weight: keptUsers });
+  /** Grants by their bindings and rules. */
+  readonly #grants = new BoundedCache<Grants>({ entries: keptGrants, weight: keptGrants });
   #version = 0;
   /** Changes up to this version are no longer known by subject. */
   #floor = 0;
 
-  /** Changes with every change. */
-  get version(): number {
-    return this.#version;
-  }
-
+  /** Adds a role, or replaces the one of this namespace and name. */
   setRole({ namespace, name, rules }: RoleObject): void {
-    const key = roleKey(namespace, name);
-    this.#roles.set(key, rules);
+    const key = objectKey(namespace, name);
+    const text = JSON.stringify(rules);
+    const known = this.#roles.get(key);
+    if (known?.text === text) return;
+    if (known !== undefined) this.#release(known.text);
+    this.#roles.set(key, { text, rules: this.#share(text, rules) });
     this.#roleChanged(key);
   }
 
   /** @param namespace empty for a ClusterRole. */
   removeRole(namespace: string, name: string): void {
-    const key = roleKey(namespace, name);
-    if (this.#roles.delete(key)) this.#roleChanged(key);
+    const key = objectKey(namespace, name);
+    const known = this.#roles.get(key);
+    if (known === undefined) return;
+    this.#release(known.text);
+    this.#roles.delete(key);
+    this.#roleChanged(key);
   }
 
+  /** Adds a binding, or replaces the one of this namespace and name. */
   setBinding(binding: BindingObject): void {
-    const known = this.#bindings.get(bindingKey(binding.namespace, binding.name));
-    if (known !== undefined) this.#unlink(known);
+    this.removeBinding(binding.namespace, binding.name);
     this.#link(binding);
   }
 
   /** @param namespace empty for a ClusterRoleBinding. */
   removeBinding(namespace: string, name: string): void {
-    const known = this.#bindings.get(bindingKey(namespace, name));
+    const known = this.#bindings.get(objectKey(namespace, name));
     if (known !== undefined) this.#unlink(known);
+  }
+
+  /** Every binding with the rules of its role; empty if the role is not there. */
+  *all(): Generator<Granted> {
+    for (const binding of this.#bindings.values()) {
+      yield { binding, rules: this.#roles.get(roleOf(binding))?.rules ?? [] };
+    }
   }
 
   /** What the user may do. */
@@ -72,12 +104,12 @@ export class RbacIndex {
     const granted = new Map<BindingObject, Granted>();
     for (const subject of subjects) {
       for (const binding of this.#bySubject.get(subject) ?? []) {
-        const rules = this.#roles.get(roleOf(binding));
+        const role = this.#roles.get(roleOf(binding));
         // A binding to a role that is not there grants nothing.
-        if (rules !== undefined) granted.set(binding, { binding, rules });
+        if (role !== undefined) granted.set(binding, { binding, rules: role.rules });
       }
     }
-    const grants = new Grants(user.groups.includes(superusers), [...granted.values()]);
+    const grants = this.#shareGrants(user.groups.includes(superusers), [...granted.values()]);
     this.#kept.set(key, { grants, checkedAt: this.#version }, 1);
     return grants;
   }
@@ -90,15 +122,37 @@ export class RbacIndex {
     return true;
   }
 
+  /** The grants with these bindings and rules. Kept ones are used again: their id then stays the same. */
+  #shareGrants(isSuperuser: boolean, granted: readonly Granted[]): Grants {
+    const parts = granted.map(({ binding, rules }) => `${serialOf(binding)} ${serialOf(rules)}`);
+    const key = createHash('sha256').update(`${isSuperuser}\n${parts.join()}`).digest('base64');
+    const known = this.#grants.get(key) ?? new Grants(isSuperuser, granted);
+    this.#grants.set(key, known, 1);
+    return known;
+  }
+
+  #share(text: string, rules: readonly PolicyRule[]): readonly PolicyRule[] {
+    const known = this.#rules.get(text) ?? { rules, roles: 0 };
+    known.roles += 1;
+    this.#rules.set(text, known);
+    return known.rules;
+  }
+
+  #release(text: string): void {
+    const known = must(this.#rules.get(text), 'the rules of a role');
+    known.roles -= 1;
+    if (known.roles === 0) this.#rules.delete(text);
+  }
+
   #link(binding: BindingObject): void {
-    this.#bindings.set(bindingKey(binding.namespace, binding.name), binding);
+    this.#bindings.set(objectKey(binding.namespace, binding.name), binding);
     for (const subject of binding.subjects) add(this.#bySubject, subject, binding);
     add(this.#byRole, roleOf(binding), binding);
     this.#changed([binding]);
   }
 
   #unlink(binding: BindingObject): void {
-    this.#bindings.delete(bindingKey(binding.namespace, binding.name));
+    this.#bindings.delete(objectKey(binding.namespace, binding.name));
     for (const subject of binding.subjects) remove(this.#bySubject, subject, binding);
     remove(this.#byRole, roleOf(binding), binding);
     this.#changed([binding]);
@@ -118,15 +172,24 @@ export class RbacIndex {
   }
 }
 
+const serials = new WeakMap<object, number>();
+let lastSerial = 0;
+
+/** A number that no other object of this process has. */
+function serialOf(object: object): number {
+  const known = serials.get(object);
+  if (known !== undefined) return known;
+  lastSerial += 1;
+  serials.set(object, lastSerial);
+  return lastSerial;
+}
+
+/** The key of the role that a binding refers to. */
 function roleOf({ namespace, role }: BindingObject): string {
-  return roleKey(role.kind === 'Role' ? namespace : '', role.name);
+  return objectKey(role.kind === 'Role' ? namespace : '', role.name);
 }
 
-function roleKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
-}
-
-function bindingKey(namespace: string, name: string): string {
+function objectKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 

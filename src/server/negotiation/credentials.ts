@@ -1,9 +1,12 @@
 /** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Credentials } from '../access/caller.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Credentials } from '../../access/caller.ts';
+
+/** The parts of a request that carry credentials. */
+export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
 export function credentialsOf(
-  headers: IncomingHttpHeaders,
+  { headers, headersDistinct }: CredentialedRequest,
   connectionParams?: Readonly<Record<string, unknown>>,
 ): Credentials {
   return {
@@ -11,6 +14,7 @@ export function credentialsOf(
       const value = headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
+    headers: (name) => headersDistinct[name] ?? [],
     connectionParams,
   };
 }

@@ -1,0 +1,72 @@
+/**
+ * The message that follows changed rights. It brings the client from the matches of one scope to those of another.
+ *
+ *   changes of the log since the client's position   folded: visible before in the old scope, after in the new one
+ *   unchanged objects                                those of one scope that are not in the other
+ *
+ * Example: the client sees the namespaces a and b at revision 7. A binding to b is deleted with change 8, and change 9 modifies a Pod
+ * of b. The message up to 9 removes all Pods of b with NO_LONGER_VISIBLE, and tells nothing of change 9.
+ */
+import { isVisible, type Scope, type Scopes } from '../access/scope.ts';
+import type { Filter } from '../query/plan/filter.ts';
+import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
+import { fetchObjects } from '../query/read/fetch.ts';
+import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
+import { readView } from '../query/sql/view.ts';
+import { readChanges, readLogFloor } from '../store/read/changes.ts';
+import type { Lease } from '../store/types/lease.ts';
+import { FeedChange } from './feed-change.ts';
+import { type FoldedMessage, fold } from './fold.ts';
+import type { LiveCursor } from './live-cursor.ts';
+
+/** More changed objects are sent as a new snapshot. */
+const mostChanges = 1000;
+/** Objects of each scope that are compared. */
+const mostCompared = 20_000;
+
+/** What the client follows. */
+export interface Followed {
+  readonly kind: PlannedKind;
+  readonly filter: Filter;
+  readonly projection: Projection;
+}
+
+/** The difference between two scopes. Its messages come first, then the removed and the added objects. */
+export interface ScopeMove {
+  readonly revision: number;
+  readonly messages: readonly FoldedMessage[];
+  readonly removed: readonly MatchedObject[];
+  readonly added: readonly ObjectRow[];
+}
+
+/**
+ * The move of a client at `place` from the scope `before` to `after`. Null if it needs a new snapshot: the log does not reach back, or
+ * too many objects differ.
+ */
+export async function moveScope(
+  lease: Lease,
+  { kind, filter, projection }: Followed,
+  place: LiveCursor & { readonly kindId: number },
+  { before, after }: { readonly before: Scope; readonly after: Scopes },
+): Promise<ScopeMove | null> {
+  const { epoch, sequence, kindId } = place;
+  if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return null;
+  const logged = await readChanges(lease, { kindId, after: sequence, limit: mostChanges + 1 });
+  const changes = logged.map((change) => new FeedChange(change));
+  if (changes.length > mostChanges || !changes.every((change) => change.continues)) return null;
+  const scope = after.of(kind.key, 'watch');
+  const messages = fold(kind.key, changes, lease.revision, { filter, before, scope });
+  const changed = new Set(logged.map(({ objectId }) => objectId));
+  const unchanged = async (scopes: Scopes, other: Scope): Promise<readonly MatchedObject[] | null> => {
+    const view = await readView(lease, scopes);
+    const found = await matchingObjects(lease, view, kind, filter, mostCompared + 1);
+    if (found.length > mostCompared) return null;
+    return found.filter(({ objectId, identity }) => !changed.has(objectId) && !isVisible(other, identity));
+  };
+  const removed = await unchanged({ id: '', of: () => before }, scope);
+  const won = await unchanged(after, before);
+  if (removed === null || won === null || removed.length + won.length > mostChanges) return null;
+  const identities = won.map(({ identity }) => identity);
+  const rows = await fetchObjects(lease, await readView(lease, after), identities, projection, 'watch');
+  return { revision: lease.revision, messages, removed, added: rows.filter((row) => row !== null) };
+}

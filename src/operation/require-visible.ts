@@ -1,0 +1,60 @@
+/**
+ * Refuses operations of which the caller may see nothing. The decision depends on the rights and the request alone: it is the same for
+ * objects, namespaces and kinds that do not exist.
+ */
+import type { Access, Scope } from '../access/scope.ts';
+import { isVisible } from '../access/scope.ts';
+import { PortolanError } from '../base/errors.ts';
+import { shortList } from '../base/short-list.ts';
+import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
+import type { View } from '../query/sql/view.ts';
+
+/**
+ * For a list over these kinds.
+ * @throws PortolanError FORBIDDEN if the caller may list no object of any of the kinds in the clusters and namespaces that the filter names.
+ */
+export function requireVisible(
+  view: View,
+  keys: readonly string[],
+  filter: Filter,
+  access: Exclude<Access, 'get'> = 'list',
+): void {
+  const clusters = clustersIn(filter);
+  const namespaces = namespacesIn(filter);
+  const scopes = keys.map((key) => view.scopeOf(key, access));
+  if (scopes.length === 0 || scopes.some((scope) => mayMatch(scope, clusters, namespaces))) return;
+  const verbs = access === 'watch' ? 'list and watch' : 'list';
+  const where = [
+    ...(namespaces === null ? [] : [`namespace ${named(namespaces)}`]),
+    ...(clusters === null ? [] : [`cluster ${named(clusters)}`]),
+  ];
+  const place = where.length === 0 ? '' : ` in ${where.join(' of ')}`;
+  throw new PortolanError('FORBIDDEN', `You may not ${verbs} ${named(keys)}${place}; ask for a role that allows it.`, {
+    details: { resources: keys },
+  });
+}
+
+/** The error for a single object that the caller may not get; null for an object that the caller may get, if it exists. */
+export function refusalOfObject(view: View, identity: Identity): PortolanError | null {
+  const { key, cluster, namespace } = identity;
+  if (isVisible(view.scopeOf(key, 'get'), identity)) return null;
+  const where = namespace === null ? '' : ` in the namespace ${namespace}`;
+  return new PortolanError(
+    'FORBIDDEN',
+    `You may not get this object of ${key}${where} of the cluster ${cluster}; ask for a role that allows it.`,
+    { details: { resources: [key] } },
+  );
+}
+
+function named(names: readonly string[]): string {
+  return shortList(names, 5).join(', ');
+}
+
+function mayMatch(scope: Scope, clusters: readonly string[] | null, namespaces: readonly string[] | null): boolean {
+  if (scope.rows !== 'some') return scope.rows === 'all';
+  return [...scope.clusters].some(([cluster, part]) => {
+    if (clusters !== null && !clusters.includes(cluster)) return false;
+    if (part === 'all' || namespaces === null || part.names.has('')) return true;
+    return namespaces.some((namespace) => part.namespaces.has(namespace) || part.names.has(namespace));
+  });
+}
