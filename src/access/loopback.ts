@@ -1,6 +1,6 @@
 /**
- * Restricts the gateway to this machine while access control is not implemented. The gateway listens only on loopback. It answers
- * only requests whose Host header names loopback, so a web page cannot reach it through its own domain (DNS rebinding).
+ * Restricts a gateway without authentication to this machine. It listens only on loopback. It answers only requests whose Host header
+ * names loopback, so a web page cannot reach it through its own domain (DNS rebinding).
  */
 import { isIP } from 'node:net';
 import { PortolanError } from '../base/errors.ts';
@@ -16,7 +16,7 @@ export function refuseUnlessLoopback(host: string): void {
   if (isLoopback(host)) return;
   throw new PortolanError(
     'CONFIGURATION',
-    `Portolan has no access control yet and will not listen on ${host}; use --host 127.0.0.1 and reach it through a tunnel such as kubectl port-forward.`,
+    `Everybody who reaches ${host} would see everything: say who the callers are with --auth token, or use --host 127.0.0.1 and a tunnel such as kubectl port-forward. --auth none serves everybody there.`,
   );
 }
 

@@ -9,12 +9,12 @@
  * them fail, the command ends as in the first case.
  */
 import { existsSync } from 'node:fs';
-import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
@@ -25,7 +25,7 @@ import { runUntilSignal } from './run-until-signal.ts';
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
-  refuseUnlessLoopback(config.host);
+  acceptedCredentials(config);
   return runUntilSignal(async (signal) => {
     if (config.data !== undefined && existsSync(config.data)) {
       return refuseUnknown(await startGateway(config, clusters, log, { signal }));

@@ -2,6 +2,7 @@
  * The part of a gateway that answers requests: engine, metrics, HTTP server. It is a separate module because loading it takes
  * most of a warm start. gateway.ts imports it after it has started the other threads.
  */
+import type { AccessControl } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
@@ -15,13 +16,13 @@ import { readWrittenExamples } from '../server/written-examples.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
+import { type AccessConfig, openAccess } from './access.ts';
 import type { Shutdown } from './shutdown.ts';
 import { version } from './version.ts';
 
 export type ServingConfig = Pick<
   Config,
   | 'port'
-  | 'host'
   | 'allowOrigin'
   | 'keepAlive'
   | 'maxPageSize'
@@ -35,7 +36,8 @@ export type ServingConfig = Pick<
   | 'waitForSync'
   | 'scanRows'
   | 'preparedAnswers'
->;
+> &
+  AccessConfig;
 
 /** The parts that were started before. */
 interface Started {
@@ -48,9 +50,12 @@ interface Started {
 
 /** Resolves when the server listens. Before that, it waits for a catalog. */
 export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
-  const engine = startEngine(config, started);
+  const { clusters, reader, log, shutdown } = started;
+  const access = await openAccess(config, clusters, { reader, log, changed: () => engine.interrupt() });
+  if (access !== null) shutdown.add(() => access.close());
+  const engine = startEngine(config, started, access);
   await firstGeneration(engine, started);
-  const server = await startHttp(config, engine, started);
+  const server = await startHttp(config, engine, started, access);
   return {
     ...server,
     close() {
@@ -60,7 +65,11 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   };
 }
 
-function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown, log }: Started): Engine {
+function startEngine(
+  config: ServingConfig,
+  { clusters, ingest, reader, shutdown, log }: Started,
+  access: AccessControl | null,
+): Engine {
   const engine = createEngine({
     reader,
     log,
@@ -75,9 +84,13 @@ function startEngine(config: ServingConfig, { clusters, ingest, reader, shutdown
     slowQueryMs: config.slowQueryMs,
     waitForSyncMs: config.waitForSync,
     upstream: openedOnce(clusters, shutdown),
+    ...(access === null ? {} : { rights: access.rights }),
   });
   shutdown.add(() => engine.close());
-  ingest.onWake((committed) => engine.wake(committed));
+  ingest.onWake((committed) => {
+    access?.wake(committed);
+    engine.wake(committed);
+  });
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
 }
@@ -111,6 +124,7 @@ async function startHttp(
   config: ServingConfig,
   { source }: Engine,
   { ingest, reader, shutdown, log }: Started,
+  access: AccessControl | null,
 ): Promise<RunningServer> {
   const metrics = createMetrics({
     reader,
@@ -122,6 +136,8 @@ async function startHttp(
   });
   const server = await startServer({
     host: config.host,
+    isOpen: config.auth.length > 0,
+    ...(access === null ? {} : { authenticate: access.authenticate }),
     port: config.port,
     allowOrigins: config.allowOrigin,
     keepAliveMs: config.keepAlive,

@@ -60,6 +60,10 @@ const diskSize = z
   .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
   .refine((bytes) => bytes >= leastDisk, wantedSize);
 
+const credentialKind = z.enum(['token', 'proxy', 'certificate', 'none'], {
+  error: 'must be token, proxy, certificate or none',
+});
+
 const wantedPromotion = 'must be a resource and a path, such as pods=spec.schedulerName';
 const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedPromotion);
 
@@ -95,9 +99,39 @@ export const optionTable = {
   host: {
     key: 'host',
     value: 'address',
-    help: 'Loopback address to listen on. Anything else is refused: there is no access control yet.',
+    help: 'Address to listen on. Anything but loopback needs --auth.',
     commands: running,
     schema: text.default('127.0.0.1'),
+  },
+  auth: {
+    key: 'auth',
+    value: 'kinds',
+    list: true,
+    help: 'Credentials of callers: token (TokenReview), proxy (headers of a front proxy), certificate, or none: every caller sees all.',
+    shown: 'none on loopback',
+    commands: ['serve'],
+    schema: z.array(credentialKind).default([]),
+  },
+  authCluster: {
+    key: 'authCluster',
+    value: 'cluster',
+    help: 'The cluster that knows the callers, when there are several: it reviews their tokens and decides what they see there.',
+    commands: ['serve'],
+    schema: text.optional(),
+  },
+  sameUsers: {
+    key: 'sameUsers',
+    help: 'The other clusters know the same users and groups: callers see there what the roles of each cluster grant them.',
+    commands: ['serve'],
+    schema: flag.default(false),
+  },
+  tokenAudience: {
+    key: 'tokenAudience',
+    value: 'names',
+    list: true,
+    help: 'Audiences of which a token must have one; otherwise those of the API server.',
+    commands: ['serve'],
+    schema: names.default([]),
   },
   allowOrigin: {
     key: 'allowOrigin',

@@ -29,6 +29,8 @@ import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-ser
 
 export interface ServerOptions {
   readonly host: string;
+  /** May the server be reached by any name and from any machine? Default: only from this one, by a name of loopback. */
+  readonly isOpen?: boolean;
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
@@ -65,8 +67,8 @@ const grace = 700;
  * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port, log, allowOrigins = [] } = options;
-  refuseUnlessLoopback(host);
+  const { host, port, log, allowOrigins = [], isOpen = false } = options;
+  if (!isOpen) refuseUnlessLoopback(host);
   const crossOrigin = new CrossOrigin(allowOrigins, log);
   const admission = createAdmission(options);
   const yoga = yogaOver(admission, options);
@@ -88,7 +90,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, log);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (pathOf(request) !== endpoint || !isLoopbackHost(request.headers.host)) return refuseUpgrade(socket, '', '');
+    const isNamed = isOpen || isLoopbackHost(request.headers.host);
+    if (pathOf(request) !== endpoint || !isNamed) return refuseUpgrade(socket, '', '');
     const refusal = crossOrigin.refusalOf(request.headers);
     if (refusal !== null) return refuseUpgrade(socket, refusal.type, refusal.body);
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
@@ -157,7 +160,7 @@ function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
   crossOrigin: CrossOrigin,
-  { metrics, readiness }: ServerOptions,
+  { metrics, readiness, isOpen = false }: ServerOptions,
 ): Promise<void> | null {
   const send = async (status: number, type: string, text: string): Promise<void> => {
     const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
@@ -166,10 +169,10 @@ function answerItself(
   const json = (status: number, body: object): Promise<void> =>
     send(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
   const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
-  if (!isLoopbackHost(request.headers.host)) {
+  if (!isOpen && !isLoopbackHost(request.headers.host)) {
     return json(403, {
       error:
-        'Portolan answers only to loopback names until it has access control; use http://127.0.0.1 or http://localhost.',
+        'Without authentication, Portolan answers only to loopback names; use http://127.0.0.1 or http://localhost.',
     });
   }
   if (!crossOrigin.admit(request, response)) return Promise.resolve();

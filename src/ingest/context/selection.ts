@@ -9,6 +9,8 @@ export interface Selection {
   /** Empty or absent: everything. */
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
+  /** resourceKeys that are ingested in any case. */
+  readonly required?: readonly string[] | undefined;
 }
 
 type Named = Pick<Resource, 'group' | 'plural' | 'kind'>;
@@ -16,8 +18,12 @@ type Named = Pick<Resource, 'group' | 'plural' | 'kind'>;
 /** Excluded unless named: hundreds of writes a second in a large cluster, and of no interest to consoles. */
 const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
 
-/** True if this resource is ingested. Exclusion wins over inclusion; `*` alone does not count as naming a resource. */
-export function selects(resource: Named, { include = [], exclude = [] }: Selection): boolean {
+/**
+ * True if this resource is ingested. Exclusion wins over inclusion, unless the resource is required; `*` alone does not count as naming a
+ * resource.
+ */
+export function selects(resource: Named, { include = [], exclude = [], required = [] }: Selection): boolean {
+  if (required.includes(resourceKey(resource))) return true;
   if (exclude.some((pattern) => matches(resource, pattern))) return false;
   const named = include.some((pattern) => pattern !== '*' && matches(resource, pattern));
   if (named) return true;

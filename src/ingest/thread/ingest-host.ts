@@ -74,7 +74,7 @@ export class IngestHost {
       (cluster) =>
         new ClusterSupervisor({
           cluster,
-          selection: { include: options.include, exclude: options.exclude },
+          selection: { include: options.include, exclude: options.exclude, required: options.required },
           namespaces: [...new Set(options.namespaces)],
           events: options.events,
           open,

@@ -1,0 +1,49 @@
+/**
+ * Decides who the caller of a request is. The first kind of credentials that the request carries counts; the others are not tried:
+ *
+ *   X-Remote headers   from a front proxy
+ *   a bearer token     by TokenReview
+ *   a certificate      its common name is the user, its organizations are the groups
+ *
+ * Never: takes one kind of credentials for another after a refusal, or an anonymous caller.
+ */
+import type { Authenticate, Caller, ClientCertificate, Credentials } from '../../access/caller.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { bearerToken } from './bearer.ts';
+import { authenticatedGroup, proxiedCaller } from './front-proxy.ts';
+
+export interface AuthenticatorOptions {
+  /** The caller of a token. Null: tokens are refused. */
+  readonly tokens: ((token: string) => Caller | Promise<Caller>) | null;
+  /** The common names of proxies; empty for any certificate of the proxies' authority. Null: there is no proxy. */
+  readonly proxies: readonly string[] | null;
+  /** Are certificates of users accepted? */
+  readonly certificates: boolean;
+}
+
+/** @throws PortolanError UNAUTHENTICATED, and what the review of a token throws. */
+export function createAuthenticate({ tokens, proxies, certificates }: AuthenticatorOptions): Authenticate {
+  const accepted = [
+    ...(tokens === null ? [] : ['a bearer token']),
+    ...(proxies === null ? [] : ['the headers of a front proxy']),
+    ...(certificates ? ['a client certificate'] : []),
+  ].join(', or ');
+  return (credentials: Credentials) => {
+    const proxied = proxiedCaller(credentials, proxies ?? []);
+    if (proxied !== null && proxies !== null) return proxied;
+    const token = bearerToken(credentials);
+    if (token !== null && tokens !== null) return tokens(token);
+    const { certificate } = credentials;
+    if (token === null && certificates && certificate?.authority === 'users') return certified(certificate);
+    throw new PortolanError('UNAUTHENTICATED', `This gateway needs to know the caller: send ${accepted}.`);
+  };
+}
+
+/** Source: k8s.io/apiserver/pkg/authentication/request/x509, CommonNameUserConversion. */
+function certified({ commonName, organizations }: ClientCertificate): Caller {
+  if (commonName === '') {
+    throw new PortolanError('UNAUTHENTICATED', 'The client certificate names no user: its common name is empty.');
+  }
+  const groups = [...new Set([...organizations, authenticatedGroup])];
+  return Object.freeze({ name: commonName, user: { user: commonName, groups }, validUntil: null });
+}

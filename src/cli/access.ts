@@ -1,0 +1,87 @@
+/** Access control by the options of the command line. */
+import { refuseUnlessLoopback } from '../access/loopback.ts';
+import type { AccessControl, CredentialKind } from '../auth/access-control.ts';
+import { systemClock } from '../base/clock.ts';
+import { PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/options.ts';
+import type { ClusterOptions } from '../kube/client/connection.ts';
+import type { Reader } from '../store/types/lease.ts';
+
+export type AccessConfig = Pick<Config, 'host' | 'auth' | 'authCluster' | 'sameUsers' | 'tokenAudience'>;
+
+/**
+ * The kinds of credentials that callers may send; empty for a gateway without authentication.
+ * @throws PortolanError CONFIGURATION for options that contradict each other, and for an address that needs authentication.
+ */
+export function acceptedCredentials({ host, auth }: AccessConfig): readonly CredentialKind[] {
+  const accepted = auth.filter((kind) => kind !== 'none');
+  if (accepted.length > 0 && accepted.length < auth.length) {
+    throw new PortolanError('CONFIGURATION', '--auth none stands alone; leave it out, or the other kinds.');
+  }
+  if (auth.length === 0) refuseUnlessLoopback(host);
+  return accepted;
+}
+
+/** Null for a gateway without authentication. @throws PortolanError CONFIGURATION */
+export async function openAccess(
+  config: AccessConfig,
+  clusters: readonly ClusterOptions[],
+  { reader, log, changed }: { readonly reader: Reader; readonly log: Logger; readonly changed: () => void },
+): Promise<AccessControl | null> {
+  const accepts = acceptedCredentials(config);
+  if (accepts.length === 0) {
+    const isSaid = config.auth.length > 0;
+    const text = 'there is no authentication: everybody who reaches this port sees everything that Portolan may read';
+    if (isSaid) log.warn({ host: config.host }, text);
+    else log.info({ host: config.host }, text);
+    return null;
+  }
+  const [{ openAccessControl }, { connect }] = await Promise.all([
+    import('../auth/access-control.ts'),
+    import('../kube/client/connection.ts'),
+  ]);
+  const named = new Map<string, ClusterOptions>();
+  for (const options of clusters) {
+    const connection = await connect(options);
+    named.set(connection.cluster, options);
+    await connection.close();
+  }
+  const [home, options] = homeOf(config, named);
+  const others = config.sameUsers ? [...named.keys()].filter((name) => name !== home) : [];
+  if (!config.sameUsers && named.size > 1) {
+    log.warn(
+      { home },
+      `callers see nothing of the other clusters: start with --same-users if ${home} and they have the same users`,
+    );
+  }
+  return openAccessControl({
+    accepts,
+    home: options,
+    clusters: [home, ...others],
+    served: named.size,
+    audiences: config.tokenAudience,
+    proxyNames: [],
+    reader,
+    clock: systemClock,
+    log,
+    changed,
+  });
+}
+
+function homeOf(
+  { authCluster }: AccessConfig,
+  clusters: ReadonlyMap<string, ClusterOptions>,
+): readonly [string, ClusterOptions] {
+  const [only, ...others] = [...clusters];
+  if (authCluster === undefined && only !== undefined && others.length === 0) return only;
+  const found = authCluster === undefined ? undefined : clusters.get(authCluster);
+  if (authCluster !== undefined && found !== undefined) return [authCluster, found];
+  const names = [...clusters.keys()].join(', ');
+  throw new PortolanError(
+    'CONFIGURATION',
+    authCluster === undefined
+      ? `Say with --auth-cluster which cluster knows the callers: ${names}.`
+      : `--auth-cluster names ${authCluster}, which is none of the clusters: ${names}.`,
+  );
+}
