@@ -273,29 +273,16 @@ async function* changedRights(run: Run, position: LivePosition): Messages<LivePo
   if (step === null) return null;
   const { move, visible } = step;
   if (move === null) return yield* afterGap(run, position.epoch);
-  let current = position;
-  const next = (changes: readonly LiveChange[], sequence: number): LiveMessage => {
-    const count = current.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), current.count);
-    current = { ...current, sequence, visible, count };
-    return message('LIVE', current, visible, { totalCount: count, changes });
-  };
-  // The scope of a cursor is the new one, so no cursor may be given before the last message.
   const at = request.now();
-  const unchanged = [
+  const changes = [
+    ...move.changes.map(liveChange),
     ...move.removed.map(({ identity }) => removedFrom(identity, at)),
     ...move.added.map((row) => addedRow(row, at)),
   ];
-  const first = move.messages.slice(0, -1);
-  for (const { changes } of first)
-    yield { ...next(changes.map(liveChange), position.sequence), cursor: noCursor(position) };
-  const last = [...(move.messages.at(-1)?.changes.map(liveChange) ?? []), ...unchanged];
-  if (last.length > 0) yield next(last, move.revision);
-  return { ...current, sequence: move.revision, visible };
-}
-
-/** The cursor of a message that does not complete the client's set of objects. */
-function noCursor({ epoch }: LiveCursor): string {
-  return encodeLiveCursor({ epoch, sequence: nowhere });
+  const count = position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
+  const moved = { ...position, sequence: move.revision, visible, count };
+  if (changes.length > 0) yield message('LIVE', moved, visible, { totalCount: count, changes });
+  return moved;
 }
 
 function removedFrom({ cluster, key, namespace, name }: LiveChange['identity'], at: number): LiveChange {
