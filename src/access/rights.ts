@@ -29,10 +29,10 @@ export interface Rights {
   /** Are the known rights at least as new as the snapshot in which `statement` gave these rows? */
   isCurrent(epoch: string, rows: readonly Row[]): boolean;
   /**
-   * Waits for the decisions that reads as this caller have asked of the API server. Null if there are none. True if one of them gave
-   * the caller more than the reads assumed: they must be repeated.
+   * Waits for the decisions that reads in these scopes have asked of the API server. Null if there are none. True if the caller has
+   * other scopes then: the reads must be repeated.
    */
-  pending(caller: Caller): Promise<boolean> | null;
+  pending(caller: Caller, scopes: Scopes): Promise<boolean> | null;
 }
 
 /** The rights of one caller; the members are those of `Rights`. */

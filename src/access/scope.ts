@@ -34,12 +34,26 @@ export const noRows: Scope = Object.freeze({ rows: 'none' });
  */
 export type Access = 'list' | 'get' | 'watch';
 
+/** The rows of a namespace, or one object by its name. */
+export interface WantedRows {
+  readonly cluster: string;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** Empty for all objects of the namespace. */
+  readonly name: string;
+}
+
 /** The scopes of one caller. Immutable: changed rights give a new object. */
 export interface Scopes {
   /** Equal ids mean equal scopes. Cached answers are shared between callers with the same id. */
   readonly id: string;
   /** Clusters whose rows are hidden because the rights there are not known, each with the reason. */
   readonly unknown?: ReadonlyMap<string, string>;
+  /**
+   * Notes rows that an operation names, so that rights to them can be asked for. Absent where all rights are known.
+   * @param clusters null for all
+   */
+  want?(key: string, access: Access, clusters: readonly string[] | null, rows: Omit<WantedRows, 'cluster'>): void;
   /** The same object for each call. @param key resourceKey @param access default `list` */
   of(key: string, access?: Access): Scope;
 }

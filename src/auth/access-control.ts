@@ -8,23 +8,29 @@ import type { Authenticate } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { must } from '../base/must.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Reader } from '../store/types/lease.ts';
 import { createAuthenticate } from './identity/authenticator.ts';
 import { TokenReviews } from './identity/token-reviews.ts';
+import { AccessReviews } from './rights/access-reviews.ts';
+import { ReviewedRights } from './rights/reviewed-rights.ts';
+import { RightsCheck } from './rights/rights-check.ts';
 import { StoredRights } from './rights/stored-rights.ts';
 
 /** A kind of credentials that callers may send. */
 export type CredentialKind = 'token' | 'proxy' | 'certificate';
 
+/** Who decides what callers see: roles and bindings, and the API server for the rest; roles and bindings alone; the API server alone. */
+export type AuthorizationMode = 'auto' | 'rbac' | 'review';
+
 export interface AccessControlOptions {
+  readonly mode: AuthorizationMode;
   readonly accepts: readonly CredentialKind[];
-  /** The cluster that knows the callers: it reviews their tokens. */
-  readonly home: ClusterOptions;
-  /** The clusters whose users are the callers: the home, and others with the same users. */
-  readonly clusters: readonly string[];
+  /** The clusters whose users the callers are, by name. The first one knows the callers: it reviews their tokens. */
+  readonly clusters: ReadonlyMap<string, ClusterOptions>;
   /** The number of clusters of the gateway. */
   readonly served: number;
   /** The audiences of which a token must have one; empty for those of the API server. */
@@ -49,10 +55,20 @@ export interface AccessControl {
 /** @throws PortolanError CONFIGURATION for a missing or broken kubeconfig of the home cluster. */
 export async function openAccessControl(options: AccessControlOptions): Promise<AccessControl> {
   const { accepts, audiences, proxyNames, clock, log } = options;
-  const connection = accepts.includes('token') ? await connect(options.home) : null;
+  const connections = await Promise.all([...options.clusters.values()].map((cluster) => connect(cluster)));
+  const clients = new Map(connections.map((connection) => [connection.cluster, new RestClient(connection)]));
+  const [home] = clients.values();
   const tokens =
-    connection === null ? null : new TokenReviews({ client: new RestClient(connection), audiences, clock, log });
-  const rights = new StoredRights(options);
+    accepts.includes('token') && home !== undefined ? new TokenReviews({ client: home, audiences, clock, log }) : null;
+  const clusters = [...options.clusters.keys()];
+  const reviews = options.mode === 'rbac' ? null : new AccessReviews({ clients, clock, log });
+  const changed = (): void => {
+    reviews?.rolesChanged();
+    options.changed();
+  };
+  const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
+  const rights =
+    reviews === null ? must(granted, 'the rights by roles') : reviewed(granted, reviews, { ...options, clusters });
   return {
     authenticate: createAuthenticate({
       tokens: tokens === null ? null : (token) => tokens.callerOf(token),
@@ -60,10 +76,20 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       certificates: accepts.includes('certificate'),
     }),
     rights,
-    wake: (committed) => rights.wake(committed),
+    wake: (committed) => granted?.wake(committed),
     async close() {
-      rights.close();
-      await connection?.close();
+      granted?.close();
+      await Promise.all(connections.map((connection) => connection.close()));
     },
   };
+}
+
+function reviewed(
+  granted: StoredRights | null,
+  reviews: AccessReviews,
+  options: Omit<AccessControlOptions, 'clusters'> & { readonly clusters: readonly string[] },
+): Rights {
+  const { clock, log, changed } = options;
+  const check = granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: changed });
+  return new ReviewedRights({ ...options, granted, reviews, check });
 }

@@ -8,7 +8,10 @@ import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { Reader } from '../store/types/lease.ts';
 
-export type AccessConfig = Pick<Config, 'host' | 'auth' | 'authCluster' | 'sameUsers' | 'tokenAudience'>;
+export type AccessConfig = Pick<
+  Config,
+  'host' | 'auth' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode'
+>;
 
 /**
  * The kinds of credentials that callers may send; empty for a gateway without authentication.
@@ -47,18 +50,18 @@ export async function openAccess(
     named.set(connection.cluster, options);
     await connection.close();
   }
-  const [home, options] = homeOf(config, named);
-  const others = config.sameUsers ? [...named.keys()].filter((name) => name !== home) : [];
+  const home = homeOf(config, named);
+  const known = [...named].filter(([name]) => name === home[0] || config.sameUsers);
   if (!config.sameUsers && named.size > 1) {
     log.warn(
-      { home },
-      `callers see nothing of the other clusters: start with --same-users if ${home} and they have the same users`,
+      { home: home[0] },
+      'callers see nothing of the other clusters: start with --same-users if all have the same users',
     );
   }
   return openAccessControl({
+    mode: config.authorizationMode,
     accepts,
-    home: options,
-    clusters: [home, ...others],
+    clusters: new Map([home, ...known]),
     served: named.size,
     audiences: config.tokenAudience,
     proxyNames: [],

@@ -169,7 +169,7 @@ function openIngest(
     include: config.kinds,
     exclude: config.exclude,
     namespaces: config.namespaces,
-    required: acceptedCredentials(config).length > 0 ? rbacKeys : [],
+    required: acceptedCredentials(config).length > 0 && config.authorizationMode !== 'review' ? rbacKeys : [],
     events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
     searchPaths: config.searchPaths,
     promote: config.promote,

@@ -125,6 +125,13 @@ export const optionTable = {
     commands: ['serve'],
     schema: flag.default(false),
   },
+  authorizationMode: {
+    key: 'authorizationMode',
+    value: 'mode',
+    help: 'auto: callers see what roles and bindings grant, and the API server is asked for the rest; rbac: roles and bindings alone; review: the API server alone.',
+    commands: ['serve'],
+    schema: z.enum(['auto', 'rbac', 'review'], { error: 'must be auto, rbac or review' }).default('auto'),
+  },
   tokenAudience: {
     key: 'tokenAudience',
     value: 'names',

@@ -4,7 +4,8 @@
  *   credentials                       -> callerOf       authenticates the caller
  *   caller                            -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
  *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes again if a kind
- *                                                       was in its first sync (sync-watch.ts)
+ *                                                       was in its first sync (sync-watch.ts), or if the API server has allowed the
+ *                                                       caller more than was known
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
  *
@@ -52,6 +53,9 @@ export interface Finished {
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
 }
+
+/** Repeats of a query whose caller turned out to have more rights. The rights to related kinds are asked one after the other. */
+const mostRepeats = 4;
 
 export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
@@ -110,6 +114,12 @@ export class Admission<G extends ServedKinds = ServedKinds> {
         const settled = await syncWatch.until(awaited, either);
         waited += this.monotonic() - waitingSince;
         if (!settled || signal?.aborted === true) break;
+        current = current.again();
+        result = await execute(current);
+      }
+      for (let round = 0; type === 'query' && round < mostRepeats; round += 1) {
+        if (signal?.aborted === true || (await current.pendingRights()) !== true) break;
+        current.end();
         current = current.again();
         result = await execute(current);
       }

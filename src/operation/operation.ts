@@ -9,6 +9,7 @@
  * signalled, and a lease held by a slow client would keep the WAL from being truncated.
  */
 import type { Caller } from '../access/caller.ts';
+import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
@@ -67,6 +68,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   #opening: Promise<{ lease: OpenLease; view: View }> | null = null;
   #revision: number | null = null;
   #ended = false;
+  #scopes: Scopes | null = null;
 
   constructor(
     source: OperationSource<G>,
@@ -121,6 +123,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** The caller's view in the lease's snapshot. */
   async #view(lease: Lease): Promise<View> {
     const scopes = await this.source.rights.at(lease, this.caller);
+    this.#scopes = scopes;
     for (const [cluster, why] of scopes.unknown ?? []) {
       this.warn(
         [],
@@ -206,6 +209,14 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
       ...(this.#warnings.size === 0 ? {} : { warnings: [...this.#warnings.values()] }),
     };
+  }
+
+  /**
+   * Waits for the rights of the caller that its reads have asked of the API server. Null if there are none. True if the caller may see
+   * more or less now: the operation must be repeated.
+   */
+  pendingRights(): Promise<boolean> | null {
+    return this.#scopes === null ? null : this.source.rights.pending(this.caller, this.#scopes);
   }
 
   /** The resourceKeys of the kinds that the reads so far depend on; `*` when they may find rows of any kind. */

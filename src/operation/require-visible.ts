@@ -9,6 +9,9 @@ import { shortList } from '../base/short-list.ts';
 import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
 import type { View } from '../query/sql/view.ts';
 
+/** Namespaces of one filter for which rights are asked. */
+const mostWanted = 20;
+
 /**
  * For a list over these kinds.
  * @throws PortolanError FORBIDDEN if the caller may list no object of any of the kinds in the clusters and namespaces that the filter names.
@@ -21,6 +24,9 @@ export function requireVisible(
 ): void {
   const clusters = clustersIn(filter);
   const namespaces = namespacesIn(filter);
+  for (const namespace of namespaces?.slice(0, mostWanted) ?? []) {
+    for (const key of keys) view.want(key, access, clusters, { namespace, name: '' });
+  }
   const scopes = keys.map((key) => view.scopeOf(key, access));
   if (scopes.length === 0 || scopes.some((scope) => mayMatch(scope, clusters, namespaces))) return;
   const verbs = access === 'watch' ? 'list and watch' : 'list';
@@ -36,7 +42,8 @@ export function requireVisible(
 
 /** The error for a single object that the caller may not get; null for an object that the caller may get, if it exists. */
 export function refusalOfObject(view: View, identity: Identity): PortolanError | null {
-  const { key, cluster, namespace } = identity;
+  const { key, cluster, namespace, name } = identity;
+  view.want(key, 'get', [cluster], { namespace: namespace ?? '', name });
   if (isVisible(view.scopeOf(key, 'get'), identity)) return null;
   const where = namespace === null ? '' : ` in the namespace ${namespace}`;
   return new PortolanError(

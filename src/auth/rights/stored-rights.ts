@@ -71,14 +71,29 @@ export class StoredRights implements Rights {
   }
 
   async at(lease: Lease, caller: Caller): Promise<Scopes> {
-    const rows = await lease.all(this.statement);
-    if (!this.isCurrent(lease.epoch, rows)) await this.#catchUp(lease);
-    this.#reached(lease);
+    await this.catchUp(lease);
     return this.#current(caller);
   }
 
   after(place: LogPlace, caller: Caller): Scopes | Promise<Scopes> {
-    return this.#isKnownUpTo(place) ? this.#current(caller) : this.#whenKnown(place, caller);
+    return this.whenKnown(place)?.then(() => this.#current(caller)) ?? this.#current(caller);
+  }
+
+  granted(caller: Caller): Scopes {
+    const { known, unknown } = this.#grantsOf(caller);
+    return unknown.size === 0 ? this.#scopesOf(known) : { ...this.#scopesOf(known), unknown };
+  }
+
+  /** Makes the rights at least as new as the lease's snapshot. */
+  async catchUp(lease: Lease): Promise<void> {
+    const rows = await lease.all(this.statement);
+    if (!this.isCurrent(lease.epoch, rows) && (await this.roles.catchUp(lease))) this.#options.changed?.();
+    this.#reached(lease);
+  }
+
+  /** Resolves when the rights are known up to this change; null if they are. */
+  whenKnown(place: LogPlace): Promise<void> | null {
+    return this.#isKnownUpTo(place) ? null : this.#readUpTo(place);
   }
 
   pending(): Promise<boolean> | null {
@@ -116,21 +131,11 @@ export class StoredRights implements Rights {
 
   async #read(): Promise<void> {
     try {
-      await this.#options.reader.lease(
-        async (lease) => {
-          await this.#catchUp(lease);
-          this.#reached(lease);
-        },
-        { timeoutMs: patienceMs },
-      );
+      await this.#options.reader.lease((lease) => this.catchUp(lease), { timeoutMs: patienceMs });
     } catch (error) {
       if (!this.#closed) this.#options.log.warn({ error: messageOf(error) }, 'the rights of callers could not be read');
       throw error;
     }
-  }
-
-  async #catchUp(lease: Lease): Promise<void> {
-    if (await this.roles.catchUp(lease)) this.#options.changed?.();
   }
 
   #reached({ epoch, revision }: Lease): void {
@@ -142,19 +147,17 @@ export class StoredRights implements Rights {
     return this.#known !== null && this.#known.epoch === epoch && this.#known.sequence >= sequence;
   }
 
-  async #whenKnown(place: LogPlace, caller: Caller): Promise<Scopes> {
+  async #readUpTo(place: LogPlace): Promise<void> {
     // A second read follows the first where that one began before the change. Another epoch needs no third.
     for (let read = 0; read < 2 && !this.#isKnownUpTo(place); read += 1) await this.refresh();
-    return this.#current(caller);
   }
 
   /** @throws PortolanError UPSTREAM_UNAVAILABLE if the rights are known in no cluster. */
   #current(caller: Caller): Scopes {
     const { known, unknown } = this.#grantsOf(caller);
     const [first] = unknown;
-    if (first === undefined) return this.#scopesOf(known);
-    if (known.size === 0) throw rightsUnknown(...first);
-    return { ...this.#scopesOf(known), unknown };
+    if (first !== undefined && known.size === 0) throw rightsUnknown(...first);
+    return this.granted(caller);
   }
 
   #grantsOf({ user }: Caller): {

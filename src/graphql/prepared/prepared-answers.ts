@@ -234,8 +234,9 @@ export class PreparedAnswers {
   /** Are the scopes of the question those of the snapshot that answered? Otherwise the executor reads the rights. */
   #hasRights({ caller, scopes }: PreparedQuestion, routes: readonly KnownRoute[], read: PagesRead): boolean {
     const { rights } = this.#source;
-    if (rights.statement === null) return true;
-    return rights.isCurrent(read.epoch, read.rows[1 + routes.length] ?? []) && rights.now(caller) === scopes;
+    const rows = rights.statement === null ? [] : (read.rows[1 + routes.length] ?? []);
+    const isCurrent = rights.statement === null || rights.isCurrent(read.epoch, rows);
+    return isCurrent && rights.now(caller)?.id === scopes.id && rights.pending(caller, scopes) === null;
   }
 
   /** Are the routes' assumptions true in the snapshot that answered? Otherwise the routes are dropped from the cache. */

@@ -136,10 +136,7 @@ export function changesRoot(
     subscribe: async (_root, args, { portolan }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       refuseRelations(conditions);
-      // Detached, because a subscription holds no lease.
-      if (portolan.signal?.aborted !== true) {
-        await portolan.detached().read(async (_lease, view) => requireVisible(view, [kind.key], conditions, 'watch'));
-      }
+      if (portolan.signal?.aborted !== true) await requireWatched(portolan, kind, conditions);
       return messages(portolan, kind, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
@@ -151,6 +148,23 @@ export function changesRoot(
     },
     resolve: (source) => source,
   };
+}
+
+/**
+ * A refusal counts once the API server has decided what was not known.
+ * @throws PortolanError FORBIDDEN if the caller may watch no object that the filter can match.
+ */
+async function requireWatched(operation: Operation, kind: CatalogKind, filter: Filter): Promise<void> {
+  // Detached, because a subscription holds no lease.
+  const check = (reading: Operation): Promise<void> =>
+    reading.read(async (_lease, view) => requireVisible(view, [kind.key], filter, 'watch'));
+  const reading = operation.detached();
+  try {
+    await check(reading);
+  } catch (error) {
+    if ((await reading.pendingRights()) !== true) throw error;
+    await check(reading);
+  }
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a malformed cursor. */

@@ -107,6 +107,16 @@ export class View {
     return this.#scopes.of(key, access);
   }
 
+  /** Notes rows that the operation names: the rights to them may not be known yet. @param clusters null for all */
+  want(
+    key: string,
+    access: Access,
+    clusters: readonly string[] | null,
+    rows: { namespace: string; name: string },
+  ): void {
+    this.#scopes.want?.(key, access, clusters, rows);
+  }
+
   /** The kind that a hop leads to, with the objects that its relation shows. */
   end({ to, many }: Pick<Hop, 'to' | 'many'>): KindView | undefined {
     return this.get(to.key, many ? 'list' : 'get');

@@ -1,0 +1,310 @@
+/**
+ * The rights of callers by roles and bindings, and by what API servers decide besides.
+ *
+ *   auto     what the roles grant; for the rest the API server is asked
+ *   review   the API server alone is asked
+ *
+ * What is asked of a kind: the whole cluster first, then the namespaces and objects that operations have named. A list that names no
+ * namespace shows those that were named before.
+ *
+ * An operation never waits for a review before it reads. It reads with what is known, and is repeated if a review that it caused has
+ * allowed more (src/operation/admission.ts).
+ */
+import type { Caller, UserInfo } from '../../access/caller.ts';
+import type { LogPlace, Rights } from '../../access/rights.ts';
+import {
+  type Access,
+  allRows,
+  type ClusterScope,
+  noRows,
+  type Scope,
+  type Scopes,
+  type WantedRows,
+} from '../../access/scope.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row, Statement } from '../../store/types/statement.ts';
+import type { AccessQuestion, AccessReviews } from './access-reviews.ts';
+import type { RightsCheck } from './rights-check.ts';
+
+/** The rights by roles and bindings. */
+export interface GrantedRights extends Pick<Rights, 'isCurrent'> {
+  readonly statement: Statement;
+  /** Makes the rights at least as new as the lease's snapshot. */
+  catchUp(lease: Lease): Promise<void>;
+  /** Resolves when the rights are known up to this change; null if they are. */
+  whenKnown(place: LogPlace): Promise<void> | null;
+  /** The scopes by the newest rights that are known. A cluster whose rights are not known grants nothing. */
+  granted(caller: Caller): Scopes;
+}
+
+export interface ReviewedRightsOptions {
+  /** Null for the mode `review`. */
+  readonly granted: GrantedRights | null;
+  readonly reviews: AccessReviews;
+  readonly clock: Clock;
+  /** Gets samples of what the roles grant; null for none. */
+  readonly check: RightsCheck | null;
+  /** The clusters whose users the callers are. */
+  readonly clusters: readonly string[];
+  /** The number of clusters of the gateway. */
+  readonly served: number;
+}
+
+/** Callers whose state is kept. */
+const mostCallers = 10_000;
+/** Milliseconds after which decisions are looked at again: one may have expired, and is asked again then. */
+const lookAgainMs = 5000;
+/** Namespaces and objects of one kind that are remembered for a caller. */
+const mostWanted = 200;
+
+/** The verbs of each access. All verbs of one list are enough. */
+const verbsOf: Readonly<Record<Access, readonly (readonly string[])[]>> = {
+  get: [['get'], ['list']],
+  list: [['list']],
+  watch: [['list', 'watch']],
+};
+
+const nothing: Scopes = Object.freeze({ id: 'none', of: () => noRows });
+const noPart: ClusterScope = Object.freeze({ namespaces: new Set<string>(), names: new Map<string, Set<string>>() });
+
+export class ReviewedRights implements Rights {
+  readonly #options: ReviewedRightsOptions;
+  readonly #states = new BoundedCache<CallerState>({ entries: mostCallers, weight: mostCallers });
+
+  constructor(options: ReviewedRightsOptions) {
+    this.#options = options;
+  }
+
+  get statement(): Statement | null {
+    return this.#options.granted?.statement ?? null;
+  }
+
+  isCurrent(epoch: string, rows: readonly Row[]): boolean {
+    return this.#options.granted?.isCurrent(epoch, rows) ?? true;
+  }
+
+  now(caller: Caller): Scopes | null {
+    const state = this.#stateOf(caller);
+    return state === null || state.expired().length > 0 ? null : state.scopes(this.#base(caller));
+  }
+
+  async at(lease: Lease, caller: Caller): Promise<Scopes> {
+    await this.#options.granted?.catchUp(lease);
+    return this.#settled(caller);
+  }
+
+  after(place: LogPlace, caller: Caller): Scopes | Promise<Scopes> {
+    const known = this.#options.granted?.whenKnown(place) ?? null;
+    if (known !== null) return known.then(() => this.#settled(caller));
+    return this.now(caller) ?? this.#settled(caller);
+  }
+
+  pending(caller: Caller, scopes: Scopes): Promise<boolean> | null {
+    const state = this.#stateOf(caller);
+    if (state === null) return null;
+    const isOther = (): boolean => state.scopes(this.#base(caller)).id !== scopes.id;
+    return state.pending()?.then(isOther) ?? (isOther() ? Promise.resolve(true) : null);
+  }
+
+  /** What the roles grant; nothing after an alarm. */
+  #base(caller: Caller): Scopes {
+    const { granted, check } = this.#options;
+    return granted === null || check?.alarmed === true ? nothing : granted.granted(caller);
+  }
+
+  /** The scopes, once the decisions that they had are renewed. */
+  async #settled(caller: Caller): Promise<Scopes> {
+    const state = this.#stateOf(caller);
+    if (state === null) return nothing;
+    await Promise.all(state.expired().map((question) => this.#options.reviews.review(state.user, question)));
+    return state.scopes(this.#base(caller));
+  }
+
+  #stateOf({ user }: Caller): CallerState | null {
+    if (user === null) return null;
+    const key = JSON.stringify([user.user, user.groups]);
+    const known = this.#states.get(key) ?? new CallerState(user, this.#options);
+    this.#states.set(key, known, 1);
+    return known;
+  }
+}
+
+let made = 0;
+
+interface MadeScopes {
+  readonly base: Scopes;
+  /** That of the decisions. */
+  readonly version: number;
+  readonly at: number;
+  readonly scopes: Scopes;
+}
+
+/** What has been asked for one caller. */
+class CallerState {
+  readonly user: UserInfo;
+  readonly #options: ReviewedRightsOptions;
+  readonly #wanted = new Map<string, WantedRows[]>();
+  /** Questions that were allowed, by their text. */
+  readonly #allowed = new Map<string, AccessQuestion>();
+  readonly #pending = new Set<Promise<boolean>>();
+  #lookAt = Number.NEGATIVE_INFINITY;
+  #scopes: MadeScopes | null = null;
+
+  constructor(user: UserInfo, options: ReviewedRightsOptions) {
+    this.user = user;
+    this.#options = options;
+  }
+
+  /** The scopes with the decisions of now. Their id stays the same until a decision or `base` changes. */
+  scopes(base: Scopes): Scopes {
+    const version = this.#options.reviews.versionOf(this.user);
+    const now = this.#options.clock.monotonic();
+    const known = this.#scopes;
+    const isSame = known?.base === base && known.version === version;
+    if (isSame && now - known.at < lookAgainMs) return known.scopes;
+    if (!isSame) made += 1;
+    const id = isSame ? known.scopes.id : `reviewed ${made}`;
+    this.#scopes = { base, version, at: now, scopes: this.#make(base, id) };
+    return this.#scopes.scopes;
+  }
+
+  /** Allowed questions whose decisions no longer hold. Looked at once in a second. */
+  expired(): readonly AccessQuestion[] {
+    const { reviews, clock } = this.#options;
+    const now = clock.monotonic();
+    if (now < this.#lookAt) return [];
+    const found = [...this.#allowed.values()].filter((question) => reviews.known(this.user, question) === null);
+    if (found.length === 0) this.#lookAt = now + 1000;
+    return found;
+  }
+
+  /** The reviews that run; null for none. */
+  pending(): Promise<unknown> | null {
+    return this.#pending.size === 0 ? null : Promise.all(this.#pending);
+  }
+
+  #make(base: Scopes, id: string): Scopes {
+    const known = new Map<string, Scope>();
+    return {
+      id,
+      ...(base.unknown === undefined ? {} : { unknown: base.unknown }),
+      of: (key, access = 'list') => {
+        const of = `${access} ${key}`;
+        const found = known.get(of) ?? this.#scopeOf(base.of(key, access), key, access);
+        known.set(of, found);
+        if (access === 'list')
+          this.#options.check?.offer(
+            this.user,
+            () => sampleOf(key, base.of(key), this.#options.clusters),
+            (sample) => this.#isGranted(key, sample),
+          );
+        return found;
+      },
+      want: (key, access, clusters, rows) => {
+        const own = this.#options.clusters;
+        for (const cluster of own.filter((each) => clusters?.includes(each) ?? true)) {
+          this.#want(key, access, { cluster, ...rows });
+        }
+      },
+    };
+  }
+
+  #scopeOf(from: Scope, key: string, access: Access): Scope {
+    if (from.rows === 'all') return from;
+    const { clusters, served } = this.#options;
+    const parts = new Map<string, ClusterScope>();
+    for (const cluster of clusters) {
+      const part = this.#partOf(
+        from.rows === 'some' ? (from.clusters.get(cluster) ?? noPart) : noPart,
+        cluster,
+        key,
+        access,
+      );
+      if (part === 'all' || part.namespaces.size > 0 || part.names.size > 0) parts.set(cluster, part);
+    }
+    if (parts.size === 0) return noRows;
+    const isAll = parts.size === served && [...parts.values()].every((part) => part === 'all');
+    return isAll ? allRows : { rows: 'some', clusters: parts };
+  }
+
+  #partOf(granted: ClusterScope, cluster: string, key: string, access: Access): ClusterScope {
+    if (granted === 'all' || this.#isAllowed(access, key, { cluster, namespace: '', name: '' })) return 'all';
+    const wanted = (this.#wanted.get(`${access} ${key}`) ?? []).filter((rows) => rows.cluster === cluster);
+    const allowed = wanted.filter((rows) => this.#isAllowed(access, key, rows));
+    if (allowed.length === 0) return granted;
+    const namespaces = new Set(granted.namespaces);
+    const names = new Map([...granted.names].map(([namespace, some]) => [namespace, new Set(some)]));
+    for (const { namespace, name } of allowed) {
+      if (name === '') namespaces.add(namespace);
+      else names.set(namespace, (names.get(namespace) ?? new Set()).add(name));
+    }
+    return { namespaces, names };
+  }
+
+  #isGranted(key: string, { cluster, namespace }: AccessQuestion): boolean {
+    const scope = this.#options.granted?.granted({ name: '', user: this.user, validUntil: null }).of(key) ?? noRows;
+    const part = scope.rows === 'some' ? scope.clusters.get(cluster) : undefined;
+    return scope.rows === 'all' || part === 'all' || part?.namespaces.has(namespace) === true;
+  }
+
+  /** False while it is not known: then it is asked. */
+  #isAllowed(access: Access, key: string, rows: WantedRows): boolean {
+    const decisions = verbsOf[access].map((verbs) => verbs.map((verb) => this.#decision(questionOf(verb, key, rows))));
+    return decisions.some((all) => all.every((decision) => decision === true));
+  }
+
+  #decision(question: AccessQuestion): boolean | null {
+    const { reviews } = this.#options;
+    const known = reviews.known(this.user, question);
+    const text = JSON.stringify(question);
+    if (known === true) this.#allowed.set(text, question);
+    if (known === false) this.#allowed.delete(text);
+    if (known === null) this.#track(reviews.review(this.user, question));
+    return known;
+  }
+
+  #track(review: Promise<boolean>): void {
+    this.#pending.add(review);
+    void review.finally(() => this.#pending.delete(review));
+  }
+
+  /** Remembers rows that an operation names. */
+  #want(key: string, access: Access, rows: WantedRows): void {
+    const of = `${access} ${key}`;
+    const known = this.#wanted.get(of) ?? [];
+    if (
+      known.some(
+        (each) => each.cluster === rows.cluster && each.namespace === rows.namespace && each.name === rows.name,
+      )
+    )
+      return;
+    this.#wanted.set(of, [...known.slice(-mostWanted + 1), rows]);
+    // The scopes that the operation has were made without these rows.
+    if (this.#isAllowed(access, key, rows)) this.#scopes = null;
+  }
+}
+
+/** A random list that the scope allows; null if it allows single objects alone. */
+function sampleOf(key: string, scope: Scope, clusters: readonly string[]): AccessQuestion | null {
+  const found =
+    scope.rows === 'some'
+      ? [...scope.clusters]
+      : scope.rows === 'all'
+        ? clusters.map((each) => [each, 'all'] as const)
+        : [];
+  const [cluster, part] = found[Math.floor(Math.random() * found.length)] ?? [];
+  if (cluster === undefined || part === undefined) return null;
+  if (part === 'all') return questionOf('list', key, { cluster, namespace: '', name: '' });
+  const namespaces = [...part.namespaces];
+  const namespace = namespaces[Math.floor(Math.random() * namespaces.length)];
+  return namespace === undefined ? null : questionOf('list', key, { cluster, namespace, name: '' });
+}
+
+function questionOf(verb: string, key: string, { cluster, namespace, name }: WantedRows): AccessQuestion {
+  const [resource = '', ...group] = key.split('.');
+  // For a request to one Namespace, its name is the namespace of the request.
+  const within = key === 'namespaces' && name !== '' ? name : namespace;
+  return { cluster, verb, group: group.join('.'), resource, namespace: within, name };
+}

@@ -1,0 +1,79 @@
+/**
+ * Checks by samples that an API server allows what its roles and bindings grant. It refuses more if another authorizer decides before
+ * RBAC.
+ *
+ *   a grant that a caller uses -> at most one in `everyMs` -> review: allowed                         nothing
+ *                                                          -> refused -> again after `settleMs`: refused, and still granted: alarm
+ *
+ * The API server learns of a change of roles by a watch of its own, so one refusal proves nothing.
+ */
+import type { UserInfo } from '../../access/caller.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { AccessQuestion, AccessReviews } from './access-reviews.ts';
+
+export interface RightsCheckOptions {
+  readonly reviews: Pick<AccessReviews, 'ask'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called once, when the API server refuses what the roles grant. */
+  readonly alarm: () => void;
+  /** Milliseconds between two samples; default 10 s. */
+  readonly everyMs?: number;
+  /** Milliseconds until a refusal is asked again; default 5 s. */
+  readonly settleMs?: number;
+}
+
+export class RightsCheck {
+  readonly #options: RightsCheckOptions;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #checked = 0;
+  #alarmed = false;
+
+  constructor(options: RightsCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Samples that were compared. */
+  get checked(): number {
+    return this.#checked;
+  }
+
+  get alarmed(): boolean {
+    return this.#alarmed;
+  }
+
+  /** Offers a grant as a sample. @param isGranted whether the roles still grant it */
+  offer(user: UserInfo, question: () => AccessQuestion | null, isGranted: (question: AccessQuestion) => boolean): void {
+    const { clock, everyMs = 10_000 } = this.#options;
+    const now = clock.monotonic();
+    if (this.#alarmed || now < this.#nextAt) return;
+    const sample = question();
+    if (sample === null) return;
+    this.#nextAt = now + everyMs;
+    void this.#check(user, sample, isGranted);
+  }
+
+  /** Never rejects: a review without an answer is no refusal. */
+  async #check(
+    user: UserInfo,
+    sample: AccessQuestion,
+    isGranted: (question: AccessQuestion) => boolean,
+  ): Promise<void> {
+    const { reviews, clock, log, alarm, settleMs = 5000 } = this.#options;
+    for (const wait of [0, settleMs, settleMs]) {
+      if (wait > 0) await clock.sleep(wait);
+      const decision = await reviews.ask(user, sample);
+      if (decision === null) return;
+      this.#checked += wait > 0 ? 0 : 1;
+      if (decision || this.#alarmed || !isGranted(sample)) return;
+    }
+    this.#alarmed = true;
+    const { cluster, verb, resource, group, namespace, name } = sample;
+    log.error(
+      { cluster, user: user.user, verb, resource, group, namespace, name },
+      'the API server refuses what roles and bindings grant, so another authorizer decides too: from now on rights are reviewed, as with --authorization-mode review',
+    );
+    alarm();
+  }
+}

@@ -1,0 +1,148 @@
+/** Rights that an API server decides: SubjectAccessReviews of a server of the test, over a store. */
+import { expect, test } from 'vitest';
+import type { Caller } from '../src/access/caller.ts';
+import type { Rights } from '../src/access/rights.ts';
+import { AccessReviews } from '../src/auth/rights/access-reviews.ts';
+import { ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
+import { RightsCheck } from '../src/auth/rights/rights-check.ts';
+import { codeOf, PortolanError } from '../src/base/errors.ts';
+import { silentLogger } from '../src/base/log.ts';
+import { engineFixture, made } from './kit/engine-fixture.ts';
+import { eventually } from './kit/eventually.ts';
+import { widget, widgets } from './kit/graphql-world.ts';
+import { ManualClock } from './kit/manual-clock.ts';
+
+interface Asked {
+  readonly verb: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const alice: Caller = { name: 'alice', user: { user: 'alice', groups: ['devs'] }, validUntil: null };
+
+/** An API server that allows what `allows` says. */
+function server(allows: (asked: Asked) => boolean | 'down') {
+  const asked: Asked[] = [];
+  const client = {
+    async post<T>(_path: string, body: unknown): Promise<T> {
+      const { resourceAttributes } = (body as { spec: { resourceAttributes: Asked } }).spec;
+      asked.push(resourceAttributes);
+      const allowed = allows(resourceAttributes);
+      if (allowed === 'down') throw new PortolanError('UPSTREAM_UNAVAILABLE', 'down');
+      return { status: { allowed } } as T;
+    },
+  };
+  return { asked, clients: new Map([['east', client]]) };
+}
+
+async function world(allows: (asked: Asked) => boolean | 'down') {
+  const clock = new ManualClock();
+  const { asked, clients } = server(allows);
+  const reviews = new AccessReviews({ clients, clock, log: silentLogger });
+  const reviewed = new ReviewedRights({ granted: null, reviews, clock, check: null, clusters: ['east'], served: 1 });
+  // Every caller of the fixture is alice.
+  const rights: Rights = {
+    now: () => reviewed.now(alice),
+    at: (lease) => reviewed.at(lease, alice),
+    after: (place) => reviewed.after(place, alice),
+    statement: null,
+    isCurrent: () => true,
+    pending: (_caller, scopes) => reviewed.pending(alice, scopes),
+  };
+  const fixture = engineFixture({ engine: { rights } });
+  await fixture.declare(widget());
+  await fixture.sync(widgets, [made({ name: 'x', namespace: 'a' }), made({ name: 'y', namespace: 'b' })]);
+  /** As the admission does it: again after the reviews that the query has caused. */
+  const query = async (text: string) => {
+    for (let round = 0; ; round += 1) {
+      const answer = await fixture.query(text);
+      if (round === 4 || (await answer.operation.pendingRights()) !== true) return answer;
+    }
+  };
+  const names = async (filter = ''): Promise<unknown> => {
+    const { data, errors } = await query(`{ w: exampleComWidgets${filter} { nodes { metadata { name } } } }`);
+    const [error] = errors;
+    return error === undefined
+      ? data.w.nodes.map((node: { metadata: { name: string } }) => node.metadata.name)
+      : codeOf(error.originalError);
+  };
+  return { clock, asked, names, query, reviewed };
+}
+
+test('a right to the whole cluster shows all rows', async () => {
+  const { names } = await world(({ namespace }) => namespace === '');
+  expect(await names()).toEqual(['x', 'y']);
+});
+
+test('a right to a namespace counts once a filter has named the namespace', async () => {
+  const { names, asked } = await world(({ verb, namespace }) => verb === 'list' && namespace === 'a');
+  expect(await names()).toBe('FORBIDDEN');
+  expect(await names('(filter: { namespaces: ["b"] })')).toBe('FORBIDDEN');
+  expect(await names('(filter: { namespaces: ["nowhere"] })')).toBe('FORBIDDEN');
+  expect(await names('(filter: { namespaces: ["a", "b"] })')).toEqual(['x']);
+  expect(await names()).toEqual(['x']);
+  const before = asked.length;
+  expect(await names('(filter: { namespaces: ["a", "b"] })')).toEqual(['x']);
+  expect(asked.length).toBe(before);
+});
+
+test('one object is asked for by its name', async () => {
+  const { query } = await world(({ verb, namespace, name }) => verb === 'get' && namespace === 'b' && name === 'y');
+  const one = (namespace: string, name: string) =>
+    query(`{ w: exampleComWidget(namespace: "${namespace}", name: "${name}") { metadata { name } } }`);
+  expect((await one('b', 'y')).data.w).toEqual({ metadata: { name: 'y' } });
+  expect(codeOf((await one('a', 'x')).errors[0]?.originalError)).toBe('FORBIDDEN');
+});
+
+test('a decision holds for a minute', async () => {
+  let allowed = true;
+  const { clock, names, asked } = await world(({ namespace }) => allowed && namespace === '');
+  expect(await names()).toEqual(['x', 'y']);
+  allowed = false;
+  clock.advance(30_000);
+  expect(await names()).toEqual(['x', 'y']);
+  clock.advance(31_000);
+  const before = asked.length;
+  expect(await names()).toBe('FORBIDDEN');
+  expect(asked.length).toBeGreaterThan(before);
+});
+
+test('without an answer of the API server nothing is visible, and it is asked again soon', async () => {
+  let down = true;
+  const { clock, names } = await world(() => (down ? 'down' : true));
+  expect(await names()).toBe('FORBIDDEN');
+  down = false;
+  expect(await names()).toBe('FORBIDDEN');
+  clock.advance(6000);
+  expect(await names()).toEqual(['x', 'y']);
+});
+
+test.each([
+  ['refuses', false, true, true],
+  ['allows', true, true, false],
+  ['refuses what the roles no longer grant', false, false, false],
+] as const)('a sample that the API server %s', async (_, allowed, isGranted, alarmed) => {
+  const clock = new ManualClock();
+  const { clients, asked } = server(() => allowed);
+  let alarms = 0;
+  const check = new RightsCheck({
+    reviews: new AccessReviews({ clients, clock, log: silentLogger }),
+    clock: { ...clock, now: () => clock.now(), monotonic: () => clock.monotonic(), sleep: async () => {} },
+    log: silentLogger,
+    alarm: () => {
+      alarms += 1;
+    },
+  });
+  const sample = { cluster: 'east', verb: 'list', group: '', resource: 'pods', namespace: 'a', name: '' };
+  const offer = (): void =>
+    check.offer(
+      { user: 'alice', groups: [] },
+      () => sample,
+      () => isGranted,
+    );
+  offer();
+  offer();
+  await eventually(() => expect([check.alarmed, alarms]).toEqual([alarmed, alarmed ? 1 : 0]));
+  await eventually(() => expect(asked.length).toBe(alarmed ? 3 : 1));
+});
