@@ -1,4 +1,5 @@
 /** The caller of a request. HTTP, WebSocket and prepared answers get it from an `Authenticate` and pass it to the operation. */
+import { PortolanError } from '../base/errors.ts';
 
 /** Who makes a request, as the API server knows the user. */
 export interface UserInfo {
@@ -11,7 +12,10 @@ export interface Caller {
   readonly name: string;
   /** Null for the local user of a gateway without authentication. */
   readonly user: UserInfo | null;
-  /** When the credentials expire or must be checked again: milliseconds since the epoch; null for never. */
+  /**
+   * Until when the credentials are known to be valid: milliseconds since the epoch; null for as long as the request's connection. It moves
+   * when they are checked again.
+   */
   readonly validUntil: number | null;
 }
 
@@ -40,6 +44,12 @@ export interface ClientCertificate {
  * @throws PortolanError UNAUTHENTICATED for missing or rejected credentials.
  */
 export type Authenticate = (credentials: Credentials) => Caller | Promise<Caller>;
+
+/** @throws PortolanError UNAUTHENTICATED if the caller's credentials are no longer known to be valid. */
+export function requireValid({ validUntil }: Caller, now: number): void {
+  if (validUntil === null || now <= validUntil) return;
+  throw new PortolanError('UNAUTHENTICATED', 'The credentials have expired; connect again with new ones.');
+}
 
 /** The only caller of a gateway without authentication. */
 export const localUser: Caller = Object.freeze({ name: 'local', user: null, validUntil: null });

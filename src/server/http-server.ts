@@ -49,6 +49,8 @@ export interface ServerOptions {
   readonly introspection?: IntrospectionAnswers;
   /** Milliseconds that an idle connection is kept; default 75 s. Proxies must close theirs earlier, else they meet a closed one. */
   readonly keepAliveMs?: number;
+  /** Milliseconds between two checks of the credentials of a connection; default 10 s. */
+  readonly checkCallersMs?: number;
   readonly log: Logger;
 }
 
@@ -88,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
-  const protocol = serveWebSockets(yoga, admission, sockets, log);
+  const protocol = serveWebSockets(yoga, admission, sockets, options);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const isNamed = isOpen || isLoopbackHost(request.headers.host);
     if (pathOf(request) !== endpoint || !isNamed) return refuseUpgrade(socket, '', '');

@@ -17,12 +17,13 @@ import type { IncomingMessage } from 'node:http';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, requireValid } from '../access/caller.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
+import { keepValid } from '../operation/keep-valid.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
@@ -33,6 +34,8 @@ interface Connection {
   readonly request: IncomingMessage;
   /** Null until the connection has been initialised. */
   caller: Caller | null;
+  /** Closes the connection, because its credentials are no longer valid. */
+  readonly expire: () => void;
 }
 
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
@@ -48,6 +51,8 @@ interface Params {
 /** Milliseconds between pings. A connection without a pong since the last ping is terminated. */
 const heartbeat = 12_000;
 const goingAway = 1001;
+/** Not 4401: clients of graphql-ws take that one as final, and do not connect again with new credentials. */
+const forbidden = 4403;
 const internalError = 1011;
 
 /** Answers the protocol on every connection of `sockets`; the returned `dispose` ends them with 1001. */
@@ -55,14 +60,17 @@ export function serveWebSockets(
   yoga: Yoga,
   admission: Admission<Generation>,
   sockets: WebSocketServer,
-  log: Logger,
+  { log, checkCallersMs }: { readonly log: Logger; readonly checkCallersMs?: number },
 ): { dispose(): Promise<void> } {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
     onConnect: async ({ extra, connectionParams }) => {
       try {
-        extra.caller = await admission.callerOf(credentialsOf(extra.request, connectionParams));
+        const credentials = credentialsOf(extra.request, connectionParams);
+        extra.caller = await admission.callerOf(credentials);
+        const stop = keepValid(admission.callerOf, credentials, extra.caller, () => extra.expire(), checkCallersMs);
+        extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
@@ -108,7 +116,7 @@ export function serveWebSockets(
           });
         },
       },
-      { signal: lost.signal, request, caller: null },
+      { signal: lost.signal, request, caller: null, expire: () => socket.close(forbidden, 'Forbidden') },
     );
     socket.once('close', (code, reason) => {
       lost.abort();
@@ -131,6 +139,7 @@ export function serveWebSockets(
  */
 async function prepare(yoga: Yoga, params: Params, { signal, caller: known }: Connection): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
+  requireValid(caller, Date.now());
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal, caller });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);

@@ -2,7 +2,10 @@
  * Authenticates bearer tokens by TokenReview (authentication.k8s.io/v1): the API server of the callers' cluster decides.
  *
  *   token -> SHA-256 -> known as valid: the caller, at once    known as invalid: refused, at once
+ *                    -> soon no longer known as valid: the caller, at once, and a review
  *                    -> unknown: one review, shared by the requests that wait for it
+ *
+ * A token has one Caller as long as its user stays the same, so a subscription sees how long its token is valid.
  *
  * Owns: what is known of tokens, for a bounded time and a bounded number. A token itself is kept only while its review runs.
  * Invalid tokens have a cache of their own, so that nobody can push valid ones out.
@@ -32,15 +35,31 @@ export interface TokenReviewsOptions {
 
 /** Tokens that are known as valid, and as invalid. */
 const mostKnown = 20_000;
+/** Milliseconds before the end of its validity in which a token is reviewed again. */
+const renewMs = 20_000;
 /** Reviews at a time, and requests that wait for theirs. */
 const mostRunning = 20;
 const mostWaiting = 1000;
 /** Milliseconds that one review may take. */
 const patienceMs = 10_000;
 
-interface Known {
-  readonly caller: Caller;
-  readonly until: number;
+/** The caller of a token. */
+class TokenCaller implements Caller {
+  readonly user: UserInfo;
+  validUntil: number;
+
+  constructor(user: UserInfo, validUntil: number) {
+    this.user = user;
+    this.validUntil = validUntil;
+  }
+
+  get name(): string {
+    return this.user.user;
+  }
+
+  isSame(user: UserInfo): boolean {
+    return JSON.stringify(this.user) === JSON.stringify(user);
+  }
 }
 
 interface TokenReviewStatus {
@@ -52,7 +71,7 @@ interface TokenReviewStatus {
 
 export class TokenReviews {
   readonly #options: TokenReviewsOptions;
-  readonly #valid = new BoundedCache<Known>({ entries: mostKnown, weight: mostKnown });
+  readonly #valid = new BoundedCache<TokenCaller>({ entries: mostKnown, weight: mostKnown });
   /** Until when each token is known as invalid. */
   readonly #invalid = new BoundedCache<number>({ entries: mostKnown, weight: mostKnown });
   readonly #reviews = new Map<string, Promise<Caller>>();
@@ -72,10 +91,16 @@ export class TokenReviews {
     const hash = createHash('sha256').update(token).digest('base64');
     const now = this.#options.clock.now();
     const known = this.#valid.get(hash);
-    if (known !== undefined && now < known.until) return known.caller;
+    if (known !== undefined && now < known.validUntil) {
+      // A refusal is told to the next request.
+      if (now > known.validUntil - renewMs && !this.#reviews.has(hash)) this.#begin(token, hash).catch(() => {});
+      return known;
+    }
     if (now < (this.#invalid.get(hash) ?? 0)) throw rejected();
-    const running = this.#reviews.get(hash);
-    if (running !== undefined) return running;
+    return this.#reviews.get(hash) ?? this.#begin(token, hash);
+  }
+
+  #begin(token: string, hash: string): Promise<Caller> {
     const review = this.#review(token, hash).finally(() => this.#reviews.delete(hash));
     this.#reviews.set(hash, review);
     return review;
@@ -89,12 +114,16 @@ export class TokenReviews {
       const user = this.#userIn(status);
       if (user === null) {
         this.#invalid.set(hash, clock.now() + invalidMs, 1);
+        const known = this.#valid.get(hash);
+        if (known !== undefined) known.validUntil = 0;
         this.#valid.delete(hash);
         throw rejected();
       }
       const until = Math.min(clock.now() + validMs, expiryOf(token) ?? Number.POSITIVE_INFINITY);
-      const caller: Caller = Object.freeze({ name: user.user, user, validUntil: until });
-      this.#valid.set(hash, { caller, until }, 1);
+      const known = this.#valid.get(hash);
+      const caller = known?.isSame(user) === true ? known : new TokenCaller(user, until);
+      caller.validUntil = until;
+      this.#valid.set(hash, caller, 1);
       return caller;
     } finally {
       this.#running -= 1;

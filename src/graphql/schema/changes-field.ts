@@ -11,6 +11,7 @@ import {
   type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
+import { requireValid } from '../../access/caller.ts';
 import { rightsOf } from '../../access/rights.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
@@ -196,7 +197,10 @@ function messages(
     signal: stop.signal,
     chunk: snapshotChunk,
     now: () => source.now(),
-    check: (successor) => leaveOldGeneration(operation, kind, successor),
+    check: (successor) => {
+      requireValid(operation.caller, source.now());
+      leaveOldGeneration(operation, kind, successor);
+    },
   });
   const finish = (): void => {
     signal?.removeEventListener('abort', abort);

@@ -26,6 +26,7 @@ import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
+import { keepValid } from '../../operation/keep-valid.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
 import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
@@ -142,11 +143,30 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
             return;
           }
           admission.subscriptionBegan();
-          setResult(endingWithErrors(result as AsyncIterable<Result>, log, () => admission.subscribed()) as never);
+          const context = args.contextValue as OperationContext & Enveloped;
+          const begin = (): (() => void) => {
+            const ended = admission.subscribed();
+            const stop = keepCallerValid(admission, context);
+            return () => {
+              stop();
+              ended();
+            };
+          };
+          setResult(endingWithErrors(result as AsyncIterable<Result>, log, begin) as never);
         },
       };
     },
   };
+}
+
+/**
+ * Has the caller's credentials checked while a subscription over HTTP runs. The subscription itself ends when they are invalid. Over
+ * WebSocket, the connection does it.
+ */
+function keepCallerValid(admission: Admission<Generation>, context: OperationContext & Enveloped): () => void {
+  const { request, portolan } = context;
+  if (request === undefined) return () => {};
+  return keepValid(admission.callerOf, credentialsIn(request, context), portolan.caller, () => {});
 }
 
 /** The answer to an operation over the cost limit; null for an operation that may run. */
