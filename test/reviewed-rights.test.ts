@@ -49,6 +49,8 @@ async function world(allows: (asked: Asked) => boolean | 'down') {
     statement: null,
     isCurrent: () => true,
     pending: (_caller, scopes) => reviewed.pending(alice, scopes),
+    allows: (_caller, cluster, request) => reviewed.allows(alice, cluster, request),
+    whoCan: () => null,
   };
   const fixture = engineFixture({ engine: { rights } });
   await fixture.declare(widget());
@@ -134,7 +136,8 @@ test.each([
       alarms += 1;
     },
   });
-  const sample = { cluster: 'east', verb: 'list', group: '', resource: 'pods', namespace: 'a', name: '' };
+  const request = { verb: 'list', group: '', resource: 'pods', subresource: '', namespace: 'a', name: '' };
+  const sample = { cluster: 'east', request };
   const offer = (): void =>
     check.offer(
       { user: 'alice', groups: [] },

@@ -11,7 +11,7 @@ import { BoundedCache } from '../base/bounded-cache.ts';
 import { must } from '../base/must.ts';
 import type { UserInfo } from './caller.ts';
 import { type Granted, Grants, superusers } from './grants.ts';
-import type { PolicyRule } from './policy-rule.ts';
+import { coversName, coversResource, type PolicyRule, type ResourceAttributes } from './policy-rule.ts';
 import { type BindingObject, type RoleObject, subjectsOf } from './rbac-objects.ts';
 
 interface KnownRole {
@@ -88,11 +88,14 @@ export class RbacIndex {
     if (known !== undefined) this.#unlink(known);
   }
 
-  /** Every binding with the rules of its role; empty if the role is not there. */
-  *all(): Generator<Granted> {
-    for (const binding of this.#bindings.values()) {
-      yield { binding, rules: this.#roles.get(roleOf(binding))?.rules ?? [] };
-    }
+  /** The bindings that allow a request, sorted by namespace and name. Looks at every binding. */
+  bindingsFor(request: ResourceAttributes): readonly BindingObject[] {
+    const allowing = [...this.#bindings.values()].filter((binding) => {
+      if (binding.namespace !== '' && binding.namespace !== request.namespace) return false;
+      const rules = this.#roles.get(roleOf(binding))?.rules ?? [];
+      return rules.some((rule) => coversResource(rule, request) && coversName(rule, request.name));
+    });
+    return allowing.sort((a, b) => (objectKey(a.namespace, a.name) < objectKey(b.namespace, b.name) ? -1 : 1));
   }
 
   /** What the user may do. */

@@ -37,6 +37,19 @@ export function subjectsOf({ user, groups }: UserInfo): readonly string[] {
   return [subjectKey('User', user), ...new Set(groups.map((group) => subjectKey('Group', group)))];
 }
 
+/** The subject that a key of `BindingObject.subjects` means. */
+export function subjectOf(key: string): {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount';
+  readonly namespace: string | null;
+  readonly name: string;
+} {
+  const name = key.slice(2);
+  if (key.startsWith('g:')) return { kind: 'Group', namespace: null, name };
+  if (!name.startsWith(serviceAccounts)) return { kind: 'User', namespace: null, name };
+  const [namespace = '', account = ''] = name.slice(serviceAccounts.length).split(':');
+  return { kind: 'ServiceAccount', namespace, name: account };
+}
+
 /** @param body the object as served. Aggregated ClusterRoles have their rules from the API server's controller. */
 export function readRole(namespace: string, name: string, body: unknown): RoleObject {
   return { namespace, name, rules: objects(record(body)['rules']).map(readRule) };

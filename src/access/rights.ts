@@ -9,12 +9,23 @@
 import type { Lease } from '../store/types/lease.ts';
 import type { Row, Statement } from '../store/types/statement.ts';
 import type { Caller } from './caller.ts';
+import type { PathAttributes, ResourceAttributes } from './policy-rule.ts';
+import type { BindingObject } from './rbac-objects.ts';
 import { type Scopes, unrestricted } from './scope.ts';
 
 /** A place in the change log: the epoch of the store file and a sequence number. */
 export interface LogPlace {
   readonly epoch: string;
   readonly sequence: number;
+}
+
+/** A subject of a binding that allows something. */
+export interface GrantedSubject {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount';
+  /** Of a service account. */
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly binding: BindingObject;
 }
 
 export interface Rights {
@@ -33,6 +44,10 @@ export interface Rights {
    * other scopes then: the reads must be repeated.
    */
   pending(caller: Caller, scopes: Scopes): Promise<boolean> | null;
+  /** May the caller do this in the cluster? Null if it is not known. */
+  allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null>;
+  /** Who is allowed this by the roles of a cluster; null if they are not known. */
+  whoCan(cluster: string, request: ResourceAttributes): readonly GrantedSubject[] | null;
 }
 
 /** The rights of one caller; the members are those of `Rights`. */
@@ -54,6 +69,8 @@ export function fixedRights(scopesOf: (caller: Caller) => Scopes): Rights {
     statement: null,
     isCurrent: () => true,
     pending: () => null,
+    allows: async () => null,
+    whoCan: () => null,
   };
 }
 

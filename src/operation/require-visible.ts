@@ -2,6 +2,8 @@
  * Refuses operations of which the caller may see nothing. The decision depends on the rights and the request alone: it is the same for
  * objects, namespaces and kinds that do not exist.
  */
+
+import { rbacKeys } from '../access/rbac-objects.ts';
 import type { Access, Scope } from '../access/scope.ts';
 import { isVisible } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
@@ -38,6 +40,17 @@ export function requireVisible(
   throw new PortolanError('FORBIDDEN', `You may not ${verbs} ${named(keys)}${place}; ask for a role that allows it.`, {
     details: { resources: keys },
   });
+}
+
+/** @throws PortolanError FORBIDDEN if the caller may not list all roles and bindings of the cluster. */
+export function requireRoles(view: View, cluster: string): void {
+  const isWhole = (scope: Scope): boolean =>
+    scope.rows === 'some' ? scope.clusters.get(cluster) === 'all' : scope.rows === 'all';
+  if (rbacKeys.every((key) => isWhole(view.scopeOf(key, 'list')))) return;
+  throw new PortolanError(
+    'FORBIDDEN',
+    `Only callers who may list ${rbacKeys.join(', ')} in the whole cluster ${cluster} may ask who can do what.`,
+  );
 }
 
 /** The error for a single object that the caller may not get; null for an object that the caller may get, if it exists. */

@@ -8,20 +8,17 @@
  * Fails closed: a question without an answer is refused.
  */
 import type { UserInfo } from '../../access/caller.ts';
+import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 
-/** What is asked of one API server. An empty namespace is the whole cluster; an empty name is no single object. */
+/** What is asked of one API server. */
 export interface AccessQuestion {
   readonly cluster: string;
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
+  readonly request: ResourceAttributes | PathAttributes;
 }
 
 export interface AccessReviewsOptions {
@@ -107,7 +104,9 @@ export class AccessReviews {
   }
 
   /** Asks the API server, whatever is known. Null without an answer; never rejects. */
-  async ask({ user, groups }: UserInfo, { cluster, ...attributes }: AccessQuestion): Promise<boolean | null> {
+  async ask({ user, groups }: UserInfo, { cluster, request }: AccessQuestion): Promise<boolean | null> {
+    const attributes =
+      'path' in request ? { nonResourceAttributes: request } : { resourceAttributes: { ...request, version: '*' } };
     const client = this.#options.clients.get(cluster);
     if (client === undefined) return null;
     if (this.#running >= mostRunning) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -118,7 +117,7 @@ export class AccessReviews {
         {
           apiVersion: 'authorization.k8s.io/v1',
           kind: 'SubjectAccessReview',
-          spec: { user, groups, resourceAttributes: { ...attributes, version: '*' } },
+          spec: { user, groups, ...attributes },
         },
         { signal: AbortSignal.timeout(patienceMs) },
       );
@@ -157,9 +156,17 @@ function userKey({ user, groups }: UserInfo): string {
   return JSON.stringify([user, groups]);
 }
 
-function keyOf(
-  { user, groups }: UserInfo,
-  { cluster, verb, group, resource, namespace, name }: AccessQuestion,
-): string {
-  return JSON.stringify([user, groups, cluster, verb, group, resource, namespace, name]);
+function keyOf(user: UserInfo, { cluster, request }: AccessQuestion): string {
+  return 'path' in request
+    ? JSON.stringify([userKey(user), cluster, request.verb, request.path])
+    : JSON.stringify([
+        userKey(user),
+        cluster,
+        request.verb,
+        request.group,
+        request.resource,
+        request.subresource,
+        request.namespace,
+        request.name,
+      ]);
 }

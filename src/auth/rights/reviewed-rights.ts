@@ -11,7 +11,8 @@
  * allowed more (src/operation/admission.ts).
  */
 import type { Caller, UserInfo } from '../../access/caller.ts';
-import type { LogPlace, Rights } from '../../access/rights.ts';
+import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
+import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
 import {
   type Access,
   allRows,
@@ -29,7 +30,7 @@ import type { AccessQuestion, AccessReviews } from './access-reviews.ts';
 import type { RightsCheck } from './rights-check.ts';
 
 /** The rights by roles and bindings. */
-export interface GrantedRights extends Pick<Rights, 'isCurrent'> {
+export interface GrantedRights extends Pick<Rights, 'isCurrent' | 'allows' | 'whoCan'> {
   readonly statement: Statement;
   /** Makes the rights at least as new as the lease's snapshot. */
   catchUp(lease: Lease): Promise<void>;
@@ -106,6 +107,21 @@ export class ReviewedRights implements Rights {
     if (state === null) return null;
     const isOther = (): boolean => state.scopes(this.#base(caller)).id !== scopes.id;
     return state.pending()?.then(isOther) ?? (isOther() ? Promise.resolve(true) : null);
+  }
+
+  /** By the roles, or else by the API server. */
+  async allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null> {
+    const { granted, check, reviews } = this.#options;
+    if (granted !== null && check?.alarmed !== true && (await granted.allows(caller, cluster, request)) === true) {
+      return true;
+    }
+    if (caller.user === null) return null;
+    const question: AccessQuestion = { cluster, request };
+    return reviews.known(caller.user, question) ?? reviews.review(caller.user, question);
+  }
+
+  whoCan(cluster: string, request: ResourceAttributes): readonly GrantedSubject[] | null {
+    return this.#options.granted?.whoCan(cluster, request) ?? null;
   }
 
   /** What the roles grant; nothing after an alarm. */
@@ -243,7 +259,9 @@ class CallerState {
     return { namespaces, names };
   }
 
-  #isGranted(key: string, { cluster, namespace }: AccessQuestion): boolean {
+  #isGranted(key: string, { cluster, request }: AccessQuestion): boolean {
+    if ('path' in request) return false;
+    const { namespace } = request;
     const scope = this.#options.granted?.granted({ name: '', user: this.user, validUntil: null }).of(key) ?? noRows;
     const part = scope.rows === 'some' ? scope.clusters.get(cluster) : undefined;
     return scope.rows === 'all' || part === 'all' || part?.namespaces.has(namespace) === true;
@@ -306,5 +324,5 @@ function questionOf(verb: string, key: string, { cluster, namespace, name }: Wan
   const [resource = '', ...group] = key.split('.');
   // For a request to one Namespace, its name is the namespace of the request.
   const within = key === 'namespaces' && name !== '' ? name : namespace;
-  return { cluster, verb, group: group.join('.'), resource, namespace: within, name };
+  return { cluster, request: { verb, group: group.join('.'), resource, subresource: '', namespace: within, name } };
 }

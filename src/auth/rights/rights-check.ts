@@ -69,9 +69,9 @@ export class RightsCheck {
       if (decision || this.#alarmed || !isGranted(sample)) return;
     }
     this.#alarmed = true;
-    const { cluster, verb, resource, group, namespace, name } = sample;
+    const { cluster, request } = sample;
     log.error(
-      { cluster, user: user.user, verb, resource, group, namespace, name },
+      { cluster, user: user.user, ...request },
       'the API server refuses what roles and bindings grant, so another authorizer decides too: from now on rights are reviewed, as with --authorization-mode review',
     );
     alarm();

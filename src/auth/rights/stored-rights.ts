@@ -9,8 +9,9 @@
 import type { Caller } from '../../access/caller.ts';
 import { grantedScopes } from '../../access/granted-scopes.ts';
 import type { Grants } from '../../access/grants.ts';
-import { rbacKeys } from '../../access/rbac-objects.ts';
-import type { LogPlace, Rights } from '../../access/rights.ts';
+import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
+import { rbacKeys, subjectOf } from '../../access/rbac-objects.ts';
+import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
 import { noRows, type Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -98,6 +99,20 @@ export class StoredRights implements Rights {
 
   pending(): Promise<boolean> | null {
     return null;
+  }
+
+  async allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null> {
+    const { known, unknown } = this.#grantsOf(caller);
+    if (unknown.has(cluster)) return null;
+    return (known.get(cluster)?.allow(request) ?? null) !== null;
+  }
+
+  whoCan(cluster: string, request: ResourceAttributes): readonly GrantedSubject[] | null {
+    const index = this.roles.indexOf(cluster);
+    if (index === null) return null;
+    return index
+      .bindingsFor(request)
+      .flatMap((binding) => binding.subjects.map((key) => ({ ...subjectOf(key), binding })));
   }
 
   /** Notes a commit of these changes; without an argument, of any. Call it before the subscribers learn of the commit. */

@@ -69,7 +69,7 @@ export const staticTypes: ReadonlySet<string> = new Set(
   ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField
   ResourceRelation ResourceRestart Search
   SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning
-  WritePayload`.split(/\s+/),
+  WhoCan WritePayload`.split(/\s+/),
 );
 
 /** Root fields of the static schema (queries and subscriptions), and root fields reserved for future use. */

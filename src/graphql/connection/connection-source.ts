@@ -24,6 +24,7 @@ import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Aggregated, AggregatedList } from './aggregated.ts';
 import { changesCursorOf } from './changes-cursor.ts';
+import { type ConnectionScope, listScope } from './list-scope.ts';
 import { ObjectSource } from './object-source.ts';
 import { requireRelated } from './require-related.ts';
 
@@ -48,6 +49,8 @@ export interface ConnectionSource {
   totalCount(limit: number | null): Promise<number | OverBudget>;
   /** A subscription with `since: changesCursor` continues exactly after this connection's snapshot. */
   changesCursor(): Promise<string>;
+  /** What of the connection's kinds the caller may see. Absent where the kinds are not known before the objects. */
+  scope?(): Promise<readonly ConnectionScope[]>;
   /** All objects of the connection, not only the page. */
   readonly aggregated: Aggregated;
 }
@@ -138,6 +141,10 @@ export class ListConnection implements ConnectionSource {
       this.#read(work),
     );
     return this.#aggregated;
+  }
+
+  scope(): Promise<readonly ConnectionScope[]> {
+    return this.#read(async (_lease, view) => listScope(view, [...this.#kinds.values()]));
   }
 
   changesCursor(): Promise<string> {

@@ -17,6 +17,7 @@ import type { ObjectSource } from '../connection/object-source.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../connection/owner-relation.ts';
 import { refuseHealth } from '../filter/kinds-path.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
+import { viewerCan } from './access.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
 
@@ -289,6 +290,15 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         nullable: { list: true, items: false },
         extensions: facts({ plain: { is: 'redacted' } }),
         resolve: ({ kind }) => [...kind.redacted],
+      }),
+      viewerCan: t.boolean({
+        description: 'May the caller do this with the object? Null where it is not known.',
+        args: {
+          verb: t.arg.string({ required: true, description: 'As in rules of roles: update, patch, delete, get.' }),
+          subresource: t.arg.string({ defaultValue: '', description: 'Such as scale or log.' }),
+        },
+        extensions: facts({ cost: { own: 5 } }),
+        resolve: (source, { verb, subresource }) => viewerCan(source, verb, subresource ?? ''),
       }),
       owners: t.field({
         type: 'KubernetesObjectConnection',

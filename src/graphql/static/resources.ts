@@ -19,6 +19,7 @@ import { readDescriptionRows, readDescriptionTexts } from '../../store/read/cata
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
+import { resourceOf } from './access.ts';
 import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
 import { countGroups, countsOf } from './resource-counts.ts';
@@ -167,6 +168,26 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
         },
         resolve: ({ state }, { by, namespaces }, { portolan }) => countsOf(portolan, state, by, namespaces ?? null),
+      }),
+      viewerCan: t.boolean({
+        description: 'May the caller do this with objects of the resource? Null where it is not known.',
+        args: {
+          verb: t.arg.string({
+            required: true,
+            description: 'As in rules of roles: create, list, watch, deletecollection.',
+          }),
+          subresource: t.arg.string({ defaultValue: '' }),
+          namespace: t.arg.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
+        },
+        extensions: facts({ cost: { own: 5 } }),
+        resolve: ({ state }, { verb, subresource, namespace }, { portolan }) =>
+          portolan.source.rights.allows(portolan.caller, state.cluster, {
+            verb,
+            ...resourceOf(state.key),
+            subresource: subresource ?? '',
+            namespace: namespace ?? '',
+            name: '',
+          }),
       }),
       relations: t.field({
         type: [relation],

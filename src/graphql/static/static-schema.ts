@@ -15,6 +15,7 @@ import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
 import { countOf, lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import { scalars } from '../types/scalars.ts';
+import { addAccess, addVisibleScope } from './access.ts';
 import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
 import { addClusters } from './clusters.ts';
@@ -34,6 +35,7 @@ export function buildStaticSchema(): GraphQLSchema {
   addReferences(builder);
   addResources(builder, healthStatus);
   addClusters(builder);
+  addAccess(builder);
   return builder.toSchema({ sortSchema: false });
 }
 
@@ -103,6 +105,7 @@ function addPaging(builder: Builder): void {
       }),
     }),
   });
+  const visibleScope = addVisibleScope(builder);
   builder.objectType('KubernetesObjectConnection', {
     description: 'A list over one or several kinds.',
     fields: (t) => ({
@@ -145,6 +148,15 @@ function addPaging(builder: Builder): void {
           cost: { repeats: ({ paths, first }) => lengthOf(paths) * countOf(first, defaultFacetValues) },
         }),
         resolve: (source, args) => [...facetsOf(source.aggregated, args)],
+      }),
+      scope: t.field({
+        type: [visibleScope],
+        nullable: { list: true, items: false },
+        description: 'What of each kind and cluster the caller may see. Null in lists of related objects.',
+        resolve: async (source) => {
+          const found = await source.scope?.();
+          return found === undefined ? null : [...found];
+        },
       }),
       changesCursor: t.string({
         nullable: false,

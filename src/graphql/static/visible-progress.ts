@@ -1,10 +1,40 @@
 /** The ingest state of resources as a caller may see it: `resources` and `clusters` read it here. */
+import type { Scope } from '../../access/scope.ts';
+import { readObjectCounts } from '../../query/read/object-counts.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { ResourceProgress } from '../../store/types/progress.ts';
+import { idleStatus, type ResourceProgress } from '../../store/types/progress.ts';
 
-/** Leaves out kinds of which the caller does not see all rows: their ingest state would reveal the other rows. */
+/**
+ * Leaves out resources of which the caller sees no object. Of a resource of which the caller sees some objects, only these are counted,
+ * and the parts of its state that tell of the others are empty.
+ */
 export async function visibleProgress(lease: Lease, view: View): Promise<readonly ResourceProgress[]> {
-  return (await readResourceProgress(lease)).filter(({ key }) => view.get(key)?.isWhole !== false);
+  const states = (await readResourceProgress(lease)).map((state) => ({ state, share: shareOf(view, state) }));
+  const partial = states.flatMap(({ state, share }) => (share === 'some' ? state.key : []));
+  const counts = new Map<string, number>();
+  if (partial.length > 0) {
+    const by = { namespace: false, health: false };
+    for (const { cluster, key, objects } of await readObjectCounts(lease, view, [...new Set(partial)], by, null)) {
+      counts.set(`${cluster} ${key}`, objects);
+    }
+  }
+  return states.flatMap(({ state, share }) => {
+    if (share === 'none') return [];
+    return share === 'all' ? state : shareOnly(state, counts.get(`${state.cluster} ${state.key}`) ?? 0);
+  });
+}
+
+function shareOf(view: View, { key, cluster }: ResourceProgress): Scope['rows'] {
+  const scope = view.scopeOf(key, 'list');
+  if (scope.rows !== 'some') return scope.rows;
+  const part = scope.clusters.get(cluster);
+  return part === undefined ? 'none' : part === 'all' ? 'all' : 'some';
+}
+
+function shareOnly({ status, ...state }: ResourceProgress, objects: number): ResourceProgress {
+  const { phase, staleSince } = status;
+  const shown = { ...idleStatus, phase, staleSince };
+  return { ...state, lastResourceVersion: null, objects, status: shown, collections: [] };
 }

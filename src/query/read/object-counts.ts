@@ -1,8 +1,10 @@
 /** Reads the numbers of objects by namespace and health, which the store maintains with every commit. */
+import { noRows, type Scope } from '../../access/scope.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { isIn, raw, sql } from '../../store/types/sql.ts';
-import type { View } from '../sql/view.ts';
+import { all, any, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
+import { countsIn, scopeSql } from '../sql/counts.ts';
+import type { KindView, View } from '../sql/view.ts';
 
 /** How the objects of a resource are grouped. */
 export interface CountGroups {
@@ -23,8 +25,7 @@ export interface ObjectCount {
 }
 
 /**
- * The groups of the synced resources of these kinds, sorted by namespace and health. Kinds of which the caller does not see all rows
- * have none.
+ * The groups of the synced resources of these kinds, sorted by namespace and health. Only objects that the caller may see are counted.
  * @param namespaces null for all.
  */
 export async function readObjectCounts(
@@ -34,28 +35,83 @@ export async function readObjectCounts(
   by: CountGroups,
   namespaces: readonly string[] | null,
 ): Promise<readonly ObjectCount[]> {
-  const kindIds = keys.flatMap((key) => {
-    const kind = view.get(key);
-    return kind?.isWhole === true ? [BigInt(kind.kindId)] : [];
-  });
-  const inNamespaces =
-    namespaces === null
-      ? raw('1')
-      : isIn(
-          raw('c.namespace'),
-          namespaces.filter((name) => name !== ''),
-        );
-  const rows = await lease.all(
-    sql`SELECT r.cluster, k.key, ${raw(by.namespace ? "nullif(c.namespace, '')" : 'NULL')}, ${raw(by.health ? 'c.health' : 'NULL')}, sum(c.objects)
-      FROM resource AS r CROSS JOIN kind AS k ON k.id = r.kind CROSS JOIN object_count AS c ON c.rowset = r.rowset
-      WHERE r.synced = 1 AND c.objects > 0 AND ${isIn(raw('r.kind'), kindIds)} AND ${inNamespaces}
-      GROUP BY 1, 2, 3, 4 ORDER BY 3, 4`,
+  const kinds = keys.flatMap((key) => view.get(key) ?? []);
+  const found: ObjectCount[] = [];
+  for (const some of Map.groupBy(kinds, ({ visible }) => visible).values()) {
+    const [first] = some;
+    if (first === undefined || first.visible.rows === 'none') continue;
+    const sources = [storedCounts(some, namespaces), ...namedCounts(some, namespaces)];
+    const rows = await lease.all(
+      sql`SELECT cluster, key, ${raw(by.namespace ? "nullif(namespace, '')" : 'NULL')}, ${raw(by.health ? 'health' : 'NULL')}, sum(objects)
+        FROM (${join(sources, ' UNION ALL ')}) GROUP BY 1, 2, 3, 4 ORDER BY 3, 4`,
+    );
+    for (const [cluster, key, namespace, health, objects] of rows) {
+      found.push({
+        cluster: String(cluster),
+        key: String(key),
+        namespace: namespace === null ? null : String(namespace),
+        health: health as HealthStatus | null,
+        objects: Number(objects),
+      });
+    }
+  }
+  return found;
+}
+
+/** Counts that the store maintains, of the clusters and namespaces of which the caller sees every object. */
+function storedCounts(kinds: readonly KindView[], namespaces: readonly string[] | null): Fragment {
+  const visible = kinds[0]?.visible ?? noRows;
+  const places = visible.rows === 'some' ? visiblePlaces(visible) : raw('1');
+  return sql`SELECT r.cluster AS cluster, k.key AS key, c.namespace AS namespace, c.health AS health, c.objects AS objects
+    FROM resource AS r CROSS JOIN kind AS k ON k.id = r.kind CROSS JOIN object_count AS c ON c.rowset = r.rowset
+    WHERE r.synced = 1 AND c.objects > 0 AND ${isIn(raw('r.kind'), idsOf(kinds))} AND ${places} AND ${within(raw('c.namespace'), namespaces)}`;
+}
+
+function visiblePlaces(scope: Extract<Scope, { readonly rows: 'some' }>): Fragment {
+  const whole = [...scope.clusters].flatMap(([cluster, part]) => (part === 'all' ? [cluster] : []));
+  const places = [...scope.clusters].flatMap(([cluster, part]) =>
+    part === 'all' ? [] : [...part.namespaces].map((namespace) => [cluster, namespace]),
   );
-  return rows.map(([cluster, key, namespace, health, objects]) => ({
-    cluster: String(cluster),
-    key: String(key),
-    namespace: namespace === null ? null : String(namespace),
-    health: health as HealthStatus | null,
-    objects: Number(objects),
-  }));
+  return any([
+    isIn(raw('r.cluster'), whole),
+    sql`(r.cluster, c.namespace) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(places)}))`,
+  ]);
+}
+
+/** Objects that the caller sees by their names alone. Empty without names. */
+function namedCounts(kinds: readonly KindView[], namespaces: readonly string[] | null): readonly Fragment[] {
+  const scope = kinds[0]?.visible ?? noRows;
+  if (scope.rows !== 'some') return [];
+  const parts = [...scope.clusters.values()].filter((part) => part !== 'all');
+  const names = new Set(parts.flatMap((part) => [...part.names.values()].flatMap((some) => [...some])));
+  if (names.size === 0) return [];
+  return kinds.map((kind) => {
+    const ofNames = isIn(raw('+o.name'), [...names]);
+    const counted = all([countsIn(kind, raw('o')), within(raw('o.namespace'), namespaces)]);
+    return sql`SELECT o.cluster, ${kind.key}, o.namespace, o.health, 1 FROM object AS o
+      WHERE o.kind = ${BigInt(kind.kindId)} AND ${ofNames} AND ${counted} AND NOT ${visiblePlacesOf(scope)}`;
+  });
+}
+
+/** The condition that the row `o` is in a place of which the caller sees every object. */
+function visiblePlacesOf(scope: Extract<Scope, { readonly rows: 'some' }>): Fragment {
+  const clusters = new Map(
+    [...scope.clusters].map(([cluster, part]) => [
+      cluster,
+      part === 'all' ? part : { namespaces: part.namespaces, names: new Map<string, Set<string>>() },
+    ]),
+  );
+  return scopeSql({ rows: 'some', clusters }, raw('o'));
+}
+
+function idsOf(kinds: readonly KindView[]): readonly bigint[] {
+  return kinds.map(({ kindId }) => BigInt(kindId));
+}
+
+function within(column: Fragment, namespaces: readonly string[] | null): Fragment {
+  if (namespaces === null) return raw('1');
+  return isIn(
+    column,
+    namespaces.filter((name) => name !== ''),
+  );
 }
