@@ -1,4 +1,5 @@
-/** The kinds of credentials that --auth names. */
+/** The kinds of credentials that --auth names, and the resources that it needs. */
+import { rbacKeys } from '../../access/rbac-objects.ts';
 import type { CredentialKind } from '../../auth/access-control.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Config } from '../../config/options.ts';
@@ -10,4 +11,12 @@ export function credentialKinds(auth: Config['auth']): readonly CredentialKind[]
     throw new PortolanError('CONFIGURATION', '--auth none stands alone; leave it out, or the other kinds.');
   }
   return accepted;
+}
+
+/** The resourceKeys that are ingested whatever --kinds says: roles and bindings, if they decide what callers see. */
+export function requiredKeys(
+  accepted: readonly CredentialKind[],
+  { authorizationMode }: Pick<Config, 'authorizationMode'>,
+): readonly string[] {
+  return accepted.length > 0 && authorizationMode !== 'review' ? rbacKeys : [];
 }
