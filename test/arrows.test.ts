@@ -89,6 +89,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   ingest: [
     'cluster/describe-cluster.ts',
+    'cluster/inventory.ts',
     'context/progress.ts',
     'context/selection.ts',
     'context/declared-relations.ts',

@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
+import { startSimCluster } from '../src/sim/sim-cluster.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { eventually } from './kit/eventually.ts';
@@ -101,7 +102,8 @@ describe('help', () => {
   test('--help names every command; the help of serve says flag, default and variable', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['demo', 'serve', 'schema', 'status', 'client-config']) expect(out).toContain(command);
+    for (const command of ['demo', 'serve', 'schema', 'status', 'rbac', 'can', 'client-config'])
+      expect(out).toContain(command);
     const serve = await run(['serve', '--help']);
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 4000) [PORTOLAN_PORT]');
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 6h) [PORTOLAN_EVENTS_MAX_AGE]');
@@ -122,6 +124,9 @@ describe('help', () => {
       ['client-config', '--appolo'],
       'Unknown option --appolo; did you mean --apollo? See portolan client-config --help.',
     ],
+    [['rbac', '--wildcard'], 'Unknown option --wildcard; did you mean --wildcards? See portolan rbac --help.'],
+    [['can', 'list', 'pods'], 'Required option --as <user> not specified. See portolan can --help.'],
+    [['can', '--as', 'alice', 'list'], 'Missing required argument resource. See portolan can --help.'],
     [['serve', '--port'], 'Option --port <number> argument missing. See portolan serve --help.'],
     [
       ['serve', 'pods'],
@@ -359,6 +364,53 @@ describe('demo', () => {
     expect(code).toBe(1);
     expect(err).toContain('README.md is not a store of Portolan');
     expect(readdirSync(folder)).toEqual(['README.md']);
+  });
+});
+
+describe('rbac and can', () => {
+  test.each(['rbac', 'can'])('%s has help, and says why a cluster cannot be reached', async (command) => {
+    const help = await run([command, '--help']);
+    expect(help.code).toBe(0);
+    expect(help.out).toContain('--kubeconfig <path>');
+    const words = command === 'can' ? ['--as', 'alice', 'list', 'pods'] : [];
+    const { code, out, err } = await run([command, ...words, '--kubeconfig', kubeconfig('http://127.0.0.1:9')]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^portolan: Nothing listens at the address of the API server [^\n]+\.\n$/);
+  });
+
+  test('can reads its words, groups with commas and the namespace', async () => {
+    const groups = ['--as-group', 'cn=devs,ou=b', '--as-group', 'c'];
+    const sim = await startSimCluster();
+    onTestFinished(() => sim.close());
+    writeFileSync(join(folder, 'sim.yaml'), sim.kubeconfig());
+    const line = [
+      'can',
+      '--as',
+      'alice',
+      ...groups,
+      'get',
+      'po',
+      'web',
+      '-n',
+      'shop',
+      '--json',
+      '--kubeconfig',
+      'sim.yaml',
+    ];
+    const { code, out, err } = await run(line);
+    expect([code, err]).toEqual([1, '']);
+    expect(JSON.parse(out)).toMatchObject({
+      allowed: false,
+      user: { user: 'alice', groups: ['cn=devs,ou=b', 'c', 'system:authenticated'] },
+      request: { verb: 'get', resource: 'pods', namespace: 'shop', name: 'web' },
+    });
+    const roles = await run(['rbac', '--kinds', 'pods', '--service-account', 'a/b', '--kubeconfig', 'sim.yaml']);
+    expect([roles.code, roles.err]).toEqual([0, '']);
+    expect(roles.out).toContain('kind: ClusterRoleBinding');
+    expect(await run(['rbac', '--service-account', 'b'])).toMatchObject({
+      code: 1,
+      err: 'portolan: --service-account is "b" but must be a namespace and a name, such as portolan/portolan.\n',
+    });
   });
 });
 

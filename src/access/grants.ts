@@ -29,8 +29,8 @@ export type Reach = 'all' | ReadonlySet<string>;
 /** Names of single objects by namespace. The key '' holds for each namespace, and for cluster-scoped objects. */
 export type NamedObjects = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The binding that allows a request. */
-export type Allowed = { readonly by: BindingObject } | { readonly by: typeof superusers };
+/** The binding that allows a request, with the rule of its role that does. */
+export type Allowed = { readonly by: BindingObject; readonly rule: PolicyRule } | { readonly by: typeof superusers };
 
 /** The group whose members may do everything. */
 export const superusers = 'system:masters';
@@ -72,10 +72,20 @@ export class Grants {
     if (this.#isSuperuser) return { by: superusers };
     const covers = (rule: PolicyRule): boolean =>
       'path' in request ? coversPath(rule, request) : coversResource(rule, request) && coversName(rule, request.name);
-    const found = (namespace: string): Granted | undefined =>
-      this.#granted.find(({ binding, rules }) => binding.namespace === namespace && rules.some(covers));
-    const granted = found('') ?? ('path' in request || request.namespace === '' ? undefined : found(request.namespace));
-    return granted === undefined ? null : { by: granted.binding };
+    const found = (namespace: string): Allowed | null => {
+      for (const { binding, rules } of this.#granted) {
+        const rule = binding.namespace === namespace ? rules.find(covers) : undefined;
+        if (rule !== undefined) return { by: binding, rule };
+      }
+      return null;
+    };
+    return found('') ?? ('path' in request || request.namespace === '' ? null : found(request.namespace));
+  }
+
+  /** The namespaces of all RoleBindings of the user. */
+  get namespaces(): readonly string[] {
+    const found = this.#granted.flatMap(({ binding: { namespace } }) => (namespace === '' ? [] : namespace));
+    return [...new Set(found)];
   }
 
   /** The objects of a resource on which one of the verbs is allowed whatever their names. Equal reaches are often one object. */

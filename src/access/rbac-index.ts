@@ -12,7 +12,7 @@ import { must } from '../base/must.ts';
 import type { UserInfo } from './caller.ts';
 import { type Granted, Grants, superusers } from './grants.ts';
 import { coversName, coversResource, type PolicyRule, type ResourceAttributes } from './policy-rule.ts';
-import { type BindingObject, type RoleObject, subjectsOf } from './rbac-objects.ts';
+import { type BindingObject, type RoleObject, readBinding, readRole, subjectsOf } from './rbac-objects.ts';
 
 interface KnownRole {
   /** JSON of the rules. */
@@ -54,6 +54,23 @@ export class RbacIndex {
   #version = 0;
   /** Changes up to this version are no longer known by subject. */
   #floor = 0;
+
+  /**
+   * Adds an object of one of the four kinds, or replaces the one of this namespace and name.
+   * @param key one of `rbacKeys`. @param body the object as served.
+   */
+  put(key: string, namespace: string, name: string, body: unknown): void {
+    const binding = isBinding(key) ? readBinding(namespace, name, body) : null;
+    if (!isBinding(key)) this.setRole(readRole(namespace, name, body));
+    else if (binding === null) this.removeBinding(namespace, name);
+    else this.setBinding(binding);
+  }
+
+  /** Removes an object of one of the four kinds. @param key one of `rbacKeys`. */
+  remove(key: string, namespace: string, name: string): void {
+    if (isBinding(key)) this.removeBinding(namespace, name);
+    else this.removeRole(namespace, name);
+  }
 
   /** Adds a role, or replaces the one of this namespace and name. */
   setRole({ namespace, name, rules }: RoleObject): void {
@@ -190,6 +207,10 @@ function serialOf(object: object): number {
 /** The key of the role that a binding refers to. */
 function roleOf({ namespace, role }: BindingObject): string {
   return objectKey(role.kind === 'Role' ? namespace : '', role.name);
+}
+
+function isBinding(key: string): boolean {
+  return key.includes('bindings.');
 }
 
 function objectKey(namespace: string, name: string): string {

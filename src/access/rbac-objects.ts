@@ -2,9 +2,11 @@
 import type { UserInfo } from './caller.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
+export const rbacGroup = 'rbac.authorization.k8s.io';
+
 /** The resourceKeys of the kinds that decide rights. */
 export const rbacKeys: readonly string[] = ['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'].map(
-  (plural) => `${plural}.rbac.authorization.k8s.io`,
+  (plural) => `${plural}.${rbacGroup}`,
 );
 
 /** A Role or a ClusterRole. */
@@ -37,17 +39,33 @@ export function subjectsOf({ user, groups }: UserInfo): readonly string[] {
   return [subjectKey('User', user), ...new Set(groups.map((group) => subjectKey('Group', group)))];
 }
 
-/** The subject that a key of `BindingObject.subjects` means. */
-export function subjectOf(key: string): {
+/** A subject of a binding. */
+export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount';
-  readonly namespace: string | null;
+  /** Of a service account; else empty. */
+  readonly namespace: string;
   readonly name: string;
-} {
+}
+
+/** The subject that a key of `BindingObject.subjects` means. A user named like a service account is that account. */
+export function subjectOf(key: string): Subject {
   const name = key.slice(2);
-  if (key.startsWith('g:')) return { kind: 'Group', namespace: null, name };
-  if (!name.startsWith(serviceAccounts)) return { kind: 'User', namespace: null, name };
-  const [namespace = '', account = ''] = name.slice(serviceAccounts.length).split(':');
-  return { kind: 'ServiceAccount', namespace, name: account };
+  if (key.startsWith('g:')) return { kind: 'Group', namespace: '', name };
+  const account = readServiceAccountName(name);
+  return account === null ? { kind: 'User', namespace: '', name } : { kind: 'ServiceAccount', ...account };
+}
+
+/** The subject of the binding that means the user; null if none does. */
+export function matchingSubject({ subjects }: BindingObject, user: UserInfo): Subject | null {
+  const key = subjectsOf(user).find((each) => subjects.includes(each));
+  return key === undefined ? null : subjectOf(key);
+}
+
+/** `system:serviceaccount:shop:robot` -> robot in shop; null for the name of another user. */
+export function readServiceAccountName(user: string): { readonly namespace: string; readonly name: string } | null {
+  if (!user.startsWith(serviceAccounts)) return null;
+  const [namespace = '', name = '', ...more] = user.slice(serviceAccounts.length).split(':');
+  return namespace === '' || name === '' || more.length > 0 ? null : { namespace, name };
 }
 
 /** @param body the object as served. Aggregated ClusterRoles have their rules from the API server's controller. */

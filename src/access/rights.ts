@@ -10,7 +10,7 @@ import type { Lease } from '../store/types/lease.ts';
 import type { Row, Statement } from '../store/types/statement.ts';
 import type { Caller } from './caller.ts';
 import type { PathAttributes, ResourceAttributes } from './policy-rule.ts';
-import type { BindingObject } from './rbac-objects.ts';
+import type { BindingObject, Subject } from './rbac-objects.ts';
 import { type Scopes, unrestricted } from './scope.ts';
 
 /** A place in the change log: the epoch of the store file and a sequence number. */
@@ -20,11 +20,7 @@ export interface LogPlace {
 }
 
 /** A subject of a binding that allows something. */
-export interface GrantedSubject {
-  readonly kind: 'User' | 'Group' | 'ServiceAccount';
-  /** Of a service account. */
-  readonly namespace: string | null;
-  readonly name: string;
+export interface GrantedSubject extends Subject {
   readonly binding: BindingObject;
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { Reader } from '../store/types/lease.ts';
+import { credentialKinds } from './options/credential-kinds.ts';
 
 export type AccessConfig = Pick<
   Config,
@@ -18,10 +19,7 @@ export type AccessConfig = Pick<
  * @throws PortolanError CONFIGURATION for options that contradict each other, and for an address that needs authentication.
  */
 export function acceptedCredentials({ host, auth }: AccessConfig): readonly CredentialKind[] {
-  const accepted = auth.filter((kind) => kind !== 'none');
-  if (accepted.length > 0 && accepted.length < auth.length) {
-    throw new PortolanError('CONFIGURATION', '--auth none stands alone; leave it out, or the other kinds.');
-  }
+  const accepted = credentialKinds(auth);
   if (auth.length === 0) refuseUnlessLoopback(host);
   return accepted;
 }

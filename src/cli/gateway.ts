@@ -6,7 +6,6 @@
  *   close        -> server and ingest together, then engine, readers and a temporary store
  */
 import { join } from 'node:path';
-import { rbacKeys } from '../access/rbac-objects.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
@@ -19,6 +18,7 @@ import type { RunningServer } from '../server/http-server.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { acceptedCredentials } from './access.ts';
+import { requiredKeys } from './options/credential-kinds.ts';
 import { relationTexts } from './relation-texts.ts';
 import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
@@ -169,7 +169,7 @@ function openIngest(
     include: config.kinds,
     exclude: config.exclude,
     namespaces: config.namespaces,
-    required: acceptedCredentials(config).length > 0 && config.authorizationMode !== 'review' ? rbacKeys : [],
+    required: requiredKeys(acceptedCredentials(config), config),
     events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
     searchPaths: config.searchPaths,
     promote: config.promote,

@@ -14,6 +14,7 @@ import {
   variableOf,
 } from '../config/options.ts';
 import type { ClientConfigFlags } from './client-config.ts';
+import type { Question } from './rights/can.ts';
 import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
@@ -37,11 +38,18 @@ Examples:
   portolan schema --kinds Pod,Node             the SDL of a view
   portolan status --failing                    what a running gateway cannot ingest, and why
   portolan relations                           which fields lead from one kind to another
+  portolan rbac --auth token                   the roles that the gateway's own account needs, for kubectl apply
+  portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
 
 Every option can also be an environment variable (PORTOLAN_PORT) or a key of portolan.yaml (port: 4000).`,
     );
 
-  const add = (name: CommandName, summary: string, action: (config: Config) => Promise<number>): void => {
+  /** Adds a command with its options of the table. */
+  const add = (
+    name: CommandName,
+    summary: string,
+    action: (config: Config, command: Command) => Promise<number>,
+  ): Command => {
     const command = subcommand(program, name, summary);
     command.option(
       '--config <path>',
@@ -50,10 +58,10 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     for (const option of Object.values(optionTable as Record<string, OptionDefinition>)) {
       if (option.commands.includes(name)) command.addOption(flagOption(option));
     }
-    command.action(async (given: Record<string, unknown>) => {
-      const { config, ...flags } = given;
+    return command.action(async () => {
+      const { config, ...flags } = command.opts<Record<string, unknown>>();
       const file = typeof config === 'string' ? { file: config } : {};
-      exitCode = await action(loadConfig({ flags, environment: process.env, ...file }));
+      exitCode = await action(loadConfig({ flags, environment: process.env, ...file }), command);
     });
   };
   add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
@@ -69,6 +77,26 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   add('relations', 'print the relations between kinds in a running gateway', async (config) =>
     (await import('./remote/relations.ts')).relations(config),
   );
+  add('rbac', "print the roles that the gateway's own account needs in a cluster, for kubectl apply", async (config) =>
+    (await import('./rights/rbac.ts')).rbac(config),
+  );
+  // Who asks for what is no configuration: it has no variable and no key, and a group may have a comma in its name.
+  add(
+    'can',
+    'say whether the roles of a cluster let a user do something, and which binding does',
+    async (config, command) => (await import('./rights/can.ts')).can(config, questionOf(command)),
+  )
+    .argument('<verb>', 'get, list, watch, create, update, patch, delete, …')
+    .argument('<resource>', 'pods, po, Deployment, deployments.apps/scale, or a path such as /metrics')
+    .argument('[name]', 'the name of one object')
+    .requiredOption('--as <user>', 'the user; a service account is system:serviceaccount:NAMESPACE:NAME')
+    .option(
+      '--as-group <group>',
+      'a group of the user, repeated for several; those that Kubernetes adds are added',
+      collect,
+    )
+    .option('-n, --namespace <namespace>', 'the namespace (default: all namespaces)')
+    .option('--check', 'ask the API server too; exit code 2 if it decides otherwise');
   subcommand(
     program,
     'client-config',
@@ -91,6 +119,19 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return 1;
   }
+}
+
+function questionOf(command: Command): Question {
+  const [verb = '', target = '', name = ''] = command.args;
+  const { as, asGroup = [], namespace = '', check = false } = command.opts<QuestionFlags>();
+  return { verb, target, name, namespace, as, groups: asGroup, check };
+}
+
+interface QuestionFlags {
+  readonly as: string;
+  readonly asGroup?: readonly string[];
+  readonly namespace?: string;
+  readonly check?: boolean;
 }
 
 function subcommand(program: Command, name: string, summary: string): Command {
@@ -125,5 +166,10 @@ function flagOption(option: OptionDefinition): Option {
   const fallback = shown === null ? '' : ` (default: ${shown})`;
   const made = new Option(flags, `${option.help}${fallback} [${variableOf(option.key)}]`);
   if (option.list !== true) return made;
-  return made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+  return made.argParser(collect);
+}
+
+/** The values of an option that may be repeated. */
+function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
 }

@@ -11,13 +11,14 @@ import { buildGeneration } from '../graphql/schema/build-generation.ts';
 import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
 import { describeCluster } from '../ingest/cluster/describe-cluster.ts';
 import type { RelationTexts } from '../ingest/context/declared-relations.ts';
-import { selects, unmatchedNames } from '../ingest/context/selection.ts';
+import { selects } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
+import { clustersOf } from './options/clusters-of.ts';
+import { refuseUnmatched } from './options/refuse-unmatched.ts';
 import { relationTexts } from './relation-texts.ts';
-import { clustersOf } from './serve.ts';
 
 /**
  * Prints the SDL to standard output, and a line for each kind or field that is left out to standard error.
@@ -32,7 +33,10 @@ export async function printSchema(config: Config): Promise<number> {
   const chosen = described.filter(({ resource }) =>
     selects(resource, { include: config.kinds, exclude: config.exclude }),
   );
-  refuseUnmatched(described, config);
+  refuseUnmatched(
+    described.map(({ resource }) => resource),
+    config,
+  );
   if (chosen.length === 0) {
     throw new PortolanError(
       'NOT_FOUND',
@@ -46,17 +50,6 @@ export async function printSchema(config: Config): Promise<number> {
   }
   process.stdout.write(`${config.semanticNonNull ? printSemanticNonNull(schema) : printSdl(schema)}\n`);
   return 0;
-}
-
-/** A schema without a kind that was asked for would be found out only much later. */
-function refuseUnmatched(described: readonly DescribedResource[], { kinds }: Config): void {
-  const resources = described.map(({ resource }) => resource);
-  const unmatched = unmatchedNames(resources, { include: kinds }).map(({ name, similar }) =>
-    similar === null ? name : `${name} (did you mean ${similar}?)`,
-  );
-  if (unmatched.length === 0) return;
-  const message = `--kinds names ${unmatched.join(', ')}, which the cluster does not serve; name kinds as kubectl api-resources does.`;
-  throw new PortolanError('NOT_FOUND', message);
 }
 
 async function* describeAll(

@@ -16,6 +16,7 @@ import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { clustersOf } from './options/clusters-of.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
@@ -49,23 +50,6 @@ async function refuseUnknown(gateway: Gateway): Promise<Gateway> {
     return gateway;
   await gateway.close();
   throw new PortolanError('UPSTREAM_UNAVAILABLE', first.error);
-}
-
-/** The clusters that the options name: one for each context, or the default of kubeconfig and environment. */
-export function clustersOf({
-  kubeconfig,
-  context,
-  inCluster,
-}: Pick<Config, 'kubeconfig' | 'context' | 'inCluster'>): readonly ClusterOptions[] {
-  const twice = context.find((name, index) => context.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new PortolanError('CONFIGURATION', `--context names ${twice} twice; name each context once.`);
-  const file = kubeconfig === undefined ? {} : { kubeconfig };
-  if (inCluster) {
-    if (context.length > 0) throw new PortolanError('CONFIGURATION', 'Give --in-cluster or --context, not both.');
-    return [{ inCluster: true }];
-  }
-  return context.length === 0 ? [file] : context.map((name) => ({ ...file, context: name }));
 }
 
 async function firstContact(clusters: readonly ClusterOptions[], log: Logger): Promise<void> {

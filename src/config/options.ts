@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 
-export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations';
+export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations' | 'rbac' | 'can';
 
 export interface OptionDefinition {
   /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */
@@ -41,6 +41,12 @@ const wantedNamespace = 'must be the name of a namespace';
 const namespaceName = z
   .string({ error: wantedNamespace })
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, wantedNamespace);
+const wantedAccount = 'must be a namespace and a name, such as portolan/portolan';
+const serviceAccount = z
+  .string({ error: wantedAccount })
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, wantedAccount);
+const wantedRole = 'must be a name of lower-case letters, digits and -, such as portolan';
+const roleName = z.string({ error: wantedRole }).regex(/^[a-z0-9]([-.a-z0-9]{0,200}[a-z0-9])?$/, wantedRole);
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
 /** Timers count milliseconds in 31 bits. */
@@ -85,7 +91,8 @@ const origin = z
 
 const all = ['demo', 'serve', 'schema'] as const;
 const running = ['demo', 'serve'] as const;
-const clusters = ['serve', 'schema'] as const;
+const clusters = ['serve', 'schema', 'rbac', 'can'] as const;
+const granted = ['serve', 'rbac'] as const;
 
 /** Each schema holds the option's default, so that --help, file and code use the same one. */
 export const optionTable = {
@@ -109,27 +116,27 @@ export const optionTable = {
     list: true,
     help: 'Credentials of callers: token (TokenReview), proxy (headers of a front proxy), certificate, or none: every caller sees all.',
     shown: 'none on loopback',
-    commands: ['serve'],
+    commands: granted,
     schema: z.array(credentialKind).default([]),
   },
   authCluster: {
     key: 'authCluster',
     value: 'cluster',
     help: 'The cluster that knows the callers, when there are several: it reviews their tokens and decides what they see there.',
-    commands: ['serve'],
+    commands: granted,
     schema: text.optional(),
   },
   sameUsers: {
     key: 'sameUsers',
     help: 'The other clusters know the same users and groups: callers see there what the roles of each cluster grant them.',
-    commands: ['serve'],
+    commands: granted,
     schema: flag.default(false),
   },
   authorizationMode: {
     key: 'authorizationMode',
     value: 'mode',
     help: 'auto: callers see what roles and bindings grant, and the API server is asked for the rest; rbac: roles and bindings alone; review: the API server alone.',
-    commands: ['serve'],
+    commands: granted,
     schema: z.enum(['auto', 'rbac', 'review'], { error: 'must be auto, rbac or review' }).default('auto'),
   },
   tokenAudience: {
@@ -174,7 +181,7 @@ export const optionTable = {
     value: 'names',
     list: true,
     help: 'Only these resources: plural, plural.group or Kind, with * for any text.',
-    commands: all,
+    commands: [...all, 'rbac'],
     schema: names.default([]),
   },
   exclude: {
@@ -182,7 +189,7 @@ export const optionTable = {
     value: 'names',
     list: true,
     help: 'Not these resources. Leases are left out unless --kinds names them.',
-    commands: all,
+    commands: [...all, 'rbac'],
     schema: names.default([]),
   },
   namespaces: {
@@ -190,7 +197,7 @@ export const optionTable = {
     value: 'names',
     list: true,
     help: 'Read namespaced resources in these namespaces alone; for those who may not read all of them.',
-    commands: ['serve'],
+    commands: granted,
     schema: z.array(namespaceName).default([]),
   },
   streamingLists: {
@@ -412,8 +419,8 @@ export const optionTable = {
   },
   json: {
     key: 'json',
-    help: 'Print JSON instead of a table.',
-    commands: ['status', 'relations'],
+    help: 'Print JSON.',
+    commands: ['status', 'relations', 'can'],
     schema: flag.default(false),
   },
   suggest: {
@@ -421,6 +428,26 @@ export const optionTable = {
     help: 'Print the inferred relations as declarations for --relations.',
     commands: ['relations'],
     schema: flag.default(false),
+  },
+  wildcards: {
+    key: 'wildcards',
+    help: 'Grant all resources in one rule instead of naming them; it holds for the kinds of CRDs to come too.',
+    commands: ['rbac'],
+    schema: flag.default(false),
+  },
+  serviceAccount: {
+    key: 'serviceAccount',
+    value: 'namespace/name',
+    help: 'Print the bindings of this service account too; otherwise only the roles.',
+    commands: ['rbac'],
+    schema: serviceAccount.optional(),
+  },
+  name: {
+    key: 'name',
+    value: 'name',
+    help: 'The name of the roles and bindings.',
+    commands: ['rbac'],
+    schema: roleName.default('portolan'),
   },
   logLevel: {
     key: 'logLevel',

@@ -47,7 +47,7 @@ const requests: readonly (readonly [code: string, message: string | RegExp, requ
   ['GRAPHQL_PARSE_FAILED', 'Syntax Error: Expected Name, found <EOF>.', { query: '{ pods {' }],
   [
     'GRAPHQL_VALIDATION_FAILED',
-    'Cannot query field "nope" on type "PodConnection". Did you mean "nodes"?',
+    'Cannot query field "nope" on type "PodConnection". Did you mean "nodes" or "scope"?',
     { query: '{ pods { nope } }' },
   ],
   [

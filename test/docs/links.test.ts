@@ -75,8 +75,12 @@ const withOptions = ['configuration', 'errors', 'live', 'clusters', 'troubleshoo
 );
 /** Flags of the commands without an entry in the table, and of npm, kubectl, Node and the benchmarks. */
 const otherFlags = new Set([
+  'as',
+  'as-group',
+  'check',
   'config',
   'help',
+  'namespace',
   'silent',
   'v8-pool-size',
   'max-semi-space-size',

@@ -18,6 +18,8 @@ export interface ApiServerOptions {
   readonly watchCache?: boolean;
   /** PEM file of the authority whose client certificates name users: CN is the user, each O is a group. */
   readonly clientCaFile?: string;
+  /** The authorizers in their order, such as `Node,RBAC`; RBAC alone by default. */
+  readonly authorizationMode?: string;
 }
 
 /** The controllers of 1.20 that need certificates or a cloud; newer servers leave them out by themselves and refuse unknown names. */
@@ -46,7 +48,7 @@ export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): 
 
 export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptions): readonly string[] {
   const { dir, ports } = place;
-  const { watchCache = true, clientCaFile } = options;
+  const { watchCache = true, clientCaFile, authorizationMode = 'RBAC' } = options;
   return [
     `--etcd-servers=http://127.0.0.1:${ports.client}`,
     `--secure-port=${ports.secure}`,
@@ -56,7 +58,7 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     `--service-account-signing-key-file=${join(dir, 'sa.key')}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--token-auth-file=${join(dir, 'tokens.csv')}`,
-    '--authorization-mode=RBAC',
+    `--authorization-mode=${authorizationMode}`,
     '--service-cluster-ip-range=10.0.0.0/24',
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged',

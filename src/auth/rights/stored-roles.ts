@@ -10,7 +10,7 @@
  */
 
 import { RbacIndex } from '../../access/rbac-index.ts';
-import { rbacKeys, readBinding, readRole } from '../../access/rbac-objects.ts';
+import { rbacKeys } from '../../access/rbac-objects.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { readChanges, readLogFloor } from '../../store/read/changes.ts';
 import type { LoggedChange } from '../../store/types/change.ts';
@@ -141,7 +141,7 @@ export class StoredRoles {
         const index = indexes.get(cluster) ?? new RbacIndex();
         indexes.set(cluster, index);
         synced.set(cluster, (synced.get(cluster) ?? new Set()).add(key));
-        await readRowset(lease, rowset, (namespace, name, body) => putObject(index, key, namespace, name, body));
+        await readRowset(lease, rowset, (namespace, name, body) => index.put(key, namespace, name, body));
       }
       kinds.set(key, { kindId, collections, sequence: lease.revision });
     }
@@ -216,24 +216,12 @@ function applyChange(indexes: ReadonlyMap<string, RbacIndex>, key: string, chang
   const index = indexes.get(cluster);
   if (type === 'RESET' || index === undefined) return false;
   if (type === 'DELETED') {
-    if (isBinding(key)) index.removeBinding(namespace ?? '', name);
-    else index.removeRole(namespace ?? '', name);
+    index.remove(key, namespace ?? '', name);
     return true;
   }
   if (after === null) return false;
-  putObject(index, key, namespace ?? '', name, JSON.parse(after));
+  index.put(key, namespace ?? '', name, JSON.parse(after));
   return true;
-}
-
-function putObject(index: RbacIndex, key: string, namespace: string, name: string, body: unknown): void {
-  const binding = isBinding(key) ? readBinding(namespace, name, body) : null;
-  if (!isBinding(key)) index.setRole(readRole(namespace, name, body));
-  else if (binding === null) index.removeBinding(namespace, name);
-  else index.setBinding(binding);
-}
-
-function isBinding(key: string): boolean {
-  return key.includes('bindings.');
 }
 
 /** The error for a cluster whose roles are not known. */

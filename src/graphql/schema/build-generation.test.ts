@@ -27,6 +27,8 @@ test('each kind has its types and its roots', () => {
     'danglingReferences',
     'resources',
     'clusters',
+    'viewer',
+    'whoCan',
     'exampleComGadgets',
     'exampleComGadget',
     'exampleComWidgets',

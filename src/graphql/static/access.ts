@@ -82,7 +82,10 @@ export function addAccess(builder: Builder): void {
     description: 'A user, group or service account, with the binding that allows something.',
     fields: (t) => ({
       kind: t.exposeString('kind', { nullable: false, description: 'User, Group or ServiceAccount.' }),
-      namespace: t.exposeString('namespace', { description: 'Of a service account.' }),
+      namespace: t.string({
+        description: 'Of a service account.',
+        resolve: ({ namespace }) => (namespace === '' ? null : namespace),
+      }),
       name: t.exposeString('name', { nullable: false }),
       bindingNamespace: t.string({
         description: 'Null for a ClusterRoleBinding.',

@@ -10,6 +10,7 @@ import { type DescribeInput, describeResource } from '../../catalog/describe/des
 import type { Schemas } from '../../catalog/describe/from-openapi.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { mayBeCustom } from '../../catalog/resources/custom-groups.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { fetchOpenApi, type OpenApiSource } from '../../kube/discovery/openapi.ts';
@@ -95,34 +96,6 @@ export async function describeResources(
     crds,
   };
 }
-
-/** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
-function mayBeCustom(group: string): boolean {
-  return group.includes('.') && !builtInGroups.has(group);
-}
-
-/** Groups that kube-apiserver serves itself. Their resources have no CustomResourceDefinition. */
-const builtInGroups: ReadonlySet<string> = new Set(
-  [
-    'admissionregistration',
-    'apiextensions',
-    'authentication',
-    'authorization',
-    'certificates',
-    'coordination',
-    'discovery',
-    'events',
-    'flowcontrol.apiserver',
-    'internal.apiserver',
-    'networking',
-    'node',
-    'rbac.authorization',
-    'resource',
-    'scheduling',
-    'storage',
-    'storagemigration',
-  ].map((name) => `${name}.k8s.io`),
-);
 
 function describeWith(
   describe: (input: DescribeInput) => DescribedResource,

@@ -1,0 +1,169 @@
+/**
+ * The rights that the gateway's own account needs in a cluster, for a configuration. The gateway sends no other requests as itself.
+ *
+ *   kinds in the tables          list and watch; only list where the cluster offers no watch
+ *   CustomResourceDefinitions    get and list, if a kind may have one: the definition describes the kind
+ *   Namespace kube-system        get: its uid identifies the cluster
+ *   tokens of callers            create of tokenreviews
+ *   rights of callers            create of subjectaccessreviews
+ *   requests of callers          impersonate
+ *   paths                        get of discovery, OpenAPI and the version
+ *
+ * If roles and bindings decide what callers see, ingest reads them: they are among the kinds in the tables.
+ */
+import { mayBeCustom } from '../catalog/resources/custom-groups.ts';
+import type { Resource } from '../catalog/resources/resource.ts';
+import type { PolicyRule } from './policy-rule.ts';
+
+/** A rule with the reason for it. Members of the rule that are missing are empty lists. */
+export interface NeededRule extends Partial<PolicyRule> {
+  readonly verbs: readonly string[];
+  /** One line for the reader of the role. */
+  readonly why: string;
+}
+
+/** The rules of one Role or ClusterRole. */
+export interface NeededRole {
+  /** The end of the role's name, after the name that the operator chose. Empty for the main role. */
+  readonly suffix: string;
+  /** Empty for a ClusterRole. */
+  readonly namespace: string;
+  readonly why: string;
+  readonly rules: readonly NeededRule[];
+}
+
+export interface GatewayNeeds {
+  /** The resources that are ingested. */
+  readonly resources: readonly Pick<Resource, 'group' | 'plural' | 'namespaced' | 'verbs'>[];
+  /** Namespaced resources are read in these alone; empty: in all. */
+  readonly namespaces: readonly string[];
+  /** One rule for all resources, also for later ones. Otherwise, rules name each resource. */
+  readonly wildcards: boolean;
+  /** The cluster reviews the tokens of callers. */
+  readonly reviewsTokens: boolean;
+  /** The cluster is asked whether a caller may do something. */
+  readonly reviewsAccess: boolean;
+  /** Requests of callers are sent to the cluster with the gateway's credentials and the name of the caller. */
+  readonly impersonates: boolean;
+}
+
+/** The roles that the account needs, the ClusterRole first. */
+export function gatewayRoles(needs: GatewayNeeds): readonly NeededRole[] {
+  const { resources, namespaces } = needs;
+  const inNamespaces = namespaces.length === 0 ? [] : resources.filter(({ namespaced }) => namespaced);
+  const inCluster = namespaces.length === 0 ? resources : resources.filter(({ namespaced }) => !namespaced);
+  // A wildcard in the ClusterRole would hold in every namespace.
+  const kindRules = needs.wildcards && namespaces.length === 0 ? wildcardRules : readingRules(inCluster);
+  const cluster: NeededRole = {
+    suffix: '',
+    namespace: '',
+    why: 'What the gateway reads in the whole cluster, and what identifies the cluster.',
+    rules: [...kindRules, ...clusterRules(needs)],
+  };
+  const rules = needs.wildcards ? wildcardRules : readingRules(inNamespaces);
+  const ofNamespaces = rules.length === 0 ? [] : [...new Set(namespaces)];
+  return [
+    cluster,
+    ...ofNamespaces.map((namespace) => ({
+      suffix: '',
+      namespace,
+      why: `What the gateway reads in the namespace ${namespace}.`,
+      rules,
+    })),
+    ...(needs.impersonates ? [impersonation] : []),
+  ];
+}
+
+const reading = ['list', 'watch'] as const;
+
+const wildcardRules: readonly NeededRule[] = [
+  {
+    why: 'Every kind, also of CustomResourceDefinitions to come. This includes Secrets.',
+    apiGroups: ['*'],
+    resources: ['*'],
+    verbs: reading,
+  },
+];
+
+/** One rule for the resources of a group with the same verbs. Groups and resources are sorted. */
+function readingRules(resources: GatewayNeeds['resources']): readonly NeededRule[] {
+  const groups = Map.groupBy(resources, ({ group, verbs }) => `${group} ${verbs.includes('watch')}`);
+  return [...groups].sort(byKey).map(([key, members]) => {
+    const [group = '', watched] = key.split(' ');
+    const of = group === '' ? 'the core group' : group;
+    return {
+      why: watched === 'true' ? `Kinds of ${of}.` : `Kinds of ${of} that are polled: the cluster offers no watch.`,
+      apiGroups: [group],
+      resources: [...new Set(members.map(({ plural }) => plural))].sort(),
+      verbs: watched === 'true' ? reading : ['list'],
+    };
+  });
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function clusterRules({ resources, wildcards, reviewsTokens, reviewsAccess }: GatewayNeeds): readonly NeededRule[] {
+  const describesCustom = wildcards || resources.some(({ group }) => mayBeCustom(group));
+  return [
+    ...(describesCustom ? [definitions] : []),
+    identity,
+    ...(reviewsTokens ? [tokenReviews] : []),
+    ...(reviewsAccess ? [accessReviews] : []),
+    paths,
+  ];
+}
+
+const definitions: NeededRule = {
+  why: 'The definitions of custom resources describe their fields. One is read by name, many as a list.',
+  apiGroups: ['apiextensions.k8s.io'],
+  resources: ['customresourcedefinitions'],
+  verbs: ['get', 'list'],
+};
+
+const identity: NeededRule = {
+  why: 'The uid of this namespace identifies the cluster: objects of another cluster at the same address are not mixed in.',
+  apiGroups: [''],
+  resources: ['namespaces'],
+  resourceNames: ['kube-system'],
+  verbs: ['get'],
+};
+
+const tokenReviews: NeededRule = {
+  why: 'The tokens of callers are reviewed here.',
+  apiGroups: ['authentication.k8s.io'],
+  resources: ['tokenreviews'],
+  verbs: ['create'],
+};
+
+const accessReviews: NeededRule = {
+  why: 'The API server is asked what callers may see.',
+  apiGroups: ['authorization.k8s.io'],
+  resources: ['subjectaccessreviews'],
+  verbs: ['create'],
+};
+
+const paths: NeededRule = {
+  why: 'Discovery and OpenAPI. Kubernetes grants them to every authenticated user (system:discovery) unless that was removed.',
+  nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi/v2', '/openapi/v3', '/openapi/v3/*', '/version'],
+  verbs: ['get'],
+};
+
+const impersonation: NeededRole = {
+  suffix: '-impersonate',
+  namespace: '',
+  why: [
+    'Requests of callers to this cluster are sent with the credentials of the gateway and the name of the caller, because a token of',
+    'another cluster is not valid here. Reading from the tables needs none of it. Who may impersonate every user may do everything:',
+    'leave this role out of a gateway that only reads.',
+  ].join('\n'),
+  rules: [
+    {
+      why: 'Callers, their groups, and callers that are service accounts.',
+      apiGroups: [''],
+      resources: ['users', 'groups', 'serviceaccounts'],
+      verbs: ['impersonate'],
+    },
+  ],
+};

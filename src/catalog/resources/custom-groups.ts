@@ -1,0 +1,29 @@
+/** Which API groups may be those of CustomResourceDefinitions. */
+
+/** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
+export function mayBeCustom(group: string): boolean {
+  return group.includes('.') && !builtInGroups.has(group);
+}
+
+/** Groups that kube-apiserver serves itself. Their resources have no CustomResourceDefinition. */
+const builtInGroups: ReadonlySet<string> = new Set(
+  [
+    'admissionregistration',
+    'apiextensions',
+    'authentication',
+    'authorization',
+    'certificates',
+    'coordination',
+    'discovery',
+    'events',
+    'flowcontrol.apiserver',
+    'internal.apiserver',
+    'networking',
+    'node',
+    'rbac.authorization',
+    'resource',
+    'scheduling',
+    'storage',
+    'storagemigration',
+  ].map((name) => `${name}.k8s.io`),
+);

@@ -1,0 +1,22 @@
+/** The kinds of credentials that --auth names, and the resources that it needs. */
+import { rbacKeys } from '../../access/rbac-objects.ts';
+import type { CredentialKind } from '../../auth/access-control.ts';
+import { PortolanError } from '../../base/errors.ts';
+import type { Config } from '../../config/options.ts';
+
+/** Empty for a gateway without authentication. @throws PortolanError CONFIGURATION for `none` beside others. */
+export function credentialKinds(auth: Config['auth']): readonly CredentialKind[] {
+  const accepted = auth.filter((kind) => kind !== 'none');
+  if (accepted.length > 0 && accepted.length < auth.length) {
+    throw new PortolanError('CONFIGURATION', '--auth none stands alone; leave it out, or the other kinds.');
+  }
+  return accepted;
+}
+
+/** The resourceKeys that are ingested whatever --kinds says: roles and bindings, if they decide what callers see. */
+export function requiredKeys(
+  accepted: readonly CredentialKind[],
+  { authorizationMode }: Pick<Config, 'authorizationMode'>,
+): readonly string[] {
+  return accepted.length > 0 && authorizationMode !== 'review' ? rbacKeys : [];
+}

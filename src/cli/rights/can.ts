@@ -1,0 +1,81 @@
+/**
+ * `portolan can`: may a user do something, by the roles and bindings of a cluster, and which of them allow it.
+ *
+ *   exit code 0   yes
+ *   exit code 1   no, or the question cannot be answered (then standard error says why)
+ *   exit code 2   with --check: the API server decides otherwise
+ */
+import { userNamed } from '../../auth/identity/user-named.ts';
+import { readServedRoles } from '../../auth/rights/served-roles.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { oneLine } from '../../base/terminal-line.ts';
+import type { Config } from '../../config/options.ts';
+import { connect } from '../../kube/client/connection.ts';
+import { explainConnectionFailure } from '../../kube/client/explain.ts';
+import { RestClient } from '../../kube/client/rest-client.ts';
+import { discover } from '../../kube/discovery/discovery.ts';
+import { oneClusterOf } from '../options/clusters-of.ts';
+import { type AccessReview, reviewAccess } from './access-review.ts';
+import { decide, decisionText, type RequestAttributes } from './decision.ts';
+import { isPath, pathRequest, type RequestWords, resourceRequest } from './request-words.ts';
+
+/** The question of a command line. */
+export interface Question extends RequestWords {
+  /** The user; empty is refused. */
+  readonly as: string;
+  readonly groups: readonly string[];
+  /** Ask the API server too. */
+  readonly check: boolean;
+}
+
+export type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'json'>;
+
+/**
+ * Prints the decision to `output` and returns the exit code.
+ * @throws PortolanError BAD_USER_INPUT, NOT_FOUND for a request that cannot be read; FORBIDDEN that names the missing rights.
+ */
+export async function can(
+  config: CanConfig,
+  question: Question,
+  output: { write(text: string): unknown } = process.stdout,
+): Promise<number> {
+  if (question.as === '') throw new PortolanError('BAD_USER_INPUT', 'Say who asks: --as alice.');
+  const connection = await connect(oneClusterOf(config, 'can'));
+  try {
+    const client = new RestClient(connection);
+    const user = userNamed(question.as, question.groups);
+    const request = await requestOf(client, question);
+    const index = await readServedRoles(client, namespaceOf(request));
+    const decision = decide(index.grantsOf(user), user, request);
+    const review = question.check ? await reviewAccess(client, user, request) : null;
+    const text = config.json
+      ? `${JSON.stringify(review === null ? decision : { ...decision, review }, null, 2)}\n`
+      : decisionText(decision) + reviewText(decision.allowed, review);
+    output.write(text);
+    if (review !== null && review.allowed !== decision.allowed) return 2;
+    return decision.allowed ? 0 : 1;
+  } catch (error) {
+    throw explainConnectionFailure(error, connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function requestOf(client: RestClient, question: Question): Promise<RequestAttributes> {
+  if (isPath(question.target)) return pathRequest(question);
+  const { resources } = await discover(client);
+  return resourceRequest(question, resources);
+}
+
+/** The namespace whose roles decide; null for all, so that the answer can tell where the request would be allowed. */
+function namespaceOf(request: RequestAttributes): string | null {
+  return 'path' in request || request.namespace === '' ? null : request.namespace;
+}
+
+function reviewText(allowed: boolean, review: AccessReview | null): string {
+  if (review === null) return '';
+  const reason = review.reason === '' ? '' : ` (${oneLine(review.reason)})`;
+  if (review.allowed === allowed) return `The API server decides the same${reason}.\n`;
+  const answer = review.allowed ? 'yes' : 'no';
+  return `The API server decides otherwise: ${answer}${reason}. It has another authorizer beside RBAC, or its roles have just changed.\n`;
+}

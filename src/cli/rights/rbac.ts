@@ -1,0 +1,111 @@
+/** `portolan rbac`: the roles that the gateway's own account needs in a cluster, as YAML. */
+import { gatewayRoles } from '../../access/gateway-rules.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { oneLine } from '../../base/terminal-line.ts';
+import type { Resource } from '../../catalog/resources/resource.ts';
+import type { Config } from '../../config/options.ts';
+import { type Inventory, takeInventory } from '../../ingest/cluster/inventory.ts';
+import { selects } from '../../ingest/context/selection.ts';
+import { connect } from '../../kube/client/connection.ts';
+import { explainConnectionFailure } from '../../kube/client/explain.ts';
+import { RestClient } from '../../kube/client/rest-client.ts';
+import { oneClusterOf } from '../options/clusters-of.ts';
+import { credentialKinds, requiredKeys } from '../options/credential-kinds.ts';
+import { refuseUnmatched } from '../options/refuse-unmatched.ts';
+import { roleManifests } from './role-manifests.ts';
+
+export type RbacConfig = Pick<
+  Config,
+  | 'kubeconfig'
+  | 'context'
+  | 'inCluster'
+  | 'kinds'
+  | 'exclude'
+  | 'namespaces'
+  | 'auth'
+  | 'authCluster'
+  | 'sameUsers'
+  | 'authorizationMode'
+  | 'wildcards'
+  | 'serviceAccount'
+  | 'name'
+>;
+
+interface Outputs {
+  readonly out: { write(text: string): unknown };
+  /** For what the roles may lack. */
+  readonly notes: { write(text: string): unknown };
+}
+
+/**
+ * Prints the roles for the kinds that the cluster serves now.
+ * @throws PortolanError CONFIGURATION for options that contradict each other; NOT_FOUND when --kinds and --exclude select nothing.
+ */
+export async function rbac(
+  config: RbacConfig,
+  { out, notes }: Outputs = { out: process.stdout, notes: process.stderr },
+): Promise<number> {
+  const cluster = oneClusterOf(config, 'rbac');
+  const accepts = credentialKinds(config.auth);
+  if (config.wildcards && config.kinds.length + config.exclude.length > 0) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      '--wildcards grants every resource, and RBAC cannot leave some out: leave out --wildcards, or --kinds and --exclude.',
+    );
+  }
+  const { name, inventory } = await inventoryOf(cluster);
+  for (const problem of inventory.problems) {
+    notes.write(`${oneLine(`portolan: the roles may lack kinds of a group that cannot be read now: ${problem}`)}\n`);
+  }
+  const hasCallers = accepts.length > 0;
+  const isHome = config.authCluster === undefined || config.authCluster === name;
+  const roles = gatewayRoles({
+    resources: selected(inventory, config, requiredKeys(accepts, config)),
+    namespaces: config.namespaces,
+    wildcards: config.wildcards,
+    reviewsTokens: accepts.includes('token') && isHome,
+    reviewsAccess: hasCallers && (isHome || config.sameUsers) && config.authorizationMode !== 'rbac',
+    impersonates: hasCallers && config.sameUsers && config.authCluster !== name,
+  });
+  const [namespace = '', account = ''] = config.serviceAccount?.split('/') ?? [];
+  out.write(
+    roleManifests(roles, {
+      name: config.name,
+      account: config.serviceAccount === undefined ? null : { namespace, name: account },
+      header: headerOf(name, config),
+    }),
+  );
+  return 0;
+}
+
+async function inventoryOf(
+  cluster: ReturnType<typeof oneClusterOf>,
+): Promise<{ readonly name: string; readonly inventory: Inventory }> {
+  const connection = await connect(cluster);
+  try {
+    return { name: connection.cluster, inventory: await takeInventory(new RestClient(connection)) };
+  } catch (error) {
+    throw explainConnectionFailure(error, connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The resources that ingest reads with this configuration. */
+function selected({ chosen }: Inventory, config: RbacConfig, required: readonly string[]): readonly Resource[] {
+  refuseUnmatched(chosen, config);
+  const selection = { include: config.kinds, exclude: config.exclude, required };
+  const found = chosen.filter((resource) => selects(resource, selection));
+  if (found.length > 0) return found;
+  throw new PortolanError(
+    'NOT_FOUND',
+    'No resource matches --kinds and --exclude; name them as kubectl api-resources does.',
+  );
+}
+
+function headerOf(cluster: string, { wildcards }: RbacConfig): string {
+  const lines = [`The rights of Portolan's own account in the cluster ${oneLine(cluster)}, by portolan rbac.`];
+  if (!wildcards)
+    lines.push('Print them again when the cluster serves other kinds. The gateway parks kinds that it may not read.');
+  return lines.join('\n');
+}
