@@ -22,10 +22,10 @@ export interface OptionDefinition {
   readonly schema: z.ZodType;
 }
 
-/** Accepts a string of digits as a number, because flags and variables are strings. */
-/** Reader threads. */
+/** Reader threads without the option `readers`. The option has no default in its schema, because the demo has another number. */
 export const defaultReaders = 3;
 
+/** Accepts a string of digits as a number, because flags and variables are strings. */
 const whole = (least: number, most: number) => {
   const wanted = `must be a whole number from ${least} to ${most}`;
   return z
