@@ -293,7 +293,7 @@ export class PreparedAnswers {
       spent += objectCost * Math.min(page.found, list.plan.page.limit);
       for (const { each, parents, rows: objects } of talliesOf(related, page.related)) {
         spent += each.objectCost * objects;
-        if (parents > 0) relatedKinds.add(each.list.plan.hop.to.key);
+        if (parents > 0) relatedKinds.add(each.list.key);
       }
     }
     const [found = []] = rows;
