@@ -10,8 +10,8 @@ import { type PageProjection, pageSelect } from '../../store/pages/page-select.t
 import type { RelatedRequest } from '../../store/types/page-reader.ts';
 import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import { decodeCursor } from '../plan/cursor.ts';
-import { NotReadyError } from '../plan/not-ready.ts';
 import type { Position } from '../plan/plan.ts';
+import { notReady } from '../read/readiness.ts';
 import { surveyBound } from '../sql/access-path.ts';
 import { KindTables } from '../sql/kind-tables.ts';
 import { jsonKey } from '../sql/leaf-key.ts';
@@ -48,10 +48,7 @@ export function relatedRequest(
   below: readonly RelatedRequest[],
 ): RelatedRequest {
   const kind = view.end(list.plan.hop);
-  if (kind === undefined) {
-    const wanted = { keys: [list.key], clusters: null, any: false, related: false };
-    throw new NotReadyError(wanted, `${list.key} has not been synced yet; try again in a moment.`);
-  }
+  if (kind === undefined) throw notReady([], [list.key]);
   return {
     statement: relatedLines(kind, list, projection, false),
     fullStatement: relatedLines(kind, list, projection, true),
