@@ -8,7 +8,7 @@
 import type { GraphQLObjectType, SelectionSetNode } from 'graphql';
 import { must } from '../../base/must.ts';
 import type { PagePiece, RowPart } from '../../store/pages/page-template.ts';
-import { type DocumentFields, type FieldNodes, type Fields, objectTypeOf, setsOf } from './document-fields.ts';
+import { type DocumentFields, objectText, objectTypeOf, setsOf } from './document-fields.ts';
 import { constant, rowParts } from './object-parts.ts';
 import { NotPlain } from './row-template.ts';
 
@@ -57,7 +57,7 @@ export function connectionPieces(
           throw new NotPlain();
       }
     });
-  const pieces = objectPieces(document.fields(type, sets), (name, nodes) => {
+  const pieces = objectText<AnswerPiece>(document.fields(type, sets), (name, nodes) => {
     readsPage ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
     switch (name) {
       case '__typename':
@@ -68,7 +68,7 @@ export function connectionPieces(
         return list(edge(objectTypeOf(type, name), setsOf(nodes)));
       case 'pageInfo': {
         const of = objectTypeOf(type, name);
-        return objectPieces(document.fields(of, setsOf(nodes)), (fact) => {
+        return objectText<AnswerPiece>(document.fields(of, setsOf(nodes)), (fact) => {
           ends.add(fact);
           return [pageInfoPiece(fact, of)];
         });
@@ -105,19 +105,4 @@ function pageInfoPiece(name: string, type: GraphQLObjectType): AnswerPiece {
     default:
       throw new NotPlain();
   }
-}
-
-/** A JSON object: `{"key":…,…}` with the pieces that `write` returns for each field. */
-function objectPieces(
-  fields: Fields,
-  write: (name: string, nodes: FieldNodes) => readonly AnswerPiece[],
-): readonly AnswerPiece[] {
-  const pieces: AnswerPiece[] = [];
-  let before = '{';
-  for (const [key, nodes] of fields) {
-    pieces.push(`${before}${JSON.stringify(key)}:`, ...write(nodes[0].name.value, nodes));
-    before = ',';
-  }
-  pieces.push(fields.size === 0 ? '{}' : '}');
-  return pieces;
 }
