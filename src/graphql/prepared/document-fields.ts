@@ -123,6 +123,7 @@ export function objectText<Part>(
   return parts;
 }
 
+/** The selection sets of all nodes of a field. */
 export function setsOf(nodes: FieldNodes): readonly SelectionSetNode[] {
   return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
 }

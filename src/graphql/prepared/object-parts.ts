@@ -139,6 +139,7 @@ export class ObjectParts {
   }
 }
 
+/** The part that writes this value in each row. */
 export function constant(value: unknown): RowPart {
   return { is: 'text', text: JSON.stringify(value) };
 }
