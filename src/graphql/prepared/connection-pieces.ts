@@ -12,7 +12,10 @@ import { type DocumentFields, objectText, objectTypeOf, setsOf } from './documen
 import { constant, rowParts } from './object-parts.ts';
 import { NotPlain } from './row-template.ts';
 
-/** A piece of a page's text, the total count with its limit, or a fact about the list: has it a page before, and its cursor of changes. */
+/**
+ * A piece of a connection's text: a piece of the page, the total count, or a fact about the list. `count` is the limit of the total
+ * count. The facts are: whether there is a previous page (`previous`), and the cursor of changes (`changes`).
+ */
 export type AnswerPiece = PagePiece | { readonly count: number | null } | 'previous' | 'changes';
 
 export interface ConnectionPieces {

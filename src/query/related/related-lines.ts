@@ -2,6 +2,11 @@
  * Pages of related objects as text. The reader thread writes the rows (src/store/pages/page-writer.ts). Plan and inner statements are
  * those of relatedPages (related-list.ts). So cursors, ids and the objects of each page are the same.
  *
+ * The statement has three parts:
+ *   j   the ids of the rows
+ *   f   for each row, the ids of its related objects as a JSON list
+ *   p   one line for each object in f, also for an object that is related to several rows
+ *
  *   WITH j AS MATERIALIZED (SELECT key, value FROM json_each(<ids of the rows>)),
  *     f AS MATERIALIZED (SELECT j.key AS at, <JSON list of related ids> AS ids FROM j CROSS JOIN object AS s ON s.id = j.value)
  *   SELECT p.*, (SELECT json_group_array(json(ids)) FROM f) FROM (<lines of the objects in f, each once>) AS p
