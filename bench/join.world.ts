@@ -45,6 +45,7 @@ async function describedKinds(directory: string, keys: readonly string[]): Promi
   }
 }
 
+/** Writes the objects and their references. @param directory takes the kubeconfig of a simulated cluster, which describes the kinds. */
 export async function fillWorld(file: string, directory: string, pods: number): Promise<World> {
   const big = Math.round(pods / 5);
   const nodes = Math.ceil(pods / podsOfNode);

@@ -6,21 +6,15 @@
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { systemClock } from '../src/base/clock.ts';
-import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
 import { runSteps } from '../src/base/steps.ts';
 import { CatalogAssembler } from '../src/catalog/assemble.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
-import { loadConfig } from '../src/config/load-config.ts';
-import { defaultReaders } from '../src/config/options.ts';
-import { createEngine } from '../src/graphql/engine.ts';
 import type { Generation } from '../src/graphql/generation/generation.ts';
 import { GenerationBuilder } from '../src/graphql/schema/build-generation.ts';
-import { startServer } from '../src/server/http-server.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../src/store/read/catalog-rows.ts';
-import { openReader } from '../src/store/read/reader.ts';
 import { type LongestTurn, threadCpuMs, watchTurns } from './support/loop-turns.ts';
+import { serveStore } from './support/serve-store.ts';
 
 /**
  * `refresh`: publishes the store's catalog. `watch` and `unwatch`: the turns between them. `build`: builds all descriptions from nothing,
@@ -48,26 +42,8 @@ export interface Heap {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 const [file = ''] = process.argv.slice(2);
-const {
-  readers = defaultReaders,
-  leaseMs,
-  maxPageSize,
-  maxCost,
-  maxReadBytes,
-  scanRows,
-} = loadConfig({ flags: {}, environment: {} });
-const log = silentLogger;
-const reader = openReader(file, { readers, leaseMs, log });
-const engine = createEngine({ reader, log, clock: systemClock, maxPageSize, maxCost, maxReadBytes, scanRows });
-await engine.refreshCatalog();
-const server = await startServer({
-  host: '127.0.0.1',
-  port: 0,
-  source: engine.source,
-  readiness: () => ({ ready: true }),
-  tabs: [],
-  log,
-});
+const served = await serveStore(file, { prepared: false });
+const { engine, reader } = served;
 
 /** The last two generations, both alive. */
 let alive: readonly Generation[] = [engine.source.generation()];
@@ -127,8 +103,6 @@ process.on('message', async (order: SchemaOrder) => {
       process.send?.(heap());
   }
 });
-process.send?.({ url: server.url });
+process.send?.({ url: served.url });
 await once(process, 'disconnect');
-await server.close();
-engine.close();
-await reader.close();
+await served.close();

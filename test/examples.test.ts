@@ -20,6 +20,7 @@ import {
 } from './generated/graphql.ts';
 import { demoGateway } from './kit/demo-gateway.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
+import { exampleTitles } from './kit/playground-tabs.ts';
 
 const gateway = demoGateway({ pods: 300, churn: true });
 
@@ -153,16 +154,5 @@ test('every example has a test here', () => {
     const text = readFileSync(new URL(`../schema/operations/${file}`, import.meta.url), 'utf8');
     return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
   });
-  expect(names).toEqual([
-    'WaitingPods',
-    'FooTree',
-    'WatchPods',
-    'Workloads',
-    'Resources',
-    'NodeLoad',
-    'FilterMenu',
-    'DeploymentsAndPods',
-    'PodsByNode',
-    'WhatUsesIt',
-  ]);
+  expect(names).toEqual(exampleTitles);
 });

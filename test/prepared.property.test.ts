@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rawJson } from '../src/catalog/values/raw-json.ts';
-import { answerPair } from './kit/answer-pair.ts';
+import { answerPair, expectSameAnswers } from './kit/answer-pair.ts';
 import { made } from './kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
 import { pools } from './kit/leaf-values.ts';
@@ -138,7 +138,8 @@ const key = { a: 'exampleComWidgets', b: 'exampleComGadgets' };
 
 describe('prepared answers', () => {
   test('are what the executor gives, byte for byte', { timeout: 300_000 }, async () => {
-    const { fixture, pages, ask } = await answerPair();
+    const pair = await answerPair();
+    const { fixture, pages } = pair;
     await fixture.declare(widget(), gadget());
     await fixture.sync(gadgets, [made({ name: 'g', namespace: null, spec: { name: 'n', replicas: 'r', total: 5 } })]);
     const { schema } = fixture.engine.source.generation();
@@ -151,17 +152,10 @@ describe('prepared answers', () => {
         fc.constantFrom(undefined, 1, 2),
         async (objects, queries, first) => {
           await fixture.sync(widgets, [...objects]);
-          for (const { query, variables } of queries) {
-            const body = JSON.stringify({
-              query,
-              variables: first === undefined ? variables : { ...variables, first },
-            });
+          for (const each of queries) {
             asked += 1;
             // The first request goes to a reader thread, the second uses the cached route, and the third finds nothing new.
-            for (let time = 0; time < 3; time += 1) {
-              const [mine, executors] = await ask(body);
-              expect(mine, query).toEqual(executors);
-            }
+            await expectSameAnswers(pair, each, first, 3);
           }
         },
       ),

@@ -11,9 +11,9 @@ import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
- * Flags of V8 for the threads that start after they are set. Their young generations stay small: each would grow to 48 MB and stay
- * there, and the demo has eight threads. Old generations are collected as soon as they grow, which costs little in so small a world.
- * package.json has the same flags for the main thread.
+ * Flags of V8 for the threads that start after they are set. The flags keep young generations small. Without them, the young generation
+ * of each of the eight threads grows to 48 MB and does not shrink. The flags also let V8 collect old generations as soon as they grow.
+ * This costs little, because the demo world is small. The main thread has the same flags from package.json.
  */
 export const smallHeaps = '--max-semi-space-size=4 --memory-saver-mode';
 

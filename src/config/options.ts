@@ -22,10 +22,10 @@ export interface OptionDefinition {
   readonly schema: z.ZodType;
 }
 
-/** Accepts a string of digits as a number, because flags and variables are strings. */
-/** Reader threads. */
+/** Reader threads without the option `readers`. The option has no default in its schema, because the demo has another number. */
 export const defaultReaders = 3;
 
+/** Accepts a string of digits as a number, because flags and variables are strings. */
 const whole = (least: number, most: number) => {
   const wanted = `must be a whole number from ${least} to ${most}`;
   return z
@@ -232,7 +232,7 @@ export const optionTable = {
   maxDisk: {
     key: 'maxDisk',
     value: 'size',
-    help: 'The most that the files of the store may take together: 512Mi, 10Gi. Without it they take what they need.',
+    help: 'The most that the files of the store may take together: 512Mi, 10Gi. Without it there is no limit.',
     commands: running,
     schema: diskSize.optional(),
   },
@@ -298,7 +298,7 @@ export const optionTable = {
   scanRows: {
     key: 'scanRows',
     value: 'number',
-    help: 'Objects that the counts, aggregates and facets of one operation may read; five times as many where columns say all, twenty times where one index does.',
+    help: 'Objects that the counts, aggregates and facets of one operation may read. The bound is five times as high for rows whose columns are enough, and twenty times as high for entries of one index.',
     commands: running,
     schema: whole(0, 1_000_000_000).default(100_000),
   },

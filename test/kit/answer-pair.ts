@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/log.ts';
 import type { Metrics } from '../../src/server/health/metrics.ts';
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import type { PageReader } from '../../src/store/types/page-reader.ts';
 import { type EngineFixture, engineFixture, type FixtureOptions } from './engine-fixture.ts';
+import type { RandomQuery } from './random-query.ts';
 
 export interface Reply {
   readonly status: number;
@@ -72,6 +73,20 @@ export async function answerPair({ before, metrics, ...options }: PairOptions = 
     pages: counted,
     ask: async (body, asking) => await Promise.all([send(server, body, asking), send(plain, body, asking)]),
   };
+}
+
+/** Asks both servers a query so many times. Asserts that each time they give the same answer. @param first the variable `first`, if any. */
+export async function expectSameAnswers(
+  { ask }: Pick<AnswerPair, 'ask'>,
+  { query, variables }: RandomQuery,
+  first: number | undefined,
+  times: number,
+): Promise<void> {
+  const body = JSON.stringify({ query, variables: first === undefined ? variables : { ...variables, first } });
+  for (let time = 0; time < times; time += 1) {
+    const [mine, executors] = await ask(body);
+    expect(mine, query).toEqual(executors);
+  }
 }
 
 async function send(

@@ -12,6 +12,7 @@ import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+import { configMapTitles, exampleTitles } from '../kit/playground-tabs.ts';
 
 /** The visible JSON of the result pane. White space is removed, because the pane wraps long lines. */
 async function shown(page: Page): Promise<string> {
@@ -80,20 +81,7 @@ describe.skipIf(!hasChromium())('the playground', () => {
     const { page } = opened;
     await page.goto(new URL('/', gateway.url).href);
     const tabs = page.getByRole('tab');
-    await eventually(async () =>
-      expect(await tabs.allInnerTexts()).toEqual([
-        'WaitingPods',
-        'FooTree',
-        'WatchPods',
-        'Workloads',
-        'Resources',
-        'NodeLoad',
-        'FilterMenu',
-        'DeploymentsAndPods',
-        'PodsByNode',
-        'WhatUsesIt',
-      ]),
-    );
+    await eventually(async () => expect(await tabs.allInnerTexts()).toEqual(exampleTitles));
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const explorer = page.locator('.graphiql-doc-explorer');
     await explorer.getByText('Query', { exact: true }).click();
@@ -224,15 +212,7 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
       await gateway.close();
       gateway = await runGateway({ name: 'second', kubeconfig }, { port, kinds: ['configmaps'] });
       await page.goto(gateway.url);
-      const expected = [
-        'ConfigMapList',
-        'WatchConfigMap',
-        'Resources',
-        'ConfigMapGroups',
-        'FilterMenu',
-        'WhatUsesConfigMap',
-      ];
-      await eventually(async () => expect(await titles()).toEqual(expected));
+      await eventually(async () => expect(await titles()).toEqual(configMapTitles));
       await runTab(page, 'ConfigMapList', /"totalCount":[1-9]/);
       await runTab(page, 'ConfigMapGroups', /"groups":\[\{"keys":\["/);
       await gateway.close();

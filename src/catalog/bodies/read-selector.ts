@@ -28,6 +28,7 @@ export function readSelector({ path, form, empty }: SelectorPlace, body: unknown
   return found.pairs.length + found.rest.length === 0 && empty === 'none' ? null : found;
 }
 
+/** Whether an object with these labels has all pairs and meets the rest. */
 export function selects({ pairs, rest }: LabelSelector, labels: Labels): boolean {
   return (
     pairs.every(([key, value]) => labelIn(labels, key) === value) &&

@@ -28,6 +28,7 @@ const ownGroups: ReadonlySet<string> = new Set([
   'storagemigration.k8s.io',
 ]);
 
+/** Whether kube-apiserver itself serves this API group. */
 export function isOwnGroup(group: string): boolean {
   return ownGroups.has(group);
 }

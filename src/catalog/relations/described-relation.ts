@@ -27,6 +27,7 @@ export interface DescribedRelation {
   readonly way: DeclaredWay;
 }
 
+/** The description of a relation, for the kind where it begins. */
 export function describeRelation({
   name,
   weak,

@@ -26,7 +26,7 @@ export interface Related {
   readonly cursor: string;
 }
 
-/** @param keys the kinds of the related objects; null for any. */
+/** The pages with their cursor of changes. @param keys the kinds of the related objects; null for any. */
 export async function related(
   lease: Lease,
   view: View,

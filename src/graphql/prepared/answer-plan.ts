@@ -33,7 +33,7 @@ import { everything, type Filter, namesIn, readsRelated } from '../../query/plan
 import type { OrderTerm } from '../../query/plan/plan.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
 import { readinessStatement } from '../../query/read/readiness.ts';
-import { type RelatedLineList, relatedCursor, relatedLineList } from '../../query/related/related-lines.ts';
+import { type RelatedLineList, relatedLineList } from '../../query/related/related-lines.ts';
 import { findSearch } from '../../query/sql/search.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { PagePiece, RelatedTemplate, RowPart } from '../../store/pages/page-template.ts';
@@ -232,7 +232,7 @@ class Planner {
     } else {
       const found = connectionPieces(this.#fields, type, setsOf(nodes), {
         node: (of, sets) => this.#objects.node(to, of, sets, inner),
-        cursor: relatedCursor(list),
+        cursor: rowCursor(list),
       });
       const pieces = found.pieces.map((piece) => pieceOfRelated(piece, page.after));
       template = { pieces, of: inner.template(found.lists, found) };
@@ -275,7 +275,7 @@ function relatedPerRow(related: readonly PlannedRelated[]): number {
 /** The resourceKeys that a list reads. */
 function kindsOf({ kind, related }: Pick<PlannedList, 'related'> & { readonly kind: CatalogKind }): readonly string[] {
   const below = (some: readonly PlannedRelated[]): readonly string[] =>
-    some.flatMap((each) => [each.list.plan.hop.to.key, ...below(each.related)]);
+    some.flatMap((each) => [each.list.key, ...below(each.related)]);
   return [kind.key, ...below(related)];
 }
 

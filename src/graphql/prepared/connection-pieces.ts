@@ -8,11 +8,14 @@
 import type { GraphQLObjectType, SelectionSetNode } from 'graphql';
 import { must } from '../../base/must.ts';
 import type { PagePiece, RowPart } from '../../store/pages/page-template.ts';
-import { type DocumentFields, type FieldNodes, type Fields, objectTypeOf, setsOf } from './document-fields.ts';
+import { type DocumentFields, objectText, objectTypeOf, setsOf } from './document-fields.ts';
 import { constant, rowParts } from './object-parts.ts';
 import { NotPlain } from './row-template.ts';
 
-/** A piece of a page's text, the total count with its limit, or a fact about the list: has it a page before, and its cursor of changes. */
+/**
+ * A piece of a connection's text: a piece of the page, the total count, or a fact about the list. `count` is the limit of the total
+ * count. The facts are: whether there is a previous page (`previous`), and the cursor of changes (`changes`).
+ */
 export type AnswerPiece = PagePiece | { readonly count: number | null } | 'previous' | 'changes';
 
 export interface ConnectionPieces {
@@ -57,7 +60,7 @@ export function connectionPieces(
           throw new NotPlain();
       }
     });
-  const pieces = objectPieces(document.fields(type, sets), (name, nodes) => {
+  const pieces = objectText<AnswerPiece>(document.fields(type, sets), (name, nodes) => {
     readsPage ||= name === 'nodes' || name === 'edges' || name === 'pageInfo';
     switch (name) {
       case '__typename':
@@ -68,7 +71,7 @@ export function connectionPieces(
         return list(edge(objectTypeOf(type, name), setsOf(nodes)));
       case 'pageInfo': {
         const of = objectTypeOf(type, name);
-        return objectPieces(document.fields(of, setsOf(nodes)), (fact) => {
+        return objectText<AnswerPiece>(document.fields(of, setsOf(nodes)), (fact) => {
           ends.add(fact);
           return [pageInfoPiece(fact, of)];
         });
@@ -105,19 +108,4 @@ function pageInfoPiece(name: string, type: GraphQLObjectType): AnswerPiece {
     default:
       throw new NotPlain();
   }
-}
-
-/** A JSON object: `{"key":…,…}` with the pieces that `write` returns for each field. */
-function objectPieces(
-  fields: Fields,
-  write: (name: string, nodes: FieldNodes) => readonly AnswerPiece[],
-): readonly AnswerPiece[] {
-  const pieces: AnswerPiece[] = [];
-  let before = '{';
-  for (const [key, nodes] of fields) {
-    pieces.push(`${before}${JSON.stringify(key)}:`, ...write(nodes[0].name.value, nodes));
-    before = ',';
-  }
-  pieces.push(fields.size === 0 ? '{}' : '}');
-  return pieces;
 }

@@ -108,6 +108,22 @@ export class DocumentFields {
   }
 }
 
+/** The text of a JSON object, `{"key":…,…}`: constant texts, and between them the parts that `write` returns for each field. */
+export function objectText<Part>(
+  fields: Fields,
+  write: (name: string, nodes: FieldNodes) => readonly Part[],
+): readonly (Part | string)[] {
+  const parts: (Part | string)[] = [];
+  let before = '{';
+  for (const [key, nodes] of fields) {
+    parts.push(`${before}${JSON.stringify(key)}:`, ...write(nodes[0].name.value, nodes));
+    before = ',';
+  }
+  parts.push(fields.size === 0 ? '{}' : '}');
+  return parts;
+}
+
+/** The selection sets of all nodes of a field. */
 export function setsOf(nodes: FieldNodes): readonly SelectionSetNode[] {
   return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
 }

@@ -10,7 +10,14 @@ import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { RelatedFact } from '../selection/field-facts.ts';
-import { type DocumentFields, type FieldNodes, type Fields, type PlannedField, setsOf } from './document-fields.ts';
+import {
+  type DocumentFields,
+  type FieldNodes,
+  type Fields,
+  objectText,
+  type PlannedField,
+  setsOf,
+} from './document-fields.ts';
 import { identityParts, NotPlain, type RowTemplate } from './row-template.ts';
 
 /** A selected relation of an object of the rows. */
@@ -132,23 +139,19 @@ export class ObjectParts {
   }
 }
 
+/** The part that writes this value in each row. */
 export function constant(value: unknown): RowPart {
   return { is: 'text', text: JSON.stringify(value) };
 }
 
-/** A JSON object of row parts: `{"key":…,…}` with the parts that `write` returns for each field. Adjacent constant texts are joined. */
+/** The row parts of a JSON object with these fields. Adjacent constant texts are joined. */
 export function rowParts(
   fields: Fields,
   write: (name: string, nodes: FieldNodes) => readonly RowPart[],
 ): readonly RowPart[] {
   const parts: RowPart[] = [];
-  let before = '{';
-  for (const [key, nodes] of fields) {
-    append(parts, { is: 'text', text: `${before}${JSON.stringify(key)}:` });
-    for (const part of write(nodes[0].name.value, nodes)) append(parts, part);
-    before = ',';
-  }
-  append(parts, { is: 'text', text: fields.size === 0 ? '{}' : '}' });
+  for (const part of objectText(fields, write))
+    append(parts, typeof part === 'string' ? { is: 'text', text: part } : part);
   return parts;
 }
 

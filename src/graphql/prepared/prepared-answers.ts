@@ -203,7 +203,11 @@ export class PreparedAnswers {
     };
   }
 
-  /** The executor reads the same values with their member names and brackets. */
+  /**
+   * The most characters of values that an answer may have here. The executor reads the same values together with names and brackets.
+   * The estimate for these is `memberNameBytes`, and once more the characters of the values. Above the bound, the executor might exceed
+   * `maxReadBytes`, so it must answer.
+   */
   get #mostCharacters(): number {
     return (this.#source.limits.maxReadBytes - memberNameBytes) / 2;
   }
@@ -294,7 +298,7 @@ export class PreparedAnswers {
       spent += objectCost * Math.min(page.found, list.plan.page.limit);
       for (const { each, parents, rows: objects } of talliesOf(related, page.related)) {
         spent += each.objectCost * objects;
-        if (parents > 0) relatedKinds.add(each.list.plan.hop.to.key);
+        if (parents > 0) relatedKinds.add(each.list.key);
       }
     }
     const [found = []] = rows;

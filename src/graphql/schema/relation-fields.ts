@@ -97,6 +97,7 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
 
 const pageArguments = { first: { type: GraphQLInt, defaultValue: defaultRelated }, after: { type: GraphQLString } };
 
+/** The page that the arguments of a relation request. A null `first` requests as many objects as an absent one. */
 export function relatedPageOf(args: Readonly<Record<string, unknown>>): { first: number; after: string | null } {
   const { first, after } = args;
   return {

@@ -99,6 +99,7 @@ export function facts({
   return { portolan: { need, plain, cost: { ...defaults.cost, ...cost }, required } };
 }
 
+/** The facts about a field; the defaults if it was made without `facts`. */
 export function factsOf(field: GraphQLField<unknown, unknown>): FieldFacts {
   return (field.extensions['portolan'] as FieldFacts | undefined) ?? defaults;
 }

@@ -42,6 +42,7 @@ interface DescribeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Rejects if the CustomResourceDefinitions cannot be read, and on a stop with the signal's reason. */
 export async function describeResources(
   client: RestClient,
   cluster: string,

@@ -28,6 +28,7 @@ export interface DeclaredRelations {
   readonly problems: readonly string[];
 }
 
+/** Reads the documents. A wrong declaration affects its own relation only. */
 export function declaredRelations({ documents, annotations, infer }: RelationTexts): DeclaredRelations {
   const read = documents.map((document) => ({ file: document.file, ...readDocument(document) }));
   const problems = read.flatMap(({ file, problems: found }) =>

@@ -36,6 +36,7 @@ export interface Hop {
   readonly many: boolean;
 }
 
+/** The hop along a relation of the kind `from` to the kind `to`. */
 export function hopOf(
   from: Pick<CatalogKind, 'key' | 'resource'>,
   { name, direction, way, many }: Pick<KindRelation, 'name' | 'direction' | 'way' | 'many'>,
@@ -55,6 +56,7 @@ export function leadsToOne({ direction, way }: Hop): boolean {
   return direction === 'forward' && way.by === 'reference' && way.places.length === 1 && !way.places.some(isManyfold);
 }
 
+/** The kind as an end of a hop. */
 export function hopEnd({ key, resource: { group, kind, namespaced } }: Pick<CatalogKind, 'key' | 'resource'>): HopEnd {
   return { key, group, kind, namespaced };
 }

@@ -37,6 +37,7 @@ export interface FacetResult {
   readonly more: boolean;
 }
 
+/** The values of the plan's leaf. `OverBudget` if reading them would exceed the budget. */
 export async function facet(
   lease: Lease,
   view: View,

@@ -22,10 +22,16 @@ export type LinePlan = Omit<ListPlan, 'projection'>;
 
 /** A plan over one kind, with its cursor decoded. */
 export interface LineList {
+  /** resourceKey. */
   readonly key: string;
   readonly plan: LinePlan;
   readonly fingerprint: string;
   readonly position: Position | null;
+}
+
+/** The parts of a list that its cursors depend on. */
+interface CursorList extends Pick<LineList, 'key' | 'fingerprint'> {
+  readonly plan: Pick<LinePlan, 'orderBy'>;
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
@@ -35,7 +41,7 @@ export function lineList(key: string, plan: LinePlan): LineList {
 }
 
 /** The parts that write a row's cursor into a page template. */
-export function rowCursor({ key, plan, fingerprint }: LineList): readonly RowPart[] {
+export function rowCursor({ key, plan, fingerprint }: CursorList): readonly RowPart[] {
   const keys = plan.orderBy.map(
     ({ type }, index): RowPart => ({ is: 'key', at: firstKeyColumn + index, wide: isWide(type) }),
   );

@@ -1,13 +1,15 @@
 /**
- * The steps of a list that is ordered by a value of related objects. Each step is a list of its own; one after another they are the list.
+ * The steps of a list that is ordered by a value of related objects. Each step is a list with a narrower filter. The rows of all steps,
+ * in the order of the steps, are the rows of the list.
  *
  *   pods by node.status.nodeInfo.kubeletVersion
- *     the Pods of the Nodes with v1.36, in the remaining order
- *     the Pods of the Nodes with v1.37, in the remaining order
- *     the Pods without a Node, and those of Nodes without the value
+ *     step 1   the Pods of the Nodes with v1.36, in the remaining order
+ *     step 2   the Pods of the Nodes with v1.37, in the remaining order
+ *     step 3   the Pods without a Node, and the Pods of Nodes without the value
  *
- * A page needs few steps, so most rows of the kind are neither read nor sorted. A step is one value of the related objects as long as
- * the page is expected to be full soon. Later steps have twice as many values each, because a filter may leave nearly no rows of each.
+ * A page usually needs only the first steps. So most rows of the kind are neither read nor sorted. Each of the first steps has one value
+ * of the related objects. If they do not fill the page, the filter probably leaves few rows for each value. So each later step has twice
+ * as many values as the step before it.
  */
 
 import type { OrderKey } from '../../catalog/values/values.ts';

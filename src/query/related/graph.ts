@@ -1,10 +1,11 @@
 /**
  * The objects around an object, level by level.
  *
- *   level 1: owners, owned objects, and what each relation of its kind leads to -> level 2: the same for each new object -> …
+ *   level 1   the owners of the object, the objects that it owns, and its related objects by each relation of its kind
+ *   level 2   the same for each new object of level 1
  *
- * A level costs two statements for owners, and one for each kind of its objects. Each statement gives at most `mostOfOne` objects for an
- * object and a relation, so that one Node with a thousand Pods does not fill the graph.
+ * A level needs two statements for owners, and one for each kind of its objects. The graph has at most `mostOfOne` related objects for
+ * an object and a relation. Without this limit, one Node with a thousand Pods would fill the graph.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { join, raw, sql } from '../../store/types/sql.ts';

@@ -2,27 +2,32 @@
  * Pages of related objects as text. The reader thread writes the rows (src/store/pages/page-writer.ts). Plan and inner statements are
  * those of relatedPages (related-list.ts). So cursors, ids and the objects of each page are the same.
  *
+ * The statement has three parts:
+ *   j   the ids of the rows
+ *   f   for each row, the ids of its related objects as a JSON list
+ *   p   one line for each object in f, also for an object that is related to several rows
+ *
  *   WITH j AS MATERIALIZED (SELECT key, value FROM json_each(<ids of the rows>)),
  *     f AS MATERIALIZED (SELECT j.key AS at, <JSON list of related ids> AS ids FROM j CROSS JOIN object AS s ON s.id = j.value)
  *   SELECT p.*, (SELECT json_group_array(json(ids)) FROM f) FROM (<lines of the objects in f, each once>) AS p
  */
-import { firstKeyColumn } from '../../store/pages/page-columns.ts';
 import { type PageProjection, pageSelect } from '../../store/pages/page-select.ts';
-import type { RowPart } from '../../store/pages/page-template.ts';
 import type { RelatedRequest } from '../../store/types/page-reader.ts';
 import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
-import { cursorParts, decodeCursor } from '../plan/cursor.ts';
-import { NotReadyError } from '../plan/not-ready.ts';
+import { decodeCursor } from '../plan/cursor.ts';
 import type { Position } from '../plan/plan.ts';
+import { notReady } from '../read/readiness.ts';
 import { surveyBound } from '../sql/access-path.ts';
 import { KindTables } from '../sql/kind-tables.ts';
-import { isWide, jsonKey } from '../sql/leaf-key.ts';
+import { jsonKey } from '../sql/leaf-key.ts';
 import { keyColumns, travelOrder } from '../sql/sql-order.ts';
 import type { KindView, View } from '../sql/view.ts';
 import { idListOf, type RelatedPlan, relatedFingerprint } from './related-list.ts';
 
 /** A page of related objects, with its cursor decoded. */
 export interface RelatedLineList {
+  /** resourceKey of the related objects. */
+  readonly key: string;
   readonly plan: RelatedPlan;
   readonly limit: number;
   readonly fingerprint: string;
@@ -32,15 +37,8 @@ export interface RelatedLineList {
 /** @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
 export function relatedLineList(plan: RelatedPlan, limit: number, after: string | null): RelatedLineList {
   const fingerprint = relatedFingerprint(plan);
-  return { plan, limit, fingerprint, position: after === null ? null : decodeCursor(after, fingerprint) };
-}
-
-/** The parts that write a row's cursor into a page template. */
-export function relatedCursor({ plan: { hop, orderBy }, fingerprint }: RelatedLineList): readonly RowPart[] {
-  const keys = orderBy.map(
-    ({ type }, index): RowPart => ({ is: 'key', at: firstKeyColumn + index, wide: isWide(type) }),
-  );
-  return cursorParts(hop.to.key, keys, fingerprint);
+  const position = after === null ? null : decodeCursor(after, fingerprint);
+  return { key: plan.hop.to.key, plan, limit, fingerprint, position };
 }
 
 /**
@@ -54,12 +52,8 @@ export function relatedRequest(
   projection: PageProjection,
   below: readonly RelatedRequest[],
 ): RelatedRequest {
-  const { key } = list.plan.hop.to;
   const kind = view.end(list.plan.hop);
-  if (kind === undefined) {
-    const wanted = { keys: [key], clusters: null, any: false, related: false };
-    throw new NotReadyError(wanted, `${key} has not been synced yet; try again in a moment.`);
-  }
+  if (kind === undefined) throw notReady([], [list.key]);
   return {
     statement: relatedLines(kind, list, projection, false),
     fullStatement: relatedLines(kind, list, projection, true),

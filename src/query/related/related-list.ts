@@ -7,8 +7,12 @@
  *     CROSS JOIN json_each((SELECT json_group_array(id) FROM (<ids that the hop leads to from s, ordered> LIMIT 21))) AS f
  *     CROSS JOIN object AS o ON o.id = f.value
  *
- * SQLite evaluates the inner SELECT once for each s, so it stops at the end of each page. An s with many related objects is read by a
- * walk (src/query/sql/hop-sql.ts), if the order is that of the identity: `CASE WHEN <entries> > 1000 THEN <walk> ELSE <ids> END`.
+ * SQLite evaluates the inner SELECT once for each s. So the SELECT stops at the end of each page.
+ *
+ * In the order of the identity, a walk (src/query/sql/hop-sql.ts) reads the related objects of an s that has many. The bound is
+ * `surveyBound`:
+ *
+ *   CASE WHEN <index entries of s> > 2000 THEN <ids that the walk finds> ELSE <ids that the hop leads to> END
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';

@@ -10,6 +10,7 @@ import type { KindView } from '../sql/view.ts';
 /** With more namespaces, an index over the whole kind is better. */
 const mostNamespaces = 100;
 
+/** The filter, and conditions on the clusters and namespaces of which the caller sees rows. */
 export function scopedFilter({ visible }: KindView, filter: Filter): Filter {
   if (visible.rows !== 'some') return filter;
   const clusters: Filter = { kind: 'clusters', in: [...visible.clusters.keys()] };

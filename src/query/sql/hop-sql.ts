@@ -8,8 +8,8 @@
  *   selector   forward   s -> selector -> object_by_label -> x
  *              reverse   labels of s -> selector -> x
  *
- * A walk is another form of a reverse reference and of a forward selector: it goes through the rows of x in identity order and checks
- * each. It ends early where most rows belong to s, so it suits an s with many related objects and a small page.
+ * A reverse reference and a forward selector have a second form, the walk. A walk reads the rows of x in identity order and checks each
+ * row. If most rows belong to s, a page is soon full, and the walk ends. So it suits an s with many related objects and a small page.
  *
  * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`rows`).
  */

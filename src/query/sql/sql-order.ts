@@ -40,6 +40,7 @@ export interface TravelTerm {
   readonly nullsFirst: boolean;
 }
 
+/** The reading order of a page. @param backward the page is read from its end, so directions and nulls are inverted. */
 export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], backward: boolean): TravelOrder {
   const terms = orderBy.map((term): TravelTerm => {
     const { type, direction, nulls, through } = term;

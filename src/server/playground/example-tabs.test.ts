@@ -2,6 +2,7 @@ import { parse } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describedCrd, type EngineFixture, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
+import { configMapTitles } from '../../../test/kit/playground-tabs.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import { must } from '../../base/must.ts';
 import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
@@ -100,14 +101,7 @@ describe('the tabs', () => {
   test('show ConfigMaps on a cluster with nothing else', async () => {
     const fixture = await served(only('configmaps'));
     const tabs = tabsOf(fixture);
-    expect(titles(tabs)).toEqual([
-      'ConfigMapList',
-      'WatchConfigMap',
-      'Resources',
-      'ConfigMapGroups',
-      'FilterMenu',
-      'WhatUsesConfigMap',
-    ]);
+    expect(titles(tabs)).toEqual(configMapTitles);
     await answerAll(fixture, tabs);
   });
 

@@ -1,17 +1,19 @@
 /**
- * The simulated etcd: objects of all resources under one revision counter, with a bounded history per resource.
+ * The simulated etcd: the objects of all resources, one revision counter, and a bounded history of each resource.
  *
- * Owns: the current objects, the order of their keys, the revision counter, and the latest events of each resource. Never:
- * depends on kinds, changes a given object, or sends an event before the object is stored.
+ * Owns: the current objects in the order of their keys, the revision counter, and the latest events of each resource.
+ * Never: depends on kinds, changes a given object, or sends an event before the object is stored.
  *
  * Life of a write:
- * - `write`/`remove` take the next revision, and the caller builds the object with it.
- * - The object and the event are recorded.
- * - Listeners receive the event, synchronously and in revision order. When a listener writes, that event follows the current one.
- * - The event is dropped when its resource has more than `historyEvents` younger ones, when the history of all resources together
- *   has more than `historyBytes` and this event is the oldest of all, or at `compact()`.
+ * - `write` or `remove` takes the next revision. The caller builds the object with it.
+ * - The store records the object and the event.
+ * - Listeners receive the event synchronously and in revision order. If a listener writes, the new event follows the current one.
+ * - The store drops the event for one of three reasons:
+ *   - Its resource has more than `historyEvents` events, and this is the oldest of them.
+ *   - The events of all resources have more than `historyBytes`, and this is the oldest of all.
+ *   - `compact()` was called.
  *
- * Dropped events raise the floor of the resource. A watch or snapshot below the floor has gaps, so the layers above answer 410.
+ * Dropped events raise the floor of the resource. Below the floor, a watch or a snapshot has gaps. So the layers above answer 410.
  */
 import { must } from '../../base/must.ts';
 import { EventHistory } from './event-history.ts';
@@ -24,7 +26,7 @@ export interface View {
   text(converted: JsonObject): string;
 }
 
-/** One version of one object. Immutable; caches the JSON text of the two views used last, unless it is told not to. */
+/** One version of one object. Immutable. Caches the JSON texts of the two views used last, if `keepTexts` is true. */
 export class Stored {
   readonly storage: string;
   readonly key: string;

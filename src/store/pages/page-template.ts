@@ -57,8 +57,8 @@ export type RowPart =
   | { readonly is: 'related'; readonly at: number };
 
 /**
- * A part of a page's text: a constant, a list of the template, or a fact about the page: has it a `next` page, and its `start` and `end`
- * cursors.
+ * A part of a page's text: a constant, a list of the template, or a fact about the page. The facts are: whether there is a next page
+ * (`next`), the cursor of its first row (`start`), and the cursor of its last row (`end`).
  */
 export type PagePiece = string | { readonly list: number } | 'next' | 'start' | 'end';
 

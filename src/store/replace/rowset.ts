@@ -14,6 +14,7 @@ import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 
+/** The error for a use of a replace that has ended. */
 export function replaceIsOver(handle: ResourceHandle): PortolanError {
   return new PortolanError(
     'CONFLICT',

@@ -1,0 +1,49 @@
+/** The gateway of a benchmark over a store file that another thread or process writes: readers, an engine and the real server. */
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { defaultReaders } from '../../src/config/options.ts';
+import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
+import { startServer } from '../../src/server/http-server.ts';
+import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
+
+export interface ServedStore {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly reader: PooledReader;
+  /** Ends the server, the engine and the readers, in this order. */
+  close(): Promise<void>;
+}
+
+/** Serves the store with the default options of a gateway. @param prepared whether the readers write pages as text. */
+export async function serveStore(
+  file: string,
+  { prepared, ...more }: { readonly prepared: boolean } & Pick<EngineOptions, 'diagnosis'>,
+): Promise<ServedStore> {
+  const config = loadConfig({ flags: {}, environment: {} });
+  const { readers = defaultReaders, leaseMs, maxPageSize, maxCost, maxReadBytes, scanRows } = config;
+  const log = silentLogger;
+  const reader = openReader(file, { readers, leaseMs, log });
+  const limits = { maxPageSize, maxCost, maxReadBytes, scanRows };
+  const engine = createEngine({ reader, log, clock: systemClock, ...limits, ...more });
+  await engine.refreshCatalog();
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: engine.source,
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log,
+    ...(prepared ? { pages: reader } : {}),
+  });
+  return {
+    url: server.url,
+    engine,
+    reader,
+    async close() {
+      await server.close();
+      engine.close();
+      await reader.close();
+    },
+  };
+}

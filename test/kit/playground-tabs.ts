@@ -1,0 +1,25 @@
+/** The titles of the playground's tabs, which are the names of their operations. */
+
+/** The examples in schema/operations, in their order. */
+export const exampleTitles = [
+  'WaitingPods',
+  'FooTree',
+  'WatchPods',
+  'Workloads',
+  'Resources',
+  'NodeLoad',
+  'FilterMenu',
+  'DeploymentsAndPods',
+  'PodsByNode',
+  'WhatUsesIt',
+];
+
+/** The tabs of a gateway that serves ConfigMaps alone. */
+export const configMapTitles = [
+  'ConfigMapList',
+  'WatchConfigMap',
+  'Resources',
+  'ConfigMapGroups',
+  'FilterMenu',
+  'WhatUsesConfigMap',
+];
