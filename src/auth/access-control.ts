@@ -4,7 +4,7 @@
  * Owns: the connection to the API server that reviews tokens, as the gateway. Never: sends a caller's token to another cluster, or as a
  * credential of its own.
  */
-import type { Authenticate } from '../access/caller.ts';
+import type { Authenticate, Caller } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -47,6 +47,8 @@ export interface AccessControlOptions {
 export interface AccessControl {
   readonly authenticate: Authenticate;
   readonly rights: Rights;
+  /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
+  mayObserve(caller: Caller): Promise<boolean>;
   /** Notes a commit. Call it before the subscribers learn of the commit. */
   wake(committed?: CommittedChanges): void;
   close(): Promise<void>;
@@ -76,6 +78,8 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       certificates: accepts.includes('certificate'),
     }),
     rights,
+    mayObserve: async (caller) =>
+      (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
     wake: (committed) => granted?.wake(committed),
     async close() {
       granted?.close();

@@ -137,7 +137,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     isOpen: config.auth.length > 0,
-    ...(access === null ? {} : { authenticate: access.authenticate }),
+    ...(access === null ? {} : { authenticate: access.authenticate, mayObserve: access.mayObserve }),
     port: config.port,
     allowOrigins: config.allowOrigin,
     keepAliveMs: config.keepAlive,

@@ -11,16 +11,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { Authenticate } from '../access/caller.ts';
+import type { Authenticate, Caller } from '../access/caller.ts';
 import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { GraphQLSource } from '../graphql/generation/generation.ts';
+import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import type { Admission } from '../operation/admission.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { encodeBody } from './negotiation/compression.ts';
+import { credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
@@ -38,6 +40,8 @@ export interface ServerOptions {
   readonly allowOrigins?: readonly string[];
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
+  /** May a caller read the metrics and the details of the readiness? Default: everybody may. */
+  readonly mayObserve?: (caller: Caller) => Promise<boolean>;
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** The metrics of /metrics; without them the path answers 404. */
   readonly metrics?: Metrics;
@@ -80,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
-      answerItself(request, response, crossOrigin, options) ??
+      answerItself(request, response, { crossOrigin, admission, options }) ??
       prepared?.(request, response) ??
       yoga.handle(request, response, {});
     Promise.resolve(answering).catch((error: unknown) => {
@@ -157,13 +161,19 @@ function refuseUpgrade(socket: Duplex, type: string, body: string): void {
   );
 }
 
+interface Answering {
+  readonly crossOrigin: CrossOrigin;
+  readonly admission: Admission<Generation>;
+  readonly options: ServerOptions;
+}
+
 /** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  crossOrigin: CrossOrigin,
-  { metrics, readiness, isOpen = false }: ServerOptions,
+  { crossOrigin, admission, options }: Answering,
 ): Promise<void> | null {
+  const { metrics, readiness, isOpen = false } = options;
   const send = async (status: number, type: string, text: string): Promise<void> => {
     const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
     response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
@@ -187,10 +197,33 @@ function answerItself(
     case '/healthz':
       return json(200, { ok: true });
     case '/readyz':
-      return Promise.resolve(readiness()).then((found) => json(found.ready ? 200 : 503, found));
+      return Promise.all([readiness(), refusalOf(request, admission, options)]).then(([found, refusal]) => {
+        const { ready, status } = found;
+        return json(ready ? 200 : 503, refusal === null ? found : { ready, status });
+      });
     case '/metrics':
-      return metrics === undefined ? nothing() : metrics.text().then((text) => send(200, metrics.contentType, text));
+      if (metrics === undefined) return nothing();
+      return refusalOf(request, admission, options).then(async (refusal) => {
+        if (refusal === null) return send(200, metrics.contentType, await metrics.text());
+        return json(refusal.code === 'UNAUTHENTICATED' ? 401 : 403, { error: refusal.message });
+      });
     default:
       return nothing();
+  }
+}
+
+/** Why the caller may not read what the gateway tells of itself; null for a caller who may. */
+async function refusalOf(
+  request: IncomingMessage,
+  { callerOf }: Admission<Generation>,
+  { mayObserve }: ServerOptions,
+): Promise<PortolanError | null> {
+  if (mayObserve === undefined) return null;
+  try {
+    if (await mayObserve(await callerOf(credentialsOf(request)))) return null;
+    return new PortolanError('FORBIDDEN', 'The roles of the caller must allow to get the path /metrics.');
+  } catch (error) {
+    if (error instanceof PortolanError) return error;
+    throw error;
   }
 }
