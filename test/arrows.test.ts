@@ -148,6 +148,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   operation: [
     'admission.ts',
+    'caller-limits.ts',
     'index-advisor.ts',
     'keep-valid.ts',
     'list-readiness.ts',

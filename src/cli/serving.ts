@@ -36,6 +36,10 @@ export type ServingConfig = Pick<
   | 'waitForSync'
   | 'scanRows'
   | 'preparedAnswers'
+  | 'callerRequests'
+  | 'callerCost'
+  | 'callerSubscriptions'
+  | 'callerConnections'
 > &
   AccessConfig;
 
@@ -137,6 +141,12 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     isOpen: config.auth.length > 0,
+    callerBounds: {
+      requests: config.callerRequests,
+      costPerMinute: config.callerCost,
+      subscriptions: config.callerSubscriptions,
+      connections: config.callerConnections,
+    },
     ...(access === null ? {} : { authenticate: access.authenticate, mayObserve: access.mayObserve }),
     port: config.port,
     allowOrigins: config.allowOrigin,

@@ -8,11 +8,13 @@
  *                                                       caller more than was known
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
+ *   every operation of a caller       -> limits         what one caller may have in flight (caller-limits.ts)
  *
  * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`).
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
+import { type CallerBounds, CallerLimits, defaultBounds } from './caller-limits.ts';
 import { beginOperation, type Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { PlanShape } from './operation-trace.ts';
@@ -60,10 +62,17 @@ const mostRepeats = 4;
 export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
   readonly callerOf: Authenticate;
+  readonly limits: CallerLimits;
   readonly #counters: OperationCounters | null;
 
-  constructor(source: OperationSource<G>, authenticate: Authenticate, counters: OperationCounters | null) {
+  constructor(
+    source: OperationSource<G>,
+    authenticate: Authenticate,
+    counters: OperationCounters | null,
+    bounds: CallerBounds = defaultBounds,
+  ) {
     this.source = source;
+    this.limits = new CallerLimits(bounds, () => source.monotonic());
     this.callerOf = (credentials: Credentials) => authenticate(credentials);
     this.#counters = counters;
   }

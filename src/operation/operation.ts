@@ -95,7 +95,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError TIMEOUT after the end of the operation, and whatever else `work` throws.
    */
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath = []): Promise<T> {
-    const options = this.signal === undefined ? {} : { signal: this.signal };
+    const options = { client: this.caller.name, ...(this.signal === undefined ? {} : { signal: this.signal }) };
     if (this.#detached) {
       return this.source.reader.lease(async (lease) => {
         const view = await this.#view(lease);

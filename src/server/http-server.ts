@@ -18,6 +18,7 @@ import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { Admission } from '../operation/admission.ts';
+import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
@@ -40,6 +41,8 @@ export interface ServerOptions {
   readonly allowOrigins?: readonly string[];
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
+  /** What one caller may have in flight. */
+  readonly callerBounds?: CallerBounds;
   /** May a caller read the metrics and the details of the readiness? Default: everybody may. */
   readonly mayObserve?: (caller: Caller) => Promise<boolean>;
   readonly readiness: () => Readiness | Promise<Readiness>;

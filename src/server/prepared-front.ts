@@ -87,8 +87,26 @@ export function preparedFront(
       return finish(planned, 'CANCELLED', began, null);
     }
     if (gone.signal.aborted) return finish(planned, 'CANCELLED', began, null);
-    if (answer === null) return throughYoga(yoga, request, response, planned, gone.signal);
+    if (answer === null) {
+      // Yoga counts it again.
+      planned.leave();
+      return throughYoga(yoga, request, response, planned, gone.signal);
+    }
     await send(planned, response, answer, began);
+  };
+
+  /** Counts the request for its caller. Null at a limit of the caller: Yoga makes the error answer. */
+  const entered = ({ caller, plan }: PreparedQuestion): (() => void) | null => {
+    const { limits } = admission;
+    let leave: (() => void) | null = null;
+    try {
+      leave = limits.enter(caller, 'requests');
+      limits.charge(caller, plan.asked);
+      return leave;
+    } catch {
+      leave?.();
+      return null;
+    }
   };
 
   /** The request's plan and scopes; null when Yoga must answer, for instance because the body is not complete yet. */
@@ -117,18 +135,23 @@ export function preparedFront(
         response.off('close', over);
         const body = request.read() as Buffer | null;
         const question = questionOf(request, body, caller);
-        if (body === null || question === null) {
+        const leave = question === null ? null : entered(question);
+        if (body === null || question === null || leave === null) {
           // Before the next event-loop turn, while the stream has not ended.
           if (body !== null) request.unshift(body);
           Promise.resolve(yoga.handle(request, response, { caller })).then(over, reject);
         } else {
-          const planned = { question, caller, body, type, acceptEncoding: request.headers['accept-encoding'] };
+          const planned = { question, caller, body, type, acceptEncoding: request.headers['accept-encoding'], leave };
           const began = admission.monotonic();
           const answer = answers.answerNow(question);
           const sent =
             answer === null ? answerLater(planned, request, response) : send(planned, response, answer, began);
-          if (sent === null) resolve();
-          else sent.then(over, reject);
+          if (sent === null) {
+            leave();
+            resolve();
+          } else {
+            sent.finally(leave).then(over, reject);
+          }
         }
       };
       const whenReadable = (caller: Caller): void => {
@@ -151,6 +174,8 @@ interface PlannedRequest {
   readonly type: string;
   /** The header of that name. */
   readonly acceptEncoding: string | undefined;
+  /** Ends the count of the request for its caller. */
+  readonly leave: () => void;
 }
 
 /** The content type of the answer; null when the request's method, path or headers rule out a plan. */

@@ -69,6 +69,8 @@ export function serveWebSockets(
       try {
         const credentials = credentialsOf(extra.request, connectionParams);
         extra.caller = await admission.callerOf(credentials);
+        const leave = admission.limits.enter(extra.caller, 'connections');
+        extra.signal.addEventListener('abort', leave, { once: true });
         const stop = keepValid(admission.callerOf, credentials, extra.caller, () => extra.expire(), checkCallersMs);
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;

@@ -8,6 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Admission } from '../operation/admission.ts';
+import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { playground } from './playground/playground.ts';
@@ -33,6 +34,8 @@ export interface YogaOptions {
   readonly source: GraphQLSource;
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
+  /** What one caller may have in flight. */
+  readonly callerBounds?: CallerBounds;
   readonly log: Logger;
   /** The written examples of the playground. Without examples it shows GraphiQL's own welcome text. */
   readonly tabs: readonly PlaygroundExample[];
@@ -52,8 +55,9 @@ export function createAdmission({
   source,
   authenticate = everyoneIsLocal,
   metrics,
-}: Pick<YogaOptions, 'source' | 'authenticate' | 'metrics'>): Admission<Generation> {
-  return new Admission(source, authenticate, metrics?.operations ?? null);
+  callerBounds,
+}: Pick<YogaOptions, 'source' | 'authenticate' | 'metrics' | 'callerBounds'>): Admission<Generation> {
+  return new Admission(source, authenticate, metrics?.operations ?? null, callerBounds);
 }
 
 /** The endpoint with an existing admission. */

@@ -138,7 +138,8 @@ export class PreparedAnswers {
         const { statements, requests } = this.#storeRequest(plan, routes);
         const counts = this.#countsOf(question, routes);
         if (counts === null) return null;
-        const read = await this.#reader.pages(counts.after(statements), requests, { signal });
+        const { name: client } = question.caller;
+        const read = await this.#reader.pages(counts.after(statements), requests, { signal, client });
         if (!this.#hasRights(question, routes, read)) return null;
         if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }

@@ -117,28 +117,34 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
     onExecute({ args, executeFn, setExecuteFn }) {
       const { portolan } = args.contextValue as OperationContext;
       const type = operationOf(args)?.operation ?? 'unknown';
-      const refused = refusal(args, log);
+      const entered = entrance(admission, portolan, 'requests');
+      const refused = refusal(args, admission, log, entered);
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
-        admission.run(
-          portolan,
-          { type, name: given.operationName ?? null, document: () => documentShape(given) },
-          codes,
-          async (operation) => {
-            const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
-            const result = refused ?? (await executeFn({ ...given, contextValue }));
-            return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
-          },
-        ),
+        admission
+          .run(
+            portolan,
+            { type, name: given.operationName ?? null, document: () => documentShape(given) },
+            codes,
+            async (operation) => {
+              const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
+              const result = refused ?? (await executeFn({ ...given, contextValue }));
+              return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
+            },
+          )
+          .finally(() => entered.leave()),
       );
     },
 
     onSubscribe({ args, subscribeFn, setSubscribeFn }) {
-      const refused = refusal(args, log);
+      const { portolan } = args.contextValue as OperationContext;
+      const entered = entrance(admission, portolan, 'subscriptions');
+      const refused = refusal(args, admission, log, entered);
       setSubscribeFn(refused === null ? acrossGenerations(subscribeFn) : () => refused);
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) {
+            entered.leave();
             admission.refuse('subscription', codes.ofResult(result));
             return;
           }
@@ -150,6 +156,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
             return () => {
               stop();
               ended();
+              entered.leave();
             };
           };
           setResult(endingWithErrors(result as AsyncIterable<Result>, log, begin) as never);
@@ -169,13 +176,38 @@ function keepCallerValid(admission: Admission<Generation>, context: OperationCon
   return keepValid(admission.callerOf, credentialsIn(request, context), portolan.caller, () => {});
 }
 
-/** The answer to an operation over the cost limit; null for an operation that may run. */
-function refusal(args: ExecutionArgs, log: Logger): { readonly errors: readonly GraphQLError[] } | null {
+/** An operation that is counted for its caller, or why it may not be. */
+interface Entrance {
+  readonly refusal: unknown;
+  leave(): void;
+}
+
+function entrance(
+  { limits }: Admission<Generation>,
+  { caller }: Operation,
+  what: 'requests' | 'subscriptions',
+): Entrance {
+  try {
+    return { refusal: null, leave: limits.enter(caller, what) };
+  } catch (refusal) {
+    return { refusal, leave: () => {} };
+  }
+}
+
+/** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */
+function refusal(
+  args: ExecutionArgs,
+  { limits }: Admission<Generation>,
+  log: Logger,
+  entered: Entrance,
+): { readonly errors: readonly GraphQLError[] } | null {
   const { schema, document, variableValues, contextValue } = args;
   try {
     const operation = operationOf(args);
-    const { cost, source } = (contextValue as OperationContext).portolan;
+    const { cost, source, caller } = (contextValue as OperationContext).portolan;
+    if (entered.refusal !== null) throw entered.refusal;
     if (operation !== null) askCost(cost, { schema, document, operation, variables: variableValues }, source.limits);
+    limits.charge(caller, cost.asked ?? 0);
     return null;
   } catch (error) {
     const refused = codedError(error, log);
@@ -184,11 +216,12 @@ function refusal(args: ExecutionArgs, log: Logger): { readonly errors: readonly 
 }
 
 /**
- * Marks the error so that an answer without data has status 400 where the media type defines statuses (GraphQL over HTTP). Yoga removes
+ * Marks the error so that an answer without data has status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga removes
  * `http` from the answer.
  */
 function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
-  return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status: 400 } } });
+  const status = extensions['code'] === 'TOO_MANY_REQUESTS' ? 429 : 400;
+  return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status } } });
 }
 
 function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode | null {

@@ -1,6 +1,10 @@
 /**
  * A queue of operations that wait for a thread. Each waits until a lease may begin (`grantable`), its signal aborts, or its time is
  * over (TIMEOUT).
+ *
+ * Clients take turns: the one that was served longest ago comes first, so a client with many operations does not delay the others.
+ *
+ *   waiting a1 a2 a3 b1   ->   a1, b1, a2, a3
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { ReaderThread } from './reader-thread.ts';
@@ -15,6 +19,7 @@ interface LeaseQueueOptions {
 }
 
 interface Waiting {
+  readonly client: string;
   grant(thread: ReaderThread): void;
   refuse(error: unknown): void;
 }
@@ -24,6 +29,9 @@ const gatePollMs = 4;
 export class LeaseQueue {
   readonly #options: LeaseQueueOptions;
   readonly #waiting: Waiting[] = [];
+  /** The number of the grant that each client got last. */
+  readonly #served = new Map<string, number>();
+  #grants = 0;
   #gatePoll: NodeJS.Timeout | null = null;
 
   constructor(options: LeaseQueueOptions) {
@@ -35,7 +43,7 @@ export class LeaseQueue {
   }
 
   /** Resolves with a thread for a lease that begins now. */
-  wait(signal: AbortSignal | undefined): Promise<ReaderThread> {
+  wait(signal: AbortSignal | undefined, client = ''): Promise<ReaderThread> {
     return new Promise((resolve, reject) => {
       const over = (): void => {
         clearTimeout(timer);
@@ -44,6 +52,7 @@ export class LeaseQueue {
         if (at >= 0) this.#waiting.splice(at, 1);
       };
       const waiting: Waiting = {
+        client,
         grant: (thread) => {
           over();
           resolve(thread);
@@ -64,20 +73,35 @@ export class LeaseQueue {
     });
   }
 
-  /** Grants threads to the first operations in the queue. Call when a thread becomes free. */
+  /** Grants threads to waiting operations. Call when a thread becomes free. */
   grant(): void {
     for (;;) {
-      const [first] = this.#waiting;
-      if (first === undefined) {
+      const next = this.#next();
+      if (next === null) {
+        // Nobody waits, so nobody is late.
+        this.#served.clear();
         this.#stopGatePoll();
         return;
       }
       const thread = this.#options.grantable();
       if (thread === null) break;
-      first.grant(thread);
+      this.#grants += 1;
+      this.#served.set(next.client, this.#grants);
+      next.grant(thread);
     }
     // No event signals that the log has been written back, so the gate is polled.
     if (this.#options.isThreadFree()) this.#gatePoll ??= setInterval(() => this.grant(), gatePollMs);
+  }
+
+  /** The first operation of the client that was served longest ago. */
+  #next(): Waiting | null {
+    let best: Waiting | null = null;
+    let servedAt = Number.POSITIVE_INFINITY;
+    for (const waiting of this.#waiting) {
+      const at = this.#served.get(waiting.client) ?? 0;
+      if (at < servedAt) [best, servedAt] = [waiting, at];
+    }
+    return best;
   }
 
   /** Rejects all waiting operations. */

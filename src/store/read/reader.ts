@@ -178,10 +178,10 @@ class ReaderPool implements PooledReader, PageReader {
   }
 
   /** A lease that has not begun. */
-  async #reserve({ signal, timeoutMs = this.#leaseMs }: LeaseOptions): Promise<PoolLease> {
+  async #reserve({ signal, client, timeoutMs = this.#leaseMs }: LeaseOptions): Promise<PoolLease> {
     signal?.throwIfAborted();
     if (this.#closed) throw closing();
-    const thread = (this.#queue.length === 0 ? this.#grantable() : null) ?? (await this.#queue.wait(signal));
+    const thread = (this.#queue.length === 0 ? this.#grantable() : null) ?? (await this.#queue.wait(signal, client));
     const lease = new PoolLease(thread, this.#clock.monotonic(), timeoutMs, (ended) => this.#onEnded(ended));
     this.#leases.add(lease);
     this.#walWatch.start();

@@ -18,6 +18,8 @@ export interface Lease {
 export interface LeaseOptions {
   /** Aborting cancels a running statement too (within 50 ms) and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** For whom the lease is. Clients that wait for a reader are served in turn, however many leases each of them wants. */
+  readonly client?: string;
   /** Milliseconds; default from the reader's options. After that the lease is cancelled and the caller gets TIMEOUT. */
   readonly timeoutMs?: number;
 }
