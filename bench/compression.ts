@@ -44,7 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
       const body = JSON.stringify({ query });
       const loads = Object.fromEntries(codings.map((coding) => [coding, [] as Load[]]));
       for (let turn = 0; turn < turns; turn += 1) {
-        for (const coding of codings) loads[coding]?.push(await load(gateway, body, seconds, connections, coding));
+        for (const coding of codings)
+          loads[coding]?.push(await load(gateway, body, seconds, connections, { 'accept-encoding': coding }));
       }
       const ratio = (coding: string): number =>
         median((loads[coding] ?? []).map((each, turn) => each.perSecond / (loads['identity']?.[turn]?.perSecond ?? 1)));

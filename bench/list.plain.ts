@@ -2,7 +2,7 @@
  * What bench/list.ts compares with, on bare node:http: the same page by hand-written SQL and JSON.stringify; from an array of all Pods as
  * an informer holds them, filtered, ordered and cut for each request; or from a list of all Pods that is asked of an API server each time.
  *
- *   argv: `sql` and a store file, `array` and a number of Pods, or `api` and the server's URL -> message: { url }
+ *   argv: `sql`, a store file and optionally a JSON list of namespaces, `array` and a number of Pods, or `api` and the server's URL -> message: { url }
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,8 +18,9 @@ interface Pod {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-const [mode = '', given = ''] = process.argv.slice(2);
-const page = mode === 'sql' ? fromSql(given) : mode === 'array' ? fromArray(Number(given)) : () => fromServer(given);
+const [mode = '', given = '', namespaces = ''] = process.argv.slice(2);
+const page =
+  mode === 'sql' ? fromSql(given, namespaces) : mode === 'array' ? fromArray(Number(given)) : () => fromServer(given);
 const server = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -41,7 +42,8 @@ server.listen(0, '127.0.0.1', () =>
 );
 process.once('disconnect', () => process.exit(0));
 
-function fromSql(file: string): () => unknown[] {
+/** @param namespaces JSON list; empty for all. */
+function fromSql(file: string, namespaces: string): () => unknown[] {
   const database = new Database(file, { readonly: true });
   registerSqlFunctions(database, { tick() {} });
   database.pragma('cache_size = -16384');
@@ -65,13 +67,13 @@ function fromSql(file: string): () => unknown[] {
   const statement = database.statement(
     `SELECT k.name, k.namespace, o.uid, o.rv, ${paths.map((path) => `b.body ->> '$.${path}'`).join(', ')} FROM (
        SELECT o.id, o.cluster, o.namespace, o.name FROM object o CROSS JOIN ${table} p ON p.id = o.id
-       WHERE o.kind = ${kind} AND +p.${column?.[0]} = 'Running'
+       WHERE o.kind = ${kind} AND +p.${column?.[0]} = 'Running' ${namespaces === '' ? '' : 'AND o.namespace IN (SELECT value FROM json_each(?))'}
        ORDER BY o.created DESC, o.cluster DESC, o.namespace DESC, o.name DESC LIMIT ${pageSize + 1}) k
      CROSS JOIN object o ON o.id = k.id CROSS JOIN body b ON b.id = k.id`,
   );
   return () =>
     statement
-      .all()
+      .all(...(namespaces === '' ? [] : [namespaces]))
       .slice(0, pageSize)
       .map(
         ([

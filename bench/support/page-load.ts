@@ -39,25 +39,25 @@ export async function startServed(program: URL, given: readonly string[]): Promi
 
 /**
  * Asks for that many seconds over so many connections, each as soon as its last answer is there; each connection asks at least once.
- * `accept-encoding` is sent as given, and answers are not decoded.
+ * Answers are not decoded. @param headers sent besides
  */
 export async function load(
   { url, child }: Served,
   text: string,
   seconds: number,
   connections: number,
-  acceptEncoding = '',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
-  const { length } = await answerTo(url, text, agent, acceptEncoding);
+  const { length } = await answerTo(url, text, agent, headers);
   const cpu = cpuSeconds(child);
   const began = performance.now();
   const until = began + seconds * 1000;
   const loop = async (): Promise<void> => {
     do {
       const before = performance.now();
-      await answerTo(url, text, agent, acceptEncoding);
+      await answerTo(url, text, agent, headers);
       times.push(performance.now() - before);
     } while (performance.now() < until);
   };
@@ -72,15 +72,21 @@ export async function load(
 
 /** The answer's text; fails for one that is no answer. */
 export async function ask(url: string, text: string, agent?: Agent): Promise<string> {
-  return (await answerTo(url, text, agent, '')).toString();
+  return (await answerTo(url, text, agent, {})).toString();
 }
 
-function answerTo(url: string, text: string, agent: Agent | undefined, acceptEncoding: string): Promise<Buffer> {
+function answerTo(
+  url: string,
+  text: string,
+  agent: Agent | undefined,
+  more: Readonly<Record<string, string>>,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
-      'accept-encoding': acceptEncoding,
+      'accept-encoding': '',
+      ...more,
     };
     const sent = request(url, { method: 'POST', agent: agent ?? false, headers }, (response) => {
       const pieces: Buffer[] = [];

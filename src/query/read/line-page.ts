@@ -55,13 +55,16 @@ export function lineRoute(lease: Lease, kind: KindView, { plan }: LineList): Pro
 
 /** The most rows of a short page. */
 const mostShort = 100;
+/** The most rows of a path that a short page sorts. */
+const mostSorted = 400;
 
 /**
- * True for a page of at most `mostShort` rows whose route is `order` or `identity`: it usually scans few rows. The scan can still be
- * long if the filter matches few rows.
+ * True for a page of at most `mostShort` rows that usually scans few rows: its route is `order`, `identity` or a path with few rows. An
+ * order can still scan many rows if the filter matches few.
  */
 export function isShort({ plan }: LineList, route: Route): boolean {
-  return plan.page.limit <= mostShort && (route.kind === 'order' || route.kind === 'identity');
+  const isBrief = route.kind === 'path' ? route.rows <= mostSorted : route.kind !== 'scan';
+  return plan.page.limit <= mostShort && isBrief;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Reads the numbers of objects by namespace and health, which the store maintains with every commit. */
-import { noRows, type Scope } from '../../access/scope.ts';
+import { noRows } from '../../access/scope.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { all, any, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
-import { countsIn, scopeSql } from '../sql/counts.ts';
+import { all, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
+import { countsIn, placesSql } from '../sql/counts.ts';
 import type { KindView, View } from '../sql/view.ts';
 
 /** How the objects of a resource are grouped. */
@@ -61,21 +61,10 @@ export async function readObjectCounts(
 /** Counts that the store maintains, of the clusters and namespaces of which the caller sees every object. */
 function storedCounts(kinds: readonly KindView[], namespaces: readonly string[] | null): Fragment {
   const visible = kinds[0]?.visible ?? noRows;
-  const places = visible.rows === 'some' ? visiblePlaces(visible) : raw('1');
+  const places = visible.rows === 'some' ? placesSql(visible, raw('r.cluster'), raw('c.namespace')) : raw('1');
   return sql`SELECT r.cluster AS cluster, k.key AS key, c.namespace AS namespace, c.health AS health, c.objects AS objects
     FROM resource AS r CROSS JOIN kind AS k ON k.id = r.kind CROSS JOIN object_count AS c ON c.rowset = r.rowset
     WHERE r.synced = 1 AND c.objects > 0 AND ${isIn(raw('r.kind'), idsOf(kinds))} AND ${places} AND ${within(raw('c.namespace'), namespaces)}`;
-}
-
-function visiblePlaces(scope: Extract<Scope, { readonly rows: 'some' }>): Fragment {
-  const whole = [...scope.clusters].flatMap(([cluster, part]) => (part === 'all' ? [cluster] : []));
-  const places = [...scope.clusters].flatMap(([cluster, part]) =>
-    part === 'all' ? [] : [...part.namespaces].map((namespace) => [cluster, namespace]),
-  );
-  return any([
-    isIn(raw('r.cluster'), whole),
-    sql`(r.cluster, c.namespace) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(places)}))`,
-  ]);
 }
 
 /** Objects that the caller sees by their names alone. Empty without names. */
@@ -89,19 +78,8 @@ function namedCounts(kinds: readonly KindView[], namespaces: readonly string[] |
     const ofNames = isIn(raw('+o.name'), [...names]);
     const counted = all([countsIn(kind, raw('o')), within(raw('o.namespace'), namespaces)]);
     return sql`SELECT o.cluster, ${kind.key}, o.namespace, o.health, 1 FROM object AS o
-      WHERE o.kind = ${BigInt(kind.kindId)} AND ${ofNames} AND ${counted} AND NOT ${visiblePlacesOf(scope)}`;
+      WHERE o.kind = ${BigInt(kind.kindId)} AND ${ofNames} AND ${counted} AND NOT ${placesSql(scope, raw('o.cluster'), raw('o.namespace'))}`;
   });
-}
-
-/** The condition that the row `o` is in a place of which the caller sees every object. */
-function visiblePlacesOf(scope: Extract<Scope, { readonly rows: 'some' }>): Fragment {
-  const clusters = new Map(
-    [...scope.clusters].map(([cluster, part]) => [
-      cluster,
-      part === 'all' ? part : { namespaces: part.namespaces, names: new Map<string, Set<string>>() },
-    ]),
-  );
-  return scopeSql({ rows: 'some', clusters }, raw('o'));
 }
 
 function idsOf(kinds: readonly KindView[]): readonly bigint[] {

@@ -19,7 +19,7 @@ import { conjunction, negation } from '../plan/comparison.ts';
 import { everything, type Filter, type Identity } from '../plan/filter.ts';
 import { type Hop, leadsToOne, reversed } from '../plan/hop.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
-import { totalOf } from '../sql/counts.ts';
+import { storedTotal } from '../sql/counts.ts';
 import { hopSql } from '../sql/hop-sql.ts';
 import { KindTables } from '../sql/kind-tables.ts';
 import { bindKey, keyColumn, readKey } from '../sql/leaf-key.ts';
@@ -55,7 +55,7 @@ export async function orderSteps(lease: Lease, list: SteppedList): Promise<reado
   const hop = first === undefined ? null : singleHop(first);
   const end = hop === null ? undefined : list.kind.view.end(hop);
   if (first === undefined || hop === null || end === undefined) return null;
-  const [totals] = await lease.all(sql`SELECT ${totalOf(list.kind)}, ${totalOf(end)}`);
+  const [totals] = await lease.all(sql`SELECT ${storedTotal(list.kind)}, ${storedTotal(end)}`);
   const [rows = 0, targets = 0] = (totals ?? []).map(Number);
   if (targets > Math.min(mostTargets, 2 * rows)) return null;
 

@@ -7,7 +7,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import { sql } from '../../store/types/sql.ts';
 import type { Filter } from '../plan/filter.ts';
 import { accessPaths, countOf, narrowest, survey, surveyBound } from '../sql/access-path.ts';
-import { totalOf } from '../sql/counts.ts';
+import { visibleTotal } from '../sql/counts.ts';
 import type { AggregatedRows } from '../sql/sql-aggregate.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan } from './plan-note.ts';
@@ -23,7 +23,7 @@ export interface FoundRows {
 export async function findRows(lease: Lease, kind: KindView, filter: Filter): Promise<FoundRows> {
   const id = BigInt(kind.kindId);
   const [row = []] = await lease.all(
-    sql`SELECT ${totalOf(kind)}, NOT EXISTS (SELECT 1 FROM stale_rowset WHERE kind = ${id})`,
+    sql`SELECT ${visibleTotal(kind)}, NOT EXISTS (SELECT 1 FROM stale_rowset WHERE kind = ${id})`,
   );
   const total = Number(row[0]);
   const rows = { kind, filter, path: null, allCount: kind.isWhole && row[1] === 1, set: null };
@@ -33,7 +33,11 @@ export async function findRows(lease: Lease, kind: KindView, filter: Filter): Pr
   const surveyedPaths = paths.map(({ on }, index) => ({ on, rows: surveyed?.rows[index] ?? 0 }));
   notePlan(lease, { kind, filter, orderBy: [], route: best === null ? 'scan' : 'path', surveyedPaths });
   if (best === null) return { rows, estimate: total };
-  return { rows: { ...rows, path: best.path }, estimate: best.rows > surveyBound ? total : best.rows };
+  const found = { ...rows, path: best.path };
+  if (best.rows > surveyBound) return { rows: found, estimate: total };
+  // The estimate is told to the caller where it exceeds the budget, so it must not depend on rows that the caller may not see.
+  const [own] = kind.isWhole ? [] : await lease.all(sql`SELECT ${countOf(kind, best.path, surveyBound + 1)}`);
+  return { rows: found, estimate: own === undefined ? best.rows : Math.min(total, Number(own[0])) };
 }
 
 /** Replaces an inexact estimate by a count of at most `enough` rows. With more rows, the estimate stays as it is. */

@@ -22,7 +22,7 @@ import type { Filter, LabelRequirement } from '../plan/filter.ts';
 import { conjuncts } from '../plan/filter.ts';
 import { shapeOfFilter } from '../plan/filter-shape.ts';
 import { type Hop, reversed } from '../plan/hop.ts';
-import { countsIn, isPublished, totalOf } from './counts.ts';
+import { countsIn, isPublished, storedTotal } from './counts.ts';
 import { hopSql } from './hop-sql.ts';
 import { isCreated, KindTables, readySlot } from './kind-tables.ts';
 import { type Search, searchCandidates } from './search.ts';
@@ -162,7 +162,7 @@ function relatedDriver(
 
 /** The condition that a kind has at most as many rows as a survey counts. */
 function isSmall(kind: KindView): Fragment {
-  return sql`${totalOf(kind)} <= ${BigInt(surveyBound)}`;
+  return sql`${storedTotal(kind)} <= ${BigInt(surveyBound)}`;
 }
 
 /** The index finds terms of three characters and more. `rest` keeps the search: it checks whether an object has the terms. */
@@ -235,9 +235,9 @@ function comparisonPath(kind: KindView, filter: Comparison, rest: Filter): reado
 }
 
 export interface Survey {
-  /** Rows of each path; `surveyBound + 1` means more than the bound. */
+  /** Rows of each path, also those that the caller may not see; `surveyBound + 1` means more than the bound. */
   readonly rows: readonly number[];
-  /** Rows of the kind. */
+  /** Rows of the kind, also those that the caller may not see: a scan goes through them. */
   readonly total: number;
   /** Clusters in which the kind is synced, sorted by code point. */
   readonly clusters: readonly string[];
@@ -250,22 +250,31 @@ export function syncedClustersStatement({ kindId }: Pick<KindLayout, 'kindId'>):
   return sql`SELECT ${syncedClusters} FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1`;
 }
 
-/** The expression that counts the rows of a path, up to `limit`. Rows that the caller may not see are not counted. */
+/** The expression that counts the rows of a path that the caller may see, up to `limit`. */
 export function countOf(kind: KindView, path: AccessPath, limit: number): Fragment {
+  if (kind.isWhole) return rowsOf(path, limit);
+  const tables = path.tables();
+  const rows = sql`${path.from(tables)} WHERE ${all([path.where(tables), tables.tick(), tables.isVisible()])}`;
+  return upTo(path, rows, limit);
+}
+
+/** The expression that counts the rows that a scan of a path goes through, up to `limit`: also those that the caller may not see. */
+function rowsOf(path: AccessPath, limit: number): Fragment {
   const tables = path.tables();
   const where = path.where(tables);
-  const rows = kind.isWhole
-    ? sql`${path.counted ?? path.from(tables)} WHERE ${where}`
-    : sql`${path.from(tables)} WHERE ${all([where, tables.isVisible()])}`;
+  return upTo(path, sql`${path.counted ?? path.from(tables)} WHERE ${where}`, limit);
+}
+
+function upTo(path: AccessPath, rows: Fragment, limit: number): Fragment {
   const count = sql`(SELECT count(*) FROM (SELECT 1 FROM ${rows} LIMIT ${BigInt(limit)}))`;
   return path.onlyIf === undefined ? count : sql`iif(${path.onlyIf}, ${count}, ${BigInt(limit)})`;
 }
 
-/** Counts the rows of each path. `paths` must not be empty. */
+/** Counts the rows of each path, for the choice among them. `paths` must not be empty. */
 export async function survey(lease: Lease, kind: KindView, paths: readonly AccessPath[]): Promise<Survey> {
-  const counts = paths.map((path) => countOf(kind, path, surveyBound + 1));
+  const counts = paths.map((path) => rowsOf(path, surveyBound + 1));
   const [row = []] = await lease.all(
-    sql`SELECT ${totalOf(kind)}, ${syncedClusters}, ${join(counts, ', ')}
+    sql`SELECT ${storedTotal(kind)}, ${syncedClusters}, ${join(counts, ', ')}
       FROM resource WHERE kind = ${BigInt(kind.kindId)} AND synced = 1`,
   );
   const [total, clusters, ...rows] = row;

@@ -10,7 +10,7 @@
  * (sql-aggregate.ts) takes such ids, or reads a kind of which all rows count. An estimate of rows does not decide an answer.
  */
 
-import type { Scope } from '../../access/scope.ts';
+import type { ClusterScope, Scope } from '../../access/scope.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 
@@ -22,55 +22,86 @@ export function isPublished(rowset: Fragment, { kindId }: Pick<KindView, 'kindId
 /**
  * The condition that a row is in the scope. The counterpart of `isVisible` (src/access/scope.ts).
  *
- *   some namespaces   (+o.cluster, +o.namespace) IN (SELECT value ->> 0, value ->> 1 FROM json_each('[["east","a"],["east","b"]]'))
+ *   some namespaces   +o.cluster = 'east' AND +o.namespace IN (SELECT value FROM json_each('["a","b"]'))
  *
  * The plus keeps SQLite from another index than the one that the route names (src/query/route/route.ts).
  * @param table the alias of a table with the columns `cluster`, `namespace` and `name`: `object`, or the kind's promoted table.
  */
 export function scopeSql(scope: Scope, table: Fragment): Fragment {
   if (scope.rows !== 'some') return raw(scope.rows === 'all' ? '1' : '0');
-  const found = { clusters: [] as Rows, namespaces: [] as Rows, names: [] as Rows, objects: [] as Rows };
-  for (const [cluster, part] of scope.clusters) {
-    if (part === 'all') {
-      found.clusters.push([cluster]);
-      continue;
-    }
-    for (const namespace of part.namespaces) found.namespaces.push([cluster, namespace]);
-    for (const [namespace, names] of part.names) {
-      for (const name of names) {
-        if (namespace === '') found.names.push([cluster, name]);
-        else found.objects.push([cluster, namespace, name]);
-      }
-    }
-  }
-  return any([
-    among(table, ['cluster'], found.clusters),
-    among(table, ['cluster', 'namespace'], found.namespaces),
-    among(table, ['cluster', 'name'], found.names),
-    among(table, ['cluster', 'namespace', 'name'], found.objects),
-  ]);
+  return any([...scope.clusters].map(([cluster, part]) => partSql(cluster, part, table)));
 }
 
-type Rows = (readonly string[])[];
-
-/** The condition that the columns have the values of one of these rows. The list is one parameter: SQLite takes 32,766. */
-function among(table: Fragment, columns: readonly string[], rows: Rows): Fragment {
-  if (rows.length === 0) return raw('0');
-  const left = columns.map((column) => `+${table.sql}.${column}`).join(', ');
-  const right = columns.map((_, index) => `value ->> ${index}`).join(', ');
-  return sql`(${raw(left)}) IN (SELECT ${raw(right)} FROM json_each(${JSON.stringify(rows)}))`;
+function partSql(cluster: string, part: ClusterScope, table: Fragment): Fragment {
+  const here = sql`+${table}.cluster = ${cluster}`;
+  if (part === 'all') return here;
+  const objects = [...part.names].flatMap(([namespace, names]) =>
+    namespace === '' ? [] : [...names].map((name) => [namespace, name]),
+  );
+  const rows = [
+    ...(part.namespaces.size === 0
+      ? []
+      : [sql`+${table}.namespace IN (SELECT value FROM json_each(${listText(part.namespaces)}))`]),
+    ...(part.names.has('')
+      ? [sql`+${table}.name IN (SELECT value FROM json_each(${JSON.stringify([...(part.names.get('') ?? [])])}))`]
+      : []),
+    ...(objects.length === 0
+      ? []
+      : [
+          sql`(+${table}.namespace, +${table}.name) IN (SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(objects)}))`,
+        ]),
+  ];
+  return all([here, any(rows)]);
 }
 
-/** The condition that a row of the kind counts. @param table as in `scopeSql`. */
-export function countsIn(kind: KindView, table: Fragment): Fragment {
-  return all([isPublished(sql`+${table}.rowset`, kind), scopeSql(kind.visible, table)]);
+const listTexts = new WeakMap<ReadonlySet<string>, string>();
+
+/** The JSON list of a set, made once. A list is one parameter: SQLite takes 32,766. */
+function listText(set: ReadonlySet<string>): string {
+  const known = listTexts.get(set) ?? JSON.stringify([...set]);
+  listTexts.set(set, known);
+  return known;
 }
 
-/** The number of rows of the kind that the caller may see. For callers who see all of them, the store maintains it. */
-export function totalOf(kind: KindView): Fragment {
-  const kept = keptCount(kind, null);
-  if (kept !== null) return sql`(${kept})`;
-  return sql`(SELECT count(*) FROM object AS o WHERE o.kind = ${BigInt(kind.kindId)} AND ${countsIn(kind, raw('o'))})`;
+/**
+ * The condition that a row of the kind counts.
+ * @param table as in `scopeSql`.
+ * @param indexed a table as in `scopeSql` whose index the scan goes through: it has the columns of the scope without reading the row.
+ */
+export function countsIn(kind: KindView, table: Fragment, indexed = table): Fragment {
+  return all([isPublished(sql`+${table}.rowset`, kind), scopeSql(kind.visible, indexed)]);
+}
+
+/** The number of rows of the kind, for the choice of a route. Tells of rows that the caller may not see: never answer with it. */
+export function storedTotal({ kindId }: Pick<KindView, 'kindId'>): Fragment {
+  return sql`(SELECT coalesce(sum(objects), 0) FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1)`;
+}
+
+/** At least the number of rows of the kind that the caller may see; exact if no name of the scope stands alone. The store maintains it. */
+export function visibleTotal(kind: KindView): Fragment {
+  const { visible } = kind;
+  if (visible.rows === 'all') return storedTotal(kind);
+  if (visible.rows === 'none') return raw('0');
+  const parts = [...visible.clusters.values()].filter((part) => part !== 'all');
+  const names = parts.flatMap((part) => [...part.names.values()]).reduce((sum, some) => sum + some.size, 0);
+  return sql`(SELECT coalesce(sum(c.objects), 0) + ${BigInt(names)} FROM resource AS r CROSS JOIN object_count AS c ON c.rowset = r.rowset
+    WHERE r.kind = ${BigInt(kind.kindId)} AND r.synced = 1 AND ${placesSql(visible, raw('r.cluster'), raw('c.namespace'))})`;
+}
+
+/** The condition that the caller sees every object of a place. */
+export function placesSql(
+  { clusters }: Extract<Scope, { readonly rows: 'some' }>,
+  cluster: Fragment,
+  namespace: Fragment,
+): Fragment {
+  return any(
+    [...clusters].flatMap(([name, part]) => {
+      const here = sql`${cluster} = ${name}`;
+      if (part === 'all') return [here];
+      if (part.namespaces.size === 0) return [];
+      return [all([here, sql`${namespace} IN (SELECT value FROM json_each(${listText(part.namespaces)}))`])];
+    }),
+  );
 }
 
 /** The condition that a row of `object` counts, for rows of any kind. @param o the alias of the row. */

@@ -135,7 +135,7 @@ export class KindTables {
    * table, the rowset comes from there too, and `object` is not read.
    */
   counts(): Fragment {
-    return countsIn(this.kind, this.alias(this.#joined.has('p') ? 'p' : this.base));
+    return countsIn(this.kind, this.alias(this.#joined.has('p') ? 'p' : this.base), this.alias(this.base));
   }
 
   /** The condition that the caller may see the row. */
