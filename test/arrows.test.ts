@@ -148,6 +148,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   operation: [
     'admission.ts',
+    'audit.ts',
     'caller-limits.ts',
     'index-advisor.ts',
     'keep-valid.ts',

@@ -17,6 +17,7 @@ import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
 import { type AccessConfig, openAccess } from './access.ts';
+import { openAuditFile } from './audit-file.ts';
 import type { Shutdown } from './shutdown.ts';
 import { version } from './version.ts';
 
@@ -40,6 +41,7 @@ export type ServingConfig = Pick<
   | 'callerCost'
   | 'callerSubscriptions'
   | 'callerConnections'
+  | 'auditLog'
 > &
   AccessConfig;
 
@@ -130,6 +132,8 @@ async function startHttp(
   { ingest, reader, shutdown, log }: Started,
   access: AccessControl | null,
 ): Promise<RunningServer> {
+  const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
+  if (audit !== null) shutdown.add(() => audit.close());
   const metrics = createMetrics({
     reader,
     source,
@@ -141,6 +145,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     isOpen: config.auth.length > 0,
+    ...(audit === null ? {} : { audit: audit.audit }),
     callerBounds: {
       requests: config.callerRequests,
       costPerMinute: config.callerCost,

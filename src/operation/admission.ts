@@ -14,6 +14,7 @@
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
+import { type AuditLog, noAudit } from './audit.ts';
 import { type CallerBounds, CallerLimits, defaultBounds } from './caller-limits.ts';
 import { beginOperation, type Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
@@ -63,6 +64,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
   readonly callerOf: Authenticate;
   readonly limits: CallerLimits;
+  readonly audit: AuditLog;
   readonly #counters: OperationCounters | null;
 
   constructor(
@@ -70,7 +72,9 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     authenticate: Authenticate,
     counters: OperationCounters | null,
     bounds: CallerBounds = defaultBounds,
+    audit: AuditLog = noAudit,
   ) {
+    this.audit = audit;
     this.source = source;
     this.limits = new CallerLimits(bounds, () => source.monotonic());
     this.callerOf = (credentials: Credentials) => authenticate(credentials);

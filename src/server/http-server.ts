@@ -18,6 +18,7 @@ import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { Admission } from '../operation/admission.ts';
+import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate;
   /** What one caller may have in flight. */
   readonly callerBounds?: CallerBounds;
+  /** Gets every denial. */
+  readonly audit?: AuditLog;
   /** May a caller read the metrics and the details of the readiness? Default: everybody may. */
   readonly mayObserve?: (caller: Caller) => Promise<boolean>;
   readonly readiness: () => Readiness | Promise<Readiness>;
@@ -218,13 +221,17 @@ function answerItself(
 /** Why the caller may not read what the gateway tells of itself; null for a caller who may. */
 async function refusalOf(
   request: IncomingMessage,
-  { callerOf }: Admission<Generation>,
+  { callerOf, audit }: Admission<Generation>,
   { mayObserve }: ServerOptions,
 ): Promise<PortolanError | null> {
   if (mayObserve === undefined) return null;
+  const address = request.socket.remoteAddress ?? null;
   try {
-    if (await mayObserve(await callerOf(credentialsOf(request)))) return null;
-    return new PortolanError('FORBIDDEN', 'The roles of the caller must allow to get the path /metrics.');
+    const caller = await callerOf(credentialsOf(request));
+    if (await mayObserve(caller)) return null;
+    const message = 'The roles of the caller must allow to get the path /metrics.';
+    if (pathOf(request) === '/metrics') audit.denied({ caller, code: 'FORBIDDEN', message, address });
+    return new PortolanError('FORBIDDEN', message);
   } catch (error) {
     if (error instanceof PortolanError) return error;
     throw error;

@@ -18,7 +18,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST
 import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { type Caller, requireValid } from '../access/caller.ts';
-import { messageOf } from '../base/errors.ts';
+import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
@@ -76,6 +76,8 @@ export function serveWebSockets(
         return true;
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
+        const address = extra.request.socket.remoteAddress ?? null;
+        admission.audit.denied({ caller: null, code: codeOf(error), message: messageOf(error), address });
         // Closes the connection with 4403 (Forbidden).
         return false;
       }

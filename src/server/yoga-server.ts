@@ -8,6 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Admission } from '../operation/admission.ts';
+import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
@@ -36,6 +37,8 @@ export interface YogaOptions {
   readonly authenticate?: Authenticate;
   /** What one caller may have in flight. */
   readonly callerBounds?: CallerBounds;
+  /** Gets every denial. */
+  readonly audit?: AuditLog;
   readonly log: Logger;
   /** The written examples of the playground. Without examples it shows GraphiQL's own welcome text. */
   readonly tabs: readonly PlaygroundExample[];
@@ -56,8 +59,9 @@ export function createAdmission({
   authenticate = everyoneIsLocal,
   metrics,
   callerBounds,
-}: Pick<YogaOptions, 'source' | 'authenticate' | 'metrics' | 'callerBounds'>): Admission<Generation> {
-  return new Admission(source, authenticate, metrics?.operations ?? null, callerBounds);
+  audit,
+}: Pick<YogaOptions, 'source' | 'authenticate' | 'metrics' | 'callerBounds' | 'audit'>): Admission<Generation> {
+  return new Admission(source, authenticate, metrics?.operations ?? null, callerBounds, audit);
 }
 
 /** The endpoint with an existing admission. */

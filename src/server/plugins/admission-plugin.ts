@@ -19,6 +19,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller, Credentials } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
+import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
@@ -26,6 +27,7 @@ import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
+import { denialCodes } from '../../operation/audit.ts';
 import { keepValid } from '../../operation/keep-valid.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
@@ -59,6 +61,32 @@ const codes: OutcomeCodes<unknown> = {
   },
 };
 
+function addressIn(context: unknown): string | null {
+  const { req } = (context ?? {}) as { readonly req?: { readonly socket: { readonly remoteAddress?: string } } };
+  return req?.socket.remoteAddress ?? null;
+}
+
+/** Tells the audit of every error that is a denial. */
+function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, result: unknown): void {
+  const { contextValue } = args;
+  const { caller } = (contextValue as OperationContext).portolan;
+  for (const error of (result as Result | null)?.errors ?? []) {
+    const code = codeOfThrown(error);
+    if (!denialCodes.has(code) || !(error instanceof GraphQLError)) continue;
+    const { message, path, originalError } = error;
+    const details = originalError instanceof PortolanError ? originalError.details : {};
+    audit.denied({
+      caller,
+      code,
+      message,
+      address: addressIn(contextValue),
+      operation: operationOf(args)?.name?.value ?? null,
+      ...(path === undefined ? {} : { path }),
+      ...('resources' in details ? { resources: details['resources'] as readonly string[] } : {}),
+    });
+  }
+}
+
 /** The credentials of the request of Node's server, or else of the Request itself, which has no connection. */
 function credentialsIn({ headers }: Request, context: unknown): Credentials {
   const { req } = (context ?? {}) as { readonly req?: CredentialedRequest };
@@ -80,7 +108,10 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
         callers.set(request, known ?? (await admission.callerOf(credentialsIn(request, serverContext))));
       } catch (error) {
         const refused = codedError(error, log);
-        admission.refuse('unknown', codeOfThrown(error));
+        const code = codeOfThrown(error);
+        admission.refuse('unknown', code);
+        const address = addressIn(serverContext);
+        if (denialCodes.has(code)) admission.audit.denied({ caller: null, code, message: refused.message, address });
         endResponse(fetchAPI.Response.json({ errors: [refused] }, { status: 401 }));
       }
     },
@@ -132,6 +163,10 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
               return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
             },
           )
+          .then((result) => {
+            auditErrors(admission, given, result);
+            return result;
+          })
           .finally(() => entered.leave()),
       );
     },
@@ -145,6 +180,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) {
             entered.leave();
+            auditErrors(admission, args, result);
             admission.refuse('subscription', codes.ofResult(result));
             return;
           }

@@ -1,0 +1,66 @@
+/** The values that options may have: what each accepts, and what it says of others. Flags and variables are text. */
+import { z } from 'zod';
+
+/** Accepts a string of digits as a number, because flags and variables are strings. */
+export const whole = (least: number, most: number) => {
+  const wanted = `must be a whole number from ${least} to ${most}`;
+  return z
+    .union([z.number(), z.string().regex(/^\d+$/).transform(Number)], { error: wanted })
+    .refine((number) => Number.isInteger(number) && number >= least && number <= most, { error: wanted });
+};
+export const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
+  error: 'must be true or false',
+});
+export const text = z.string({ error: 'must be text' }).min(1, 'must not be empty');
+export const names = z.array(text);
+const wantedNamespace = 'must be the name of a namespace';
+export const namespaceName = z
+  .string({ error: wantedNamespace })
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, wantedNamespace);
+const wantedAccount = 'must be a namespace and a name, such as portolan/portolan';
+export const serviceAccount = z
+  .string({ error: wantedAccount })
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, wantedAccount);
+const wantedRole = 'must be a name of lower-case letters, digits and -, such as portolan';
+export const roleName = z.string({ error: wantedRole }).regex(/^[a-z0-9]([-.a-z0-9]{0,200}[a-z0-9])?$/, wantedRole);
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
+/** Timers count milliseconds in 31 bits. */
+const longestMs = 24 * 86_400_000;
+export const duration = z
+  .string({ error: wantedDuration })
+  .regex(/^\d+(ms|s|m|h|d)$/, wantedDuration)
+  .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1))
+  .refine((milliseconds) => milliseconds <= longestMs, 'must be at most 24d');
+
+const sizes: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
+const leastDisk = 256 * 2 ** 20;
+const wantedSize = 'must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least 256Mi';
+export const diskSize = z
+  .string({ error: wantedSize })
+  .regex(/^\d+[MGT]iB?$/, wantedSize)
+  .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
+  .refine((bytes) => bytes >= leastDisk, wantedSize);
+
+export const credentialKind = z.enum(['token', 'proxy', 'certificate', 'none'], {
+  error: 'must be token, proxy, certificate or none',
+});
+
+const wantedPromotion = 'must be a resource and a path, such as pods=spec.schedulerName';
+export const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedPromotion);
+
+const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
+export const address = z.url({ protocol: /^https?$/, error: wantedUrl });
+
+const wantedOrigin =
+  'must be exact origins without a path, such as https://console.example.com or http://localhost:5173';
+/** Written as browsers write it: in lower case, without the scheme's default port. */
+export const origin = z
+  .string({ error: wantedOrigin })
+  .regex(/^(?!wss?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i, wantedOrigin)
+  .refine((given) => URL.canParse(given), wantedOrigin)
+  .transform((given) => {
+    const { origin: written, protocol, host } = new URL(given);
+    // The URL standard defines no origin for the schemes of desktop clients, such as electron://altair.
+    return written === 'null' ? `${protocol}//${host}` : written;
+  });
