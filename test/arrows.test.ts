@@ -186,6 +186,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'health/metrics.ts',
     'health/readiness.ts',
     'http-server.ts',
+    'negotiation/tls-files.ts',
     'written-examples.ts',
   ],
   sim: [

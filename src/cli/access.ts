@@ -8,18 +8,19 @@ import type { Config } from '../config/options.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { Reader } from '../store/types/lease.ts';
 import { credentialKinds } from './options/credential-kinds.ts';
+import { type TlsConfig, tlsPaths } from './options/tls-paths.ts';
 
-export type AccessConfig = Pick<
-  Config,
-  'host' | 'auth' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode'
->;
+export type AccessConfig = Pick<Config, 'host' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode'> &
+  TlsConfig;
 
 /**
  * The kinds of credentials that callers may send; empty for a gateway without authentication.
  * @throws PortolanError CONFIGURATION for options that contradict each other, and for an address that needs authentication.
  */
-export function acceptedCredentials({ host, auth }: AccessConfig): readonly CredentialKind[] {
+export function acceptedCredentials(config: AccessConfig): readonly CredentialKind[] {
+  const { host, auth } = config;
   const accepted = credentialKinds(auth);
+  tlsPaths(config);
   if (auth.length === 0) refuseUnlessLoopback(host);
   return accepted;
 }
@@ -62,7 +63,7 @@ export async function openAccess(
     clusters: new Map([home, ...known]),
     served: named.size,
     audiences: config.tokenAudience,
-    proxyNames: [],
+    proxyNames: config.proxyClientName,
     reader,
     clock: systemClock,
     log,

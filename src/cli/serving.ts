@@ -12,12 +12,14 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
+import { TlsFiles } from '../server/negotiation/tls-files.ts';
 import { readWrittenExamples } from '../server/written-examples.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
 import { type AccessConfig, openAccess } from './access.ts';
 import { openAuditFile } from './audit-file.ts';
+import { tlsPaths } from './options/tls-paths.ts';
 import type { Shutdown } from './shutdown.ts';
 import { version } from './version.ts';
 
@@ -134,6 +136,8 @@ async function startHttp(
 ): Promise<RunningServer> {
   const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
   if (audit !== null) shutdown.add(() => audit.close());
+  const paths = tlsPaths(config);
+  const tls = paths === null ? null : await TlsFiles.open(paths, log);
   const metrics = createMetrics({
     reader,
     source,
@@ -145,6 +149,7 @@ async function startHttp(
   const server = await startServer({
     host: config.host,
     isOpen: config.auth.length > 0,
+    ...(tls === null ? {} : { tls }),
     ...(audit === null ? {} : { audit: audit.audit }),
     callerBounds: {
       requests: config.callerRequests,

@@ -7,7 +7,9 @@
  * Invariant: close() resolves within a second.
  */
 
+import { constants } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -23,9 +25,11 @@ import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
+import { acceptCertificates } from './negotiation/client-certificates.ts';
 import { encodeBody } from './negotiation/compression.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
+import type { TlsFiles, TlsMaterial } from './negotiation/tls-files.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
@@ -35,6 +39,10 @@ export interface ServerOptions {
   readonly host: string;
   /** May the server be reached by any name and from any machine? Default: only from this one, by a name of loopback. */
   readonly isOpen?: boolean;
+  /** The files of TLS; without them the server speaks plain HTTP. `startServer` takes ownership. */
+  readonly tls?: TlsFiles;
+  /** Milliseconds between two looks at these files; default 5 s. */
+  readonly tlsLookMs?: number;
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
@@ -86,7 +94,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const yoga = yogaOver(admission, options);
   const { pages } = options;
   const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
-  const server = createServer((request, response) => {
+  const { tls, tlsLookMs } = options;
+  const server = createHttpServer(tls, tlsLookMs, (request, response) => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
@@ -113,13 +122,36 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   let closing: Promise<void> | null = null;
   return {
-    url: `http://${shown}:${taken}${endpoint}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${taken}${endpoint}`,
     port: taken,
     close() {
+      tls?.close();
       closing ??= shutdown(server, sockets, protocol).finally(() => yoga.dispose());
       return closing;
     },
   };
+}
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server of HTTP, or of HTTPS that asks for client certificates if some are accepted. The handshake never refuses one. */
+function createHttpServer(tls: TlsFiles | undefined, lookMs: number | undefined, handler: RequestHandler): Server {
+  if (tls === undefined) return createServer(handler);
+  const optionsOf = ({ cert, key, ca }: TlsMaterial) => ({
+    cert,
+    key,
+    ...(ca === '' ? {} : { ca }),
+    minVersion: 'TLSv1.2' as const,
+    // A resumed session would not present its chain again.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  });
+  const server = createTlsServer(
+    { ...optionsOf(tls.material), requestCert: tls.material.ca !== '', rejectUnauthorized: false },
+    handler,
+  );
+  server.on('secureConnection', (socket) => acceptCertificates(socket, () => tls.material.authorities));
+  tls.watch((material) => server.setSecureContext(optionsOf(material)), lookMs);
+  return server;
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,12 +1,13 @@
 /** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
 import type { IncomingMessage } from 'node:http';
 import type { Credentials } from '../../access/caller.ts';
+import { certificateOf } from './client-certificates.ts';
 
 /** The parts of a request that carry credentials. */
-export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>;
 
 export function credentialsOf(
-  { headers, headersDistinct }: CredentialedRequest,
+  { headers, headersDistinct, socket }: CredentialedRequest,
   connectionParams?: Readonly<Record<string, unknown>>,
 ): Credentials {
   return {
@@ -16,5 +17,8 @@ export function credentialsOf(
     },
     headers: (name) => headersDistinct[name] ?? [],
     connectionParams,
+    get certificate() {
+      return certificateOf(socket);
+    },
   };
 }

@@ -1,0 +1,188 @@
+/** TLS of the gateway's own port: client certificates, front proxies, and files that change. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { type Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import WebSocket from 'ws';
+import { createAuthenticate } from '../src/auth/identity/authenticator.ts';
+import { silentLogger } from '../src/base/log.ts';
+import { startServer } from '../src/server/http-server.ts';
+import { TlsFiles } from '../src/server/negotiation/tls-files.ts';
+import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './kit/certificates.ts';
+import { engineFixture, made } from './kit/engine-fixture.ts';
+import { eventually } from './kit/eventually.ts';
+import { widget, widgets } from './kit/graphql-world.ts';
+import { sharedDirectory } from './kit/temporary-directory.ts';
+
+let gateway: CertificateAuthority;
+let users: CertificateAuthority;
+let proxies: CertificateAuthority;
+let strangers: CertificateAuthority;
+let jane: Certificate;
+let front: Certificate;
+
+const names = ['IP:127.0.0.1', 'DNS:localhost'];
+const issued = (authority: CertificateAuthority, commonName: string, more: object = {}): Promise<Certificate> =>
+  authority.issue({ names: [], commonName, ...more });
+
+beforeAll(async () => {
+  [gateway, users, proxies, strangers] = (await Promise.all(
+    Array.from({ length: 4 }, () => createCertificateAuthority()),
+  )) as [CertificateAuthority, CertificateAuthority, CertificateAuthority, CertificateAuthority];
+  jane = await issued(users, 'jane', { organization: 'devs' });
+  front = await issued(proxies, 'front');
+}, 60_000);
+afterAll(() => {
+  for (const authority of [gateway, users, proxies, strangers]) authority.remove();
+});
+
+async function world() {
+  const dir = sharedDirectory('tls');
+  const server = await gateway.issue({ names, commonName: 'gateway' });
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+  const cert = write('tls.crt', server.cert);
+  const key = write('tls.key', server.key);
+  const paths = { cert, key, clientCa: write('users.crt', users.ca), proxyCa: write('proxy.crt', proxies.ca) };
+  const fixture = engineFixture();
+  await fixture.declare(widget());
+  await fixture.sync(widgets, [made({ name: 'a' })]);
+  const running = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    isOpen: true,
+    tls: await TlsFiles.open(paths, silentLogger),
+    tlsLookMs: 50,
+    source: fixture.engine.source,
+    pages: fixture.pages,
+    authenticate: createAuthenticate({ tokens: null, proxies: ['front'], certificates: true }),
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log: silentLogger,
+  });
+  onTestFinished(() => running.close());
+  return { dir, url: running.url, port: running.port, write };
+}
+
+interface Asked {
+  readonly certificate?: Certificate | null;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly query?: string;
+  readonly agent?: Agent;
+}
+
+function ask(url: string, { certificate = null, headers = {}, query = '{ viewer { name groups } }' }: Asked) {
+  return new Promise<{ status: number; body: { data?: { viewer?: object }; errors?: { message: string }[] } }>(
+    (resolve, reject) => {
+      const text = JSON.stringify({ query });
+      const length = Buffer.byteLength(text);
+      const sent = request(
+        url,
+        {
+          method: 'POST',
+          ca: gateway.ca,
+          agent: false,
+          headers: { 'content-type': 'application/json', 'content-length': length, ...headers },
+          ...(certificate === null ? {} : { cert: certificate.cert, key: certificate.key }),
+        },
+        (response) => {
+          let body = '';
+          response.on('data', (piece: Buffer) => {
+            body += piece.toString();
+          });
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(body) }));
+        },
+      );
+      sent.on('error', reject);
+      sent.end(text);
+    },
+  );
+}
+
+const remote = { 'x-remote-user': 'olga', 'x-remote-group': ['ops', 'a, b'] };
+
+test('a certificate names its user, and a proxy names another', async () => {
+  const { url } = await world();
+  expect((await ask(url, { certificate: jane })).body.data?.viewer).toEqual({
+    name: 'jane',
+    groups: ['devs', 'system:authenticated'],
+  });
+  expect((await ask(url, { certificate: front, headers: remote })).body.data?.viewer).toEqual({
+    name: 'olga',
+    groups: ['ops', 'a, b', 'system:authenticated'],
+  });
+  // A prepared answer.
+  const page = await ask(url, { certificate: jane, query: '{ exampleComWidgets { nodes { metadata { name } } } }' });
+  expect(page.body.data).toEqual({ exampleComWidgets: { nodes: [{ metadata: { name: 'a' } }] } });
+});
+
+test('nobody else is authenticated', async () => {
+  const { url } = await world();
+  const refused: readonly (readonly [string, Asked])[] = [
+    ['no certificate', {}],
+    ['a certificate of a third authority', { certificate: await issued(strangers, 'jane') }],
+    ['a certificate of the gateway itself', { certificate: await issued(gateway, 'jane') }],
+    ['an expired certificate', { certificate: await issued(users, 'jane', { fromDays: -9, untilDays: -1 }) }],
+    ['a certificate of tomorrow', { certificate: await issued(users, 'jane', { fromDays: 1, untilDays: 9 }) }],
+    ['a self-signed certificate', { certificate: await users.selfSigned(['DNS:jane']) }],
+    ['a proxy as a user', { certificate: front }],
+    ['a user as a proxy', { certificate: jane, headers: remote }],
+    ['headers of a proxy without a certificate', { headers: remote }],
+    ['another name of the proxies', { certificate: await issued(proxies, 'other'), headers: remote }],
+    ['a token', { headers: { authorization: 'Bearer abc' } }],
+  ];
+  for (const [what, asked] of refused) {
+    const { status, body } = await ask(url, asked);
+    expect([what, status, body.data]).toEqual([what, 401, undefined]);
+  }
+});
+
+test('a WebSocket is authenticated by its certificate', async () => {
+  const { url } = await world();
+  const over = (certificate: Certificate | null) => {
+    class Secured extends WebSocket {
+      constructor(address: string, protocols: string | string[]) {
+        super(address, protocols, {
+          ca: gateway.ca,
+          ...(certificate === null ? {} : { cert: certificate.cert, key: certificate.key }),
+        });
+      }
+    }
+    const client = createClient({ url: url.replace('https', 'wss'), webSocketImpl: Secured, retryAttempts: 0 });
+    onTestFinished(() => void client.dispose());
+    return client.iterate({ query: '{ viewer { name } }' }).next();
+  };
+  expect((await over(jane)).value).toMatchObject({ data: { viewer: { name: 'jane' } } });
+  await expect(over(null)).rejects.toMatchObject({ code: 4403 });
+});
+
+test('new files are used by the next connections, and broken ones are not', async () => {
+  const { url, port, dir, write } = await world();
+  const served = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port, ca: gateway.ca, servername: 'localhost' }, () => {
+        resolve(String(socket.getPeerCertificate().subject.CN));
+        socket.destroy();
+      });
+      socket.on('error', reject);
+    });
+  expect(await served()).toBe('gateway');
+  const next = await gateway.issue({ names, commonName: 'gateway-2' });
+  // Between the two files, the pair does not fit.
+  write('tls.crt.new', next.cert);
+  write('tls.key.new', next.key);
+  renameSync(join(dir, 'tls.crt.new'), join(dir, 'tls.crt'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await served()).toBe('gateway');
+  renameSync(join(dir, 'tls.key.new'), join(dir, 'tls.key'));
+  await eventually(async () => expect(await served()).toBe('gateway-2'));
+  // The authority of users is replaced too.
+  write('users.crt', strangers.ca);
+  const other = await issued(strangers, 'jane');
+  await eventually(async () => expect((await ask(url, { certificate: other })).status).toBe(200));
+  expect((await ask(url, { certificate: jane })).status).toBe(401);
+});
