@@ -478,9 +478,11 @@ export const catalogue: readonly Fault[] = [
   {
     number: 51,
     title: 'A right is revoked while the rules are stale',
-    holds: 'Access ends within a bound.',
-    tests: [],
-    note: 'Not applicable until Portolan has access control. It listens on loopback only and does not check the rights of a caller.',
+    holds: 'Nobody sees anything once the rules are older than a minute. A revocation that is received counts at once.',
+    tests: [
+      on('test/fails-closed.test.ts')('when the API server has not confirmed the roles for a minute'),
+      on('test/live-rights.property.test.ts')('a client has what its caller may see, whatever becomes of the rights'),
+    ],
   },
   {
     number: 52,
