@@ -70,7 +70,7 @@ export async function prepareCallerWorld(ask: AskAs, admin: string): Promise<voi
       const container = { name: 'c', image: 'registry.example/i:1' };
       await ask(admin, 'POST', `/api/v1/namespaces/${namespace}/pods`, {
         metadata: { name },
-        spec: { containers: [container], nodeName: 'none' },
+        spec: { containers: [container] },
       });
       const labels = { app: name };
       await ask(admin, 'POST', `/apis/apps/v1/namespaces/${namespace}/deployments`, {

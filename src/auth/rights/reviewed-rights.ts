@@ -322,7 +322,7 @@ function sampleOf(key: string, scope: Scope, clusters: readonly string[]): Acces
 
 function questionOf(verb: string, key: string, { cluster, namespace, name }: WantedRows): AccessQuestion {
   const [resource = '', ...group] = key.split('.');
-  // For a request to one Namespace, its name is the namespace of the request.
-  const within = key === 'namespaces' && name !== '' ? name : namespace;
+  // For a request to get one Namespace, its name is the namespace of the request; for a list by name it is not.
+  const within = key === 'namespaces' && verb === 'get' ? name : namespace;
   return { cluster, request: { verb, group: group.join('.'), resource, subresource: '', namespace: within, name } };
 }
