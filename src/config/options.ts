@@ -16,6 +16,7 @@ import {
   namespaceName,
   origin,
   promotion,
+  redaction,
   roleName,
   serviceAccount,
   text,
@@ -330,6 +331,14 @@ export const optionTable = {
     help: 'Give paths that queries are seen to need an indexed column in the background (default: true).',
     commands: running,
     schema: flag.default(true),
+  },
+  redact: {
+    key: 'redact',
+    value: 'resource=path',
+    list: true,
+    help: 'Paths whose values are never stored, such as pods=spec.containers[].env or foos.example.com=spec.password. Resources are named as in --kinds.',
+    commands: running,
+    schema: z.array(redaction).default([]),
   },
   relations: {
     key: 'relations',
