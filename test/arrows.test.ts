@@ -158,6 +158,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'operation-trace.ts',
     'operation.ts',
     'require-visible.ts',
+    'secret-data.ts',
     'served-kinds.ts',
     'slow-queries.ts',
     'sync-watch.ts',
@@ -182,6 +183,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   upstream: [
     'caller-clients.ts',
     'caller-credentials.ts',
+    'read-object.ts',
   ],
   server: [
     'health/metrics.ts',

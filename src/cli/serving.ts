@@ -92,6 +92,7 @@ function startEngine(
     slowQueryMs: config.slowQueryMs,
     waitForSyncMs: config.waitForSync,
     ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, openedOnce(clusters, shutdown)) }),
+    secretData: config.secretData,
   });
   shutdown.add(() => engine.close());
   ingest.onWake((committed) => {

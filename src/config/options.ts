@@ -340,6 +340,13 @@ export const optionTable = {
     commands: running,
     schema: z.array(redaction).default([]),
   },
+  secretData: {
+    key: 'secretData',
+    value: 'when',
+    help: 'live: fetch the data of Secrets from the API server as the caller, when a query selects it; absent: never. live needs --auth.',
+    commands: granted,
+    schema: z.enum(['absent', 'live'], { error: 'must be absent or live' }).default('absent'),
+  },
   relations: {
     key: 'relations',
     value: 'file',

@@ -63,6 +63,8 @@ export interface EngineOptions {
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
   readonly upstream?: GraphQLSource['upstream'];
+  /** How queries get the data of Secrets; default: absent. */
+  readonly secretData?: GraphQLSource['secretData'];
 }
 
 /** An engine without a generation. The first `refreshCatalog` publishes one. */
@@ -81,6 +83,7 @@ export function createEngine({
   waitForSyncMs = 0,
   rights = seesEverything,
   upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
+  secretData = 'absent',
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
@@ -91,6 +94,7 @@ export function createEngine({
     log,
     rights,
     upstream,
+    secretData,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),

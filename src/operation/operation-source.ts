@@ -26,6 +26,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError FORBIDDEN if the credentials may not be used in this cluster, NOT_FOUND for an unknown cluster.
    */
   upstream(cluster: string, credentials: Credentials): Promise<CallerClient>;
+  /** The data of Secrets. absent: always null. live: queries fetch it as the caller (secret-data.ts). */
+  readonly secretData: 'absent' | 'live';
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];

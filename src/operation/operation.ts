@@ -36,7 +36,7 @@ interface OperationBegin {
   /** Those of the request or the WebSocket; null without any. */
   readonly credentials: Credentials | null;
   readonly explain?: boolean;
-  /** What the operation of which this one is a repeat has shared. */
+  /** The parts that the first operation shares with its repeats. */
   readonly shared?: Map<string, unknown>;
   /** The number of objects that may each cost as much as an operation. */
   readonly objects?: number;
