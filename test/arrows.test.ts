@@ -15,7 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ingest: ['base', 'kube', 'catalog', 'store'],
   query: ['base', 'catalog', 'access', 'store'],
   access: ['base', 'catalog', 'store'],
-  auth: ['base', 'kube', 'store', 'access'],
+  auth: ['base', 'kube', 'store', 'access', 'upstream'],
   live: ['base', 'catalog', 'store', 'query', 'access'],
   operation: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream'],
   graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream', 'operation'],
@@ -158,6 +158,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'operation-trace.ts',
     'operation.ts',
     'require-visible.ts',
+    'secret-data.ts',
     'served-kinds.ts',
     'slow-queries.ts',
     'sync-watch.ts',
@@ -181,6 +182,8 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   upstream: [
     'caller-clients.ts',
+    'caller-credentials.ts',
+    'read-object.ts',
   ],
   server: [
     'health/metrics.ts',

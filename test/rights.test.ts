@@ -158,14 +158,22 @@ describe('portolan rbac', () => {
     expect(JSON.stringify(open)).not.toMatch(/tokenreviews|clusterroles/);
   });
 
-  test('with several clusters, tokens are reviewed in their home and callers are impersonated in the others', async () => {
-    const names = async (authCluster: string): Promise<string> => {
-      const text = await printed({ kinds: ['pods'], auth: ['token'], sameUsers: true, authCluster });
-      return [text.match(/tokenreviews/)?.[0], text.match(/\[impersonate\]/)?.[0]].join();
-    };
-    expect(await names('simulated')).toBe('tokenreviews,');
-    expect(await names('another')).toBe(',[impersonate]');
+  test('with several clusters, tokens are reviewed in their home, and nobody is impersonated', async () => {
+    const several = { kinds: ['pods'], auth: ['token'], sameUsers: true, secretData: 'live' };
+    expect(await printed({ ...several, authCluster: 'simulated' })).toContain('tokenreviews');
+    const other = await printed({ ...several, authCluster: 'another' });
+    expect(other).not.toContain('tokenreviews');
+    expect(other).not.toContain('[impersonate]');
     expect(await printed({ kinds: ['pods'], auth: ['proxy'] })).not.toContain('tokenreviews');
+  });
+
+  test('callers whom a proxy names are impersonated for the data of Secrets, where they are the same users', async () => {
+    const impersonates = async (flags: object): Promise<boolean> =>
+      (await printed({ kinds: ['pods'], auth: ['proxy'], ...flags })).includes('[impersonate]');
+    expect(await impersonates({ secretData: 'live' })).toBe(true);
+    expect(await impersonates({})).toBe(false);
+    expect(await impersonates({ secretData: 'live', authCluster: 'another' })).toBe(false);
+    expect(await impersonates({ secretData: 'live', authCluster: 'another', sameUsers: true })).toBe(true);
   });
 
   test.each([

@@ -154,9 +154,9 @@ const impersonation: NeededRole = {
   suffix: '-impersonate',
   namespace: '',
   why: [
-    'Requests of callers to this cluster are sent with the credentials of the gateway and the name of the caller, because a token of',
-    'another cluster is not valid here. Reading from the tables needs none of it. Who may impersonate every user may do everything:',
-    'leave this role out of a gateway that only reads.',
+    'Requests of callers whom a front proxy or a certificate names are sent with the credentials of the gateway and the name of the',
+    'caller. Reading from the tables needs none of it. Who may impersonate every user may do everything: leave this role out of a gateway',
+    'that only reads from its tables.',
   ].join('\n'),
   rules: [
     {

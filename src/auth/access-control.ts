@@ -4,7 +4,7 @@
  * Owns: the connection to the API server that reviews tokens, as the gateway. Never: sends a caller's token to another cluster, or as a
  * credential of its own.
  */
-import type { Authenticate, Caller } from '../access/caller.ts';
+import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -13,8 +13,10 @@ import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Reader } from '../store/types/lease.ts';
-import { createAuthenticate } from './identity/authenticator.ts';
+import type { CallerCredentials } from '../upstream/caller-credentials.ts';
+import { type AuthenticatorOptions, createAuthenticate, presentedBy } from './identity/authenticator.ts';
 import { TokenReviews } from './identity/token-reviews.ts';
+import { upstreamCredentials } from './identity/upstream-credentials.ts';
 import { AccessReviews } from './rights/access-reviews.ts';
 import { ReviewedRights } from './rights/reviewed-rights.ts';
 import { RightsCheck } from './rights/rights-check.ts';
@@ -47,6 +49,8 @@ export interface AccessControlOptions {
 export interface AccessControl {
   readonly authenticate: Authenticate;
   readonly rights: Rights;
+  /** The credentials for requests to this cluster as the caller of a request with these credentials. @throws PortolanError FORBIDDEN */
+  upstreamCredentials(credentials: Credentials, cluster: string): CallerCredentials;
   /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
   mayObserve(caller: Caller): Promise<boolean>;
   /** Notes a commit. Call it before the subscribers learn of the commit. */
@@ -71,12 +75,16 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
   const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
   const rights =
     reviews === null ? must(granted, 'the rights by roles') : reviewed(granted, reviews, { ...options, clusters });
+  const authenticator: AuthenticatorOptions = {
+    tokens: tokens === null ? null : (token) => tokens.callerOf(token),
+    proxies: accepts.includes('proxy') ? proxyNames : null,
+    certificates: accepts.includes('certificate'),
+  };
+  const callerClusters = { home: must(clusters[0], 'the home cluster'), known: new Set(clusters) };
   return {
-    authenticate: createAuthenticate({
-      tokens: tokens === null ? null : (token) => tokens.callerOf(token),
-      proxies: accepts.includes('proxy') ? proxyNames : null,
-      certificates: accepts.includes('certificate'),
-    }),
+    authenticate: createAuthenticate(authenticator),
+    upstreamCredentials: (credentials, cluster) =>
+      upstreamCredentials(presentedBy(authenticator, credentials), cluster, callerClusters),
     rights,
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,

@@ -10,7 +10,10 @@ import type { Reader } from '../store/types/lease.ts';
 import { credentialKinds } from './options/credential-kinds.ts';
 import { type TlsConfig, tlsPaths } from './options/tls-paths.ts';
 
-export type AccessConfig = Pick<Config, 'host' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode'> &
+export type AccessConfig = Pick<
+  Config,
+  'host' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode' | 'secretData'
+> &
   TlsConfig;
 
 /**
@@ -18,10 +21,16 @@ export type AccessConfig = Pick<Config, 'host' | 'authCluster' | 'sameUsers' | '
  * @throws PortolanError CONFIGURATION for options that contradict each other, and for an address that needs authentication.
  */
 export function acceptedCredentials(config: AccessConfig): readonly CredentialKind[] {
-  const { host, auth } = config;
+  const { host, auth, secretData } = config;
   const accepted = credentialKinds(auth);
   tlsPaths(config);
   if (auth.length === 0) refuseUnlessLoopback(host);
+  if (secretData === 'live' && accepted.length === 0) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      '--secret-data live needs --auth: the data of Secrets is fetched with the credentials of the caller, never with those of the gateway.',
+    );
+  }
   return accepted;
 }
 

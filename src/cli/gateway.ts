@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
+import { configuredPath } from '../catalog/describe/redacted-paths.ts';
 import { parsePath } from '../catalog/tree/path.ts';
 import { type Config, defaultReaders } from '../config/options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
@@ -48,6 +49,7 @@ type GatewayConfig = ServingConfig &
     | 'eventsMax'
     | 'eventsMaxAge'
     | 'readers'
+    | 'redact'
     | 'relations'
     | 'relationAnnotations'
     | 'inferRelations'
@@ -173,6 +175,7 @@ function openIngest(
     events: { maxObjects: config.eventsMax, maxAgeMs: config.eventsMaxAge },
     searchPaths: config.searchPaths,
     promote: config.promote,
+    redact: config.redact,
     relations: relationTexts(config),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
@@ -210,7 +213,11 @@ function whenOpen(opening: Promise<IngestHandle>, work: (ingest: IngestHandle) =
 }
 
 /** Throws CONFIGURATION that names the option and the problem with its path. */
-export function checkPathOptions({ searchPaths, promote }: Pick<Config, 'searchPaths' | 'promote'>): void {
+export function checkPathOptions({
+  searchPaths,
+  promote,
+  redact,
+}: Pick<Config, 'searchPaths' | 'promote' | 'redact'>): void {
   const check = (flag: string, path: string): void => {
     try {
       parsePath(path);
@@ -219,5 +226,6 @@ export function checkPathOptions({ searchPaths, promote }: Pick<Config, 'searchP
     }
   };
   for (const path of searchPaths) check('--search-paths', path);
-  for (const entry of promote) check('--promote', entry.slice(entry.indexOf('=') + 1).trim());
+  for (const entry of promote) check('--promote', configuredPath(entry).path);
+  for (const entry of redact) check('--redact', configuredPath(entry).path);
 }

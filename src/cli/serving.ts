@@ -91,8 +91,8 @@ function startEngine(
     diagnosis: { explain: config.explain, promote: config.promote },
     slowQueryMs: config.slowQueryMs,
     waitForSyncMs: config.waitForSync,
-    upstream: openedOnce(clusters, shutdown),
-    ...(access === null ? {} : { rights: access.rights }),
+    ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, openedOnce(clusters, shutdown)) }),
+    secretData: config.secretData,
   });
   shutdown.add(() => engine.close());
   ingest.onWake((committed) => {
@@ -101,6 +101,14 @@ function startEngine(
   });
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
+}
+
+/** Clients that act as the caller of a request. */
+function upstreamOf(access: AccessControl, opened: () => Promise<CallerClients>): Engine['source']['upstream'] {
+  return async (cluster, credentials) => {
+    const own = access.upstreamCredentials(credentials, cluster);
+    return (await opened()).client(cluster, own);
+  };
 }
 
 /** Connects at the first call. The module is loaded then too, because a warm start must not wait for it. */

@@ -49,6 +49,9 @@ export const credentialKind = z.enum(['token', 'proxy', 'certificate', 'none'], 
 const wantedPromotion = 'must be a resource and a path, such as pods=spec.schedulerName';
 export const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedPromotion);
 
+const wantedRedaction = 'must be a resource and a path, such as pods=spec.containers[].env';
+export const redaction = z.string({ error: wantedRedaction }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedRedaction);
+
 const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
 export const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 

@@ -5,6 +5,7 @@
  *   eventsMaxAge     --events-max-age 6h     PORTOLAN_EVENTS_MAX_AGE=6h     eventsMaxAge: 6h
  */
 import { z } from 'zod';
+import type { OptionDefinition } from './option-definition.ts';
 import {
   address,
   credentialKind,
@@ -15,27 +16,12 @@ import {
   namespaceName,
   origin,
   promotion,
+  redaction,
   roleName,
   serviceAccount,
   text,
   whole,
 } from './option-values.ts';
-
-export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations' | 'rbac' | 'can';
-
-export interface OptionDefinition {
-  /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */
-  readonly key: string;
-  /** The name of the value in --help, as in `--port <number>`; absent for switches. */
-  readonly value?: string;
-  /** The option may be repeated, or hold a list separated by commas. */
-  readonly list?: true;
-  readonly help: string;
-  /** The default as --help prints it, when that differs from the parsed value. */
-  readonly shown?: string;
-  readonly commands: readonly CommandName[];
-  readonly schema: z.ZodType;
-}
 
 /** Reader threads without the option `readers`. The option has no default in its schema, because the demo has another number. */
 export const defaultReaders = 3;
@@ -345,6 +331,21 @@ export const optionTable = {
     help: 'Give paths that queries are seen to need an indexed column in the background (default: true).',
     commands: running,
     schema: flag.default(true),
+  },
+  redact: {
+    key: 'redact',
+    value: 'resource=path',
+    list: true,
+    help: 'Paths whose values are never stored, such as pods=spec.containers[].env or foos.example.com=spec.password. Resources are named as in --kinds.',
+    commands: running,
+    schema: z.array(redaction).default([]),
+  },
+  secretData: {
+    key: 'secretData',
+    value: 'when',
+    help: 'live: fetch the data of Secrets from the API server as the caller, when a query selects it; absent: never. live needs --auth.',
+    commands: granted,
+    schema: z.enum(['absent', 'live'], { error: 'must be absent or live' }).default('absent'),
   },
   relations: {
     key: 'relations',

@@ -19,7 +19,6 @@ import { KeptCounts } from '../query/read/kept-counts.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { CallerClients } from '../upstream/caller-clients.ts';
 import type { GraphQLSource } from './generation/generation.ts';
 import { SchemaRefresh } from './publish/schema-refresh.ts';
 
@@ -63,7 +62,9 @@ export interface EngineOptions {
   /** The rows that callers may see; without it every caller sees everything. */
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
-  readonly upstream?: () => Promise<CallerClients>;
+  readonly upstream?: GraphQLSource['upstream'];
+  /** How queries get the data of Secrets; default: absent. */
+  readonly secretData?: GraphQLSource['secretData'];
 }
 
 /** An engine without a generation. The first `refreshCatalog` publishes one. */
@@ -81,7 +82,8 @@ export function createEngine({
   slowQueryMs = 500,
   waitForSyncMs = 0,
   rights = seesEverything,
-  upstream = () => Promise.reject(new PortolanError('NOT_FOUND', 'This gateway sends no requests to API servers.')),
+  upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
+  secretData = 'absent',
 }: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
@@ -92,6 +94,7 @@ export function createEngine({
     log,
     rights,
     upstream,
+    secretData,
     limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),

@@ -2,7 +2,7 @@
  * Admission: every operation passes through it, over HTTP, WebSocket or as a prepared answer.
  *
  *   credentials                       -> callerOf       authenticates the caller
- *   caller                            -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
+ *   caller, with its credentials      -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
  *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes again if a kind
  *                                                       was in its first sync (sync-watch.ts), or if the API server has allowed the
  *                                                       caller more than was known
@@ -23,6 +23,15 @@ import type { ServedKinds } from './served-kinds.ts';
 
 /** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
+
+/** What an operation is begun with. */
+interface Request {
+  readonly caller: Caller;
+  /** Those of the request or the WebSocket, of which `caller` was authenticated. */
+  readonly credentials: Credentials;
+  readonly signal: AbortSignal | undefined;
+  readonly explain: boolean;
+}
 
 /** Metrics of operations. */
 export interface OperationCounters {
@@ -91,8 +100,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN for an explanation that is not allowed. The caller of this method must
    * count the error by `refuse`.
    */
-  begin(caller: Caller, signal: AbortSignal | undefined, explain: boolean): Operation<G> {
-    return beginOperation(this.source, caller, signal, { explain });
+  begin({ caller, credentials, signal, explain }: Request): Operation<G> {
+    return beginOperation(this.source, caller, signal, { explain, credentials });
   }
 
   /**

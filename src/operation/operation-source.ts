@@ -1,11 +1,12 @@
 /** The parts of a running gateway that operations use. */
+import type { Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { CallerClients } from '../upstream/caller-clients.ts';
+import type { CallerClient } from '../upstream/caller-clients.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
@@ -20,8 +21,13 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly feed: ChangeFeed;
   /** The rows that callers may see. */
   readonly rights: Rights;
-  /** The API servers of all clusters, for requests as the caller. Opened by the first call; cheap after it. */
-  upstream(): Promise<CallerClients>;
+  /**
+   * A client of a cluster that acts as the caller of a request with these credentials. Operations have `upstreamClient` instead.
+   * @throws PortolanError FORBIDDEN if the credentials may not be used in this cluster, NOT_FOUND for an unknown cluster.
+   */
+  upstream(cluster: string, credentials: Credentials): Promise<CallerClient>;
+  /** The data of Secrets. absent: always null. live: queries fetch it as the caller (secret-data.ts). */
+  readonly secretData: 'absent' | 'live';
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];

@@ -8,7 +8,7 @@
  * The events of a subscription are `detached`: each read takes a short lease of its own. The end of an event's execution is not
  * signalled, and a lease held by a slow client would keep the WAL from being truncated.
  */
-import type { Caller } from '../access/caller.ts';
+import type { Caller, Credentials } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { LiveStart } from '../live/live-list.ts';
@@ -16,6 +16,7 @@ import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
+import type { CallerClient } from '../upstream/caller-clients.ts';
 import { OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
 import { OperationTrace, type ResponsePath } from './operation-trace.ts';
@@ -32,7 +33,11 @@ type OpenLease = Lease & { end(): void };
 interface OperationBegin {
   readonly detached: boolean;
   readonly liveStart: LiveStart | null;
+  /** Those of the request or the WebSocket; null without any. */
+  readonly credentials: Credentials | null;
   readonly explain?: boolean;
+  /** The parts that the first operation shares with its repeats. */
+  readonly shared?: Map<string, unknown>;
   /** The number of objects that may each cost as much as an operation. */
   readonly objects?: number;
 }
@@ -59,9 +64,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly trace: OperationTrace;
   /** The start, in milliseconds since the epoch. Relative times of filters refer to it. */
   readonly now: number;
-  readonly #detached: boolean;
+  /** An event of a subscription. */
+  readonly isDetached: boolean;
+  /** They live as long as the request or the WebSocket, unlike the caller, whom several requests share. */
+  readonly #credentials: Credentials | null;
   readonly #dependencies = new Set<string>();
   readonly #loaders = new Map<string, unknown>();
+  readonly #shared: Map<string, unknown>;
   readonly #missing = new Map<string, Missing>();
   readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
   readonly #warnings = new Map<string, Warning>();
@@ -75,7 +84,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
-    { detached, liveStart, explain = false, objects = 1 }: OperationBegin,
+    { detached, liveStart, credentials, explain = false, shared = new Map(), objects = 1 }: OperationBegin,
   ) {
     this.source = source;
     this.generation = generation;
@@ -85,7 +94,9 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.liveStart = liveStart;
     const { maxCost, maxReadBytes } = source.limits;
     this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
-    this.#detached = detached;
+    this.isDetached = detached;
+    this.#credentials = credentials;
+    this.#shared = shared;
     this.scans = new ScanBudget(source.limits.scanRows);
     this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
   }
@@ -96,7 +107,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    */
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath = []): Promise<T> {
     const options = { client: this.caller.name, ...(this.signal === undefined ? {} : { signal: this.signal }) };
-    if (this.#detached) {
+    if (this.isDetached) {
       return this.source.reader.lease(async (lease) => {
         const view = await this.#view(lease);
         return this.trace.follow(spreadable(lease), path, (traced) => work(traced, view));
@@ -156,29 +167,59 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    */
   detached(objects = 1): Operation<G> {
     const { source, generation, caller, signal } = this;
-    return new Operation(source, generation, caller, signal, { detached: true, liveStart: null, objects });
+    return new Operation(source, generation, caller, signal, {
+      detached: true,
+      liveStart: null,
+      credentials: this.#credentials,
+      objects,
+    });
   }
 
   /** The same operation in a new snapshot. */
   again(): Operation<G> {
     const { source, generation, caller, signal } = this;
     const explain = this.trace.explains;
-    return new Operation(source, generation, caller, signal, { detached: false, liveStart: null, explain });
+    return new Operation(source, generation, caller, signal, {
+      detached: false,
+      liveStart: null,
+      credentials: this.#credentials,
+      explain,
+      shared: this.#shared,
+    });
   }
 
   /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */
   movedOn(liveStart: LiveStart): Operation<G> {
     const { source, caller, signal } = this;
-    return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart });
+    return new Operation(source, source.generation(), caller, signal, {
+      detached: false,
+      liveStart,
+      credentials: this.#credentials,
+    });
   }
 
   /** The loader with this name. Each operation makes it once. */
   loader<T>(name: string, make: () => T): T {
-    const known = this.#loaders.get(name);
-    if (known !== undefined) return known as T;
-    const made = make();
-    this.#loaders.set(name, made);
-    return made;
+    return madeOnce(this.#loaders, name, make);
+  }
+
+  /** The part with this name, which reads nothing of a snapshot. The operation and its repeats make it once. */
+  sharedByRepeats<T>(name: string, make: () => T): T {
+    return madeOnce(this.#shared, name, make);
+  }
+
+  /**
+   * A client of a cluster's API server that acts as the caller, with the credentials of the operation's own request.
+   * @throws PortolanError FORBIDDEN if they may not be used in this cluster, or if the request has none.
+   */
+  async upstreamClient(cluster: string): Promise<CallerClient> {
+    if (this.#credentials === null) {
+      throw new PortolanError(
+        'FORBIDDEN',
+        'The request has no credentials, so nothing is sent in the name of its caller.',
+      );
+    }
+    return this.source.upstream(cluster, this.#credentials);
   }
 
   /** Notes resources that are missing from the answer. The answer lists them in `extensions.portolan.notReady`. */
@@ -235,6 +276,14 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 }
 
+function madeOnce<T>(made: Map<string, unknown>, name: string, make: () => T): T {
+  const known = made.get(name);
+  if (known !== undefined) return known as T;
+  const value = make();
+  made.set(name, value);
+  return value;
+}
+
 /** The extensions of every answer. `revision` is null when nothing was read. */
 export function answerExtensions(
   generation: ServedKinds,
@@ -252,7 +301,7 @@ export function answerExtensions(
 
 /**
  * Begins an operation on the current generation. The caller of this function must end it.
- * @param options `explain` adds an explanation to the answer.
+ * @param options `explain` adds an explanation to the answer; `credentials` are those of the request.
  * @throws PortolanError FORBIDDEN for an explanation that the gateway does not allow; CACHE_NOT_READY before the first
  * generation.
  */
@@ -260,7 +309,7 @@ export function beginOperation<G extends ServedKinds>(
   source: OperationSource<G>,
   caller: Caller,
   signal?: AbortSignal,
-  { explain = false }: { readonly explain?: boolean } = {},
+  { explain = false, credentials = null }: Partial<Pick<OperationBegin, 'explain' | 'credentials'>> = {},
 ): Operation<G> {
   if (explain && !source.diagnosis.explain) {
     throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
@@ -269,7 +318,12 @@ export function beginOperation<G extends ServedKinds>(
   if (explain && source.rights.now(caller)?.of('*.*').rows !== 'all') {
     throw new PortolanError('FORBIDDEN', 'Only callers who may list every resource of every cluster get explanations.');
   }
-  return new Operation(source, source.generation(), caller, signal, { detached: false, liveStart: null, explain });
+  return new Operation(source, source.generation(), caller, signal, {
+    detached: false,
+    liveStart: null,
+    credentials,
+    explain,
+  });
 }
 
 /** The lease as a plain object with own methods, because the trace spreads it. */

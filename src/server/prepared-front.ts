@@ -13,7 +13,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'graphql';
-import type { Caller } from '../access/caller.ts';
+import type { Caller, Credentials } from '../access/caller.ts';
 import { must } from '../base/must.ts';
 import { type DocumentLimits, defaultLimits } from '../graphql/document/document-limits.ts';
 import { documentShape } from '../graphql/document/document-shape.ts';
@@ -122,8 +122,9 @@ export function preparedFront(
     const type = answerType(request);
     if (type === null) return null;
     let known: Caller | Promise<Caller>;
+    const credentials = credentialsOf(request);
     try {
-      known = admission.callerOf(credentialsOf(request));
+      known = admission.callerOf(credentials);
     } catch {
       // Yoga authenticates again and creates the error answer.
       return null;
@@ -139,9 +140,17 @@ export function preparedFront(
         if (body === null || question === null || leave === null) {
           // Before the next event-loop turn, while the stream has not ended.
           if (body !== null) request.unshift(body);
-          Promise.resolve(yoga.handle(request, response, { caller })).then(over, reject);
+          Promise.resolve(yoga.handle(request, response, { caller, credentials })).then(over, reject);
         } else {
-          const planned = { question, caller, body, type, acceptEncoding: request.headers['accept-encoding'], leave };
+          const planned = {
+            question,
+            caller,
+            credentials,
+            body,
+            type,
+            acceptEncoding: request.headers['accept-encoding'],
+            leave,
+          };
           const began = admission.monotonic();
           const answer = answers.answerNow(question);
           const sent =
@@ -169,6 +178,7 @@ export function preparedFront(
 interface PlannedRequest {
   readonly question: PreparedQuestion;
   readonly caller: Caller;
+  readonly credentials: Credentials;
   readonly body: Buffer;
   /** Content type of the answer. */
   readonly type: string;
@@ -225,7 +235,7 @@ async function throughYoga(
   yoga: Yoga,
   request: IncomingMessage,
   response: ServerResponse,
-  { body, caller }: PlannedRequest,
+  { body, caller, credentials }: PlannedRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
@@ -233,7 +243,7 @@ async function throughYoga(
   );
   const url = `http://${request.headers.host}${endpoint}`;
   const init = { method: 'POST', headers, body: new Uint8Array(body), signal };
-  const answer = await yoga.fetch(url, init, { caller });
+  const answer = await yoga.fetch(url, init, { caller, credentials });
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (signal.aborted) return;
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes);

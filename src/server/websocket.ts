@@ -17,7 +17,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { type Caller, requireValid } from '../access/caller.ts';
+import { type Caller, type Credentials, requireValid } from '../access/caller.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
@@ -34,6 +34,8 @@ interface Connection {
   readonly request: IncomingMessage;
   /** Null until the connection has been initialised. */
   caller: Caller | null;
+  /** Those of the upgrade request and of `connection_init`; null before. */
+  credentials: Credentials | null;
   /** Closes the connection, because its credentials are no longer valid. */
   readonly expire: () => void;
 }
@@ -69,6 +71,7 @@ export function serveWebSockets(
       try {
         const credentials = credentialsOf(extra.request, connectionParams);
         extra.caller = await admission.callerOf(credentials);
+        extra.credentials = credentials;
         const leave = admission.limits.enter(extra.caller, 'connections');
         extra.signal.addEventListener('abort', leave, { once: true });
         const stop = keepValid(admission.callerOf, credentials, extra.caller, () => extra.expire(), checkCallersMs);
@@ -120,7 +123,13 @@ export function serveWebSockets(
           });
         },
       },
-      { signal: lost.signal, request, caller: null, expire: () => socket.close(forbidden, 'Forbidden') },
+      {
+        signal: lost.signal,
+        request,
+        caller: null,
+        credentials: null,
+        expire: () => socket.close(forbidden, 'Forbidden'),
+      },
     );
     socket.once('close', (code, reason) => {
       lost.abort();
@@ -141,10 +150,19 @@ export function serveWebSockets(
  * Parses and validates as HTTP does.
  * @throws an error or a list of errors; the operation does not begin then.
  */
-async function prepare(yoga: Yoga, params: Params, { signal, caller: known }: Connection): Promise<ExecutionArgs> {
+async function prepare(
+  yoga: Yoga,
+  params: Params,
+  { signal, caller: known, credentials }: Connection,
+): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
-  const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({ params, signal, caller });
+  const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
+    params,
+    signal,
+    caller,
+    credentials,
+  });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);
   if (errors.length > 0) throw errors;

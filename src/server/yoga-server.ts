@@ -3,7 +3,7 @@
  */
 
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
-import { type Authenticate, type Caller, everyoneIsLocal } from '../access/caller.ts';
+import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
@@ -27,6 +27,8 @@ export const maxRequestBytes = 1024 * 1024;
 /** The context that a transport passes with a request whose caller it has authenticated. */
 export interface EntryContext {
   readonly caller?: Caller;
+  /** Those of which the caller was authenticated. */
+  readonly credentials?: Credentials;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;

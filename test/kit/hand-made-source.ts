@@ -63,6 +63,7 @@ export function handMadeSource(): HandMade {
     log,
     rights: seesEverything,
     upstream: () => Promise.reject(new Error('There are no API servers.')),
+    secretData: 'absent',
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     syncWatch: new SyncWatch(reader, feed),

@@ -9,6 +9,7 @@
  */
 import type { Authenticate, Caller, ClientCertificate, Credentials } from '../../access/caller.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
 import { bearerToken } from './bearer.ts';
 import { authenticatedGroup, proxiedCaller } from './front-proxy.ts';
 
@@ -21,22 +22,40 @@ export interface AuthenticatorOptions {
   readonly certificates: boolean;
 }
 
+/** The credentials that count among those of a request. */
+export type Presented =
+  | { readonly type: 'token'; readonly token: string }
+  /** A front proxy or a certificate names the caller. */
+  | { readonly type: 'named'; readonly caller: Caller };
+
 /** @throws PortolanError UNAUTHENTICATED, and what the review of a token throws. */
-export function createAuthenticate({ tokens, proxies, certificates }: AuthenticatorOptions): Authenticate {
+export function createAuthenticate(options: AuthenticatorOptions): Authenticate {
+  const { tokens } = options;
+  return (credentials: Credentials) => {
+    const presented = presentedBy(options, credentials);
+    return presented.type === 'named' ? presented.caller : must(tokens, 'tokens are accepted')(presented.token);
+  };
+}
+
+/** @throws PortolanError UNAUTHENTICATED for missing credentials, and for those that are not accepted. */
+export function presentedBy(
+  { tokens, proxies, certificates }: AuthenticatorOptions,
+  credentials: Credentials,
+): Presented {
+  const proxied = proxiedCaller(credentials, proxies ?? []);
+  if (proxied !== null && proxies !== null) return { type: 'named', caller: proxied };
+  const token = bearerToken(credentials);
+  if (token !== null && tokens !== null) return { type: 'token', token };
+  const { certificate } = credentials;
+  if (token === null && certificates && certificate?.authority === 'users') {
+    return { type: 'named', caller: certified(certificate) };
+  }
   const accepted = [
     ...(tokens === null ? [] : ['a bearer token']),
     ...(proxies === null ? [] : ['the headers of a front proxy']),
     ...(certificates ? ['a client certificate'] : []),
   ].join(', or ');
-  return (credentials: Credentials) => {
-    const proxied = proxiedCaller(credentials, proxies ?? []);
-    if (proxied !== null && proxies !== null) return proxied;
-    const token = bearerToken(credentials);
-    if (token !== null && tokens !== null) return tokens(token);
-    const { certificate } = credentials;
-    if (token === null && certificates && certificate?.authority === 'users') return certified(certificate);
-    throw new PortolanError('UNAUTHENTICATED', `This gateway needs to know the caller: send ${accepted}.`);
-  };
+  throw new PortolanError('UNAUTHENTICATED', `This gateway needs to know the caller: send ${accepted}.`);
 }
 
 /** Source: k8s.io/apiserver/pkg/authentication/request/x509, CommonNameUserConversion. */

@@ -17,6 +17,7 @@ import { recordOf } from '../values/displayed-value.ts';
 import { describeFromCrd } from './from-crd.ts';
 import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
 import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printer-columns.ts';
+import { redactedPaths } from './redacted-paths.ts';
 import { type RelationSet, relationsAnnotation } from './relation-set.ts';
 
 export interface DescribeInput {
@@ -30,6 +31,8 @@ export interface DescribeInput {
   readonly relations?: RelationSet;
   /** Every kind that the cluster serves. Relations are inferred from their names. */
   readonly kinds?: readonly Resource[] | undefined;
+  /** The values of --redact; absent: none. */
+  readonly redact?: readonly string[] | undefined;
 }
 
 /** Maximum number of promoted paths that a kind has by default; configuration and queries may add others. */
@@ -50,7 +53,9 @@ export function describeResource(input: DescribeInput): DescribedResource {
     if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
   };
   const related = input.relations?.of(resource, tree, { annotation: annotationOf(input.crd), kinds: input.kinds });
-  for (const message of related?.messages ?? []) diagnostics.push({ cluster, resource: key, message });
+  const redacted = redactedPaths(input.redact ?? [], resource, tree);
+  for (const message of [...(related?.messages ?? []), ...redacted.problems])
+    diagnostics.push({ cluster, resource: key, message });
   const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
   const printerColumns = columns.map((column) => checkedColumn(tree, column, report));
   return {
@@ -61,7 +66,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
     ...(source.description === undefined ? {} : { description: source.description }),
     printerColumns,
     promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
-    redacted: key === 'secrets' ? ['data', 'stringData'] : [],
+    redacted: redacted.paths,
     ...(related === undefined || related.relations.length === 0 ? {} : { relations: related.relations }),
     diagnostics,
   };

@@ -28,6 +28,13 @@ export function splitResourceKey(key: string): readonly [plural: string, group: 
   return dot === -1 ? [key, ''] : [key.slice(0, dot), key.slice(dot + 1)];
 }
 
+/** Does this name select the resource? It is `plural`, `plural.group` or the kind; `*` matches any text, and case is ignored. */
+export function isNamed(resource: Pick<Resource, 'group' | 'plural' | 'kind'>, name: string): boolean {
+  const expression = namePattern(name, 'i');
+  const names = [resource.plural, resourceKey(resource), `${resource.plural}.${resource.group}`, resource.kind];
+  return names.some((each) => expression.test(each));
+}
+
 /** `v1` or `apps/v1`, as manifests write it. */
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

@@ -26,6 +26,7 @@ export type RbacConfig = Pick<
   | 'authCluster'
   | 'sameUsers'
   | 'authorizationMode'
+  | 'secretData'
   | 'wildcards'
   | 'serviceAccount'
   | 'name'
@@ -58,6 +59,8 @@ export async function rbac(
     notes.write(`${oneLine(`portolan: the roles may lack kinds of a group that cannot be read now: ${problem}`)}\n`);
   }
   const hasCallers = accepts.length > 0;
+  // A token is sent itself. Others who are known by name are impersonated.
+  const hasNamed = accepts.some((kind) => kind !== 'token');
   const isHome = config.authCluster === undefined || config.authCluster === name;
   const roles = gatewayRoles({
     resources: selected(inventory, config, requiredKeys(accepts, config)),
@@ -65,7 +68,7 @@ export async function rbac(
     wildcards: config.wildcards,
     reviewsTokens: accepts.includes('token') && isHome,
     reviewsAccess: hasCallers && (isHome || config.sameUsers) && config.authorizationMode !== 'rbac',
-    impersonates: hasCallers && config.sameUsers && config.authCluster !== name,
+    impersonates: config.secretData === 'live' && hasNamed && (isHome || config.sameUsers),
   });
   const [namespace = '', account = ''] = config.serviceAccount?.split('/') ?? [];
   out.write(

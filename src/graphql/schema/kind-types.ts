@@ -27,6 +27,7 @@ import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-
 import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
 import { relatedFilters, relationFilters } from './relation-filters.ts';
+import { isSecretData, secretDataField } from './secret-data-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
 type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext>;
@@ -156,11 +157,16 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
   };
 }
 
-function dataFields({ tree }: CatalogKind, shapes: ShapeTypes): ObjectFields {
+function dataFields(kind: CatalogKind, shapes: ShapeTypes): ObjectFields {
   const fields: ObjectFields = {};
+  const { tree } = kind;
   for (const field of must(tree.shapes[tree.root], 'a tree has its root').fields) {
     if (common.has(field.name)) continue;
     const config = shapes.field(field);
+    if (isSecretData(kind, field)) {
+      fields[fieldName(field.name, 'root')] = secretDataField(config, field);
+      continue;
+    }
     const resolve = must(config.resolve, 'a data field has a resolver');
     fields[fieldName(field.name, 'root')] = {
       ...config,

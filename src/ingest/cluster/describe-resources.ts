@@ -39,6 +39,8 @@ interface DescribeOptions {
   readonly relations?: RelationSet | undefined;
   /** Every kind that the cluster serves; absent: `resources`. */
   readonly kinds?: readonly Resource[];
+  /** The values of --redact; absent: none. */
+  readonly redact?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,14 +49,14 @@ export async function describeResources(
   client: RestClient,
   cluster: string,
   resources: readonly Resource[],
-  { relations, kinds = resources, signal }: DescribeOptions = {},
+  { relations, kinds = resources, redact = [], signal }: DescribeOptions = {},
 ): Promise<Descriptions> {
   const described = new Map<string, DescribedResource>();
   const problems: Problem[] = [];
   const provisional = new Set<string>();
   const crds = new Map<string, Pick<Crd, 'uid' | 'resourceVersion'>>();
   const describe = (input: DescribeInput): DescribedResource =>
-    describeResource(relations === undefined ? input : { ...input, relations, kinds });
+    describeResource({ ...input, redact, ...(relations === undefined ? {} : { relations, kinds }) });
   const wanted = new Map(resources.map((resource) => [resourceKey(resource), resource]));
 
   const custom = resources.filter(({ group }) => mayBeCustom(group)).map(resourceKey);

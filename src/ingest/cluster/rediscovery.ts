@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { configuredPath } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
@@ -19,6 +20,7 @@ import { openApiMarks } from '../../kube/discovery/openapi.ts';
 import type { UnmatchedNames } from '../context/progress.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
 import { type Selection, selects, unmatchedNames } from '../context/selection.ts';
+import { isMistake } from '../context/unmatched-kinds.ts';
 import type { ReflectorSet } from '../reflector/reflector-set.ts';
 import { crdKey } from './crd-source.ts';
 import { Definitions } from './definitions.ts';
@@ -34,6 +36,8 @@ interface RediscoveryContext {
   readonly selection: Selection;
   /** The declared relations; absent: none. */
   readonly relations: RelationSet | undefined;
+  /** The values of --redact. */
+  readonly redact: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds for which a changed schema of a group version must stay the same before its kinds are described again. */
@@ -110,6 +114,7 @@ export class Rediscovery {
       names: unmatchedNames(inventory.chosen, selection),
       certain: inventory.unknownGroups.size === 0,
     };
+    if (this.#firstRound) this.#warnOfRedact(cluster, inventory);
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
     const changed = this.#definitions.takeChanged();
@@ -121,6 +126,7 @@ export class Rediscovery {
           ? null
           : await describeResources(client, cluster, open, {
               relations: this.#context.relations,
+              redact: this.#context.redact,
               kinds: inventory.chosen,
               signal: stop,
             });
@@ -206,6 +212,15 @@ export class Rediscovery {
   }
 
   /** Replaces the problems of the kinds that were just described. Keeps the others while one of their kinds is unfinished. */
+  /** A mistake in a name would leave a value in the tables. */
+  #warnOfRedact(cluster: string, { chosen, unknownGroups }: Inventory): void {
+    const { redact, log } = this.#context;
+    if (redact.length === 0 || unknownGroups.size > 0) return;
+    const include = redact.map((entry) => configuredPath(entry).resource);
+    const names = unmatchedNames(chosen, { include }).filter(isMistake);
+    if (names.length > 0) log.warn({ cluster, names }, '--redact names resources that the cluster does not serve');
+  }
+
   #keepProblems({ set, cluster }: Connected, found: Descriptions | null, requested: readonly Resource[]): void {
     const fresh = found?.problems ?? [];
     const now = new Set(requested.map(resourceKey));

@@ -49,6 +49,8 @@ interface SupervisorContext {
   readonly parser?: ParseThread | undefined;
   /** The declared relations; absent: none. */
   readonly relations?: RelationSet | undefined;
+  /** The values of --redact. */
+  readonly redact: readonly string[];
   /** Reserves a cluster's name; false if another cluster has it. */
   readonly claimName: (name: string) => boolean;
   readonly changed: () => void;
@@ -76,9 +78,16 @@ export class ClusterSupervisor {
 
   constructor(context: SupervisorContext) {
     this.#context = context;
-    const { clock, log, random, relations, selection, settings } = context;
+    const { clock, log, random, redact, relations, selection, settings } = context;
     this.#schedule = new RoundSchedule(clock, random, settings);
-    this.#rediscovery = new Rediscovery({ selection, relations, clock, log, schemaStableMs: settings.schemaStableMs });
+    this.#rediscovery = new Rediscovery({
+      selection,
+      relations,
+      redact,
+      clock,
+      log,
+      schemaStableMs: settings.schemaStableMs,
+    });
     this.#backoff = new Backoff(clock, random);
     const { name, context: contextName, inCluster } = context.cluster;
     this.#name = name ?? contextName ?? (inCluster === true ? 'in-cluster' : 'kubeconfig');

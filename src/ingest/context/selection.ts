@@ -3,7 +3,7 @@
  * and case is ignored.
  */
 import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
-import { namePattern, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import { isNamed, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 
 export interface Selection {
   /** Empty or absent: everything. */
@@ -24,8 +24,8 @@ const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
  */
 export function selects(resource: Named, { include = [], exclude = [], required = [] }: Selection): boolean {
   if (required.includes(resourceKey(resource))) return true;
-  if (exclude.some((pattern) => matches(resource, pattern))) return false;
-  const named = include.some((pattern) => pattern !== '*' && matches(resource, pattern));
+  if (exclude.some((pattern) => isNamed(resource, pattern))) return false;
+  const named = include.some((pattern) => pattern !== '*' && isNamed(resource, pattern));
   if (named) return true;
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
 }
@@ -38,14 +38,8 @@ export interface UnmatchedName {
 
 /** The names of `include` that select none of these resources. */
 export function unmatchedNames(resources: readonly Named[], { include = [] }: Selection): readonly UnmatchedName[] {
-  const unmatched = include.filter((pattern) => !resources.some((resource) => matches(resource, pattern)));
+  const unmatched = include.filter((pattern) => !resources.some((resource) => isNamed(resource, pattern)));
   if (unmatched.length === 0) return [];
   const names = resources.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
   return unmatched.map((name) => ({ name, similar: didYouMean(name, names) }));
-}
-
-function matches(resource: Named, pattern: string): boolean {
-  const expression = namePattern(pattern, 'i');
-  const names = [resource.plural, resourceKey(resource), `${resource.plural}.${resource.group}`, resource.kind];
-  return names.some((name) => expression.test(name));
 }

@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
@@ -86,6 +87,7 @@ export class IngestHost {
           reflector: { ...defaultReflectorSettings, ...options.reflector },
           parser: this.#parser ?? undefined,
           relations: relations?.set,
+          redact: options.redact ?? [],
           claimName: (name) => {
             if (names.has(name)) return false;
             names.add(name);
@@ -105,6 +107,7 @@ export class IngestHost {
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
     });
+    this.#redactStored();
     this.#resetClusters();
     const { clock } = this.#context;
     this.#startedAt = clock.monotonic();
@@ -114,6 +117,18 @@ export class IngestHost {
     );
     for (const supervisor of this.#supervisors) supervisor.start();
     void this.#runHousekeeping(this.#stop.signal);
+  }
+
+  /**
+   * Removes what an earlier process has stored at the paths of --redact, also of clusters that are not reached now. The catalog must not be
+   * read before. @throws an error of the store: without it, ingest must not go on.
+   */
+  #redactStored(): void {
+    const { options, writer } = this.#context;
+    for (const { described, handle } of writer.states()) {
+      const redacted = redactStored(described, options.redact ?? []);
+      if (redacted !== described) writer.declare(redacted, handle.namespace);
+    }
   }
 
   /** The stored statuses are those of an earlier process, and of clusters that may no longer be configured. */

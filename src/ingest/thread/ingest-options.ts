@@ -31,6 +31,8 @@ export interface IngestOptions extends Selection {
   readonly searchPaths?: readonly string[];
   /** `resource=path`: paths that have an indexed column from the start. */
   readonly promote?: readonly string[];
+  /** `resource=path`: paths whose values are never stored. */
+  readonly redact?: readonly string[];
   /** The declared relations; absent: none. */
   readonly relations?: RelationTexts;
   /** Parses large lists in a separate thread; default: with more than one processor. */

@@ -42,6 +42,7 @@ interface Enveloped {
   /** Aborts when the WebSocket is lost. */
   readonly signal?: AbortSignal;
   readonly caller?: Caller;
+  readonly credentials?: Credentials;
   readonly params?: { readonly extensions?: unknown; readonly operationName?: string | null };
 }
 
@@ -87,11 +88,15 @@ function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, resu
   }
 }
 
-/** The credentials of the request of Node's server, or else of the Request itself, which has no connection. */
-function credentialsIn({ headers }: Request, context: unknown): Credentials {
-  const { req } = (context ?? {}) as { readonly req?: CredentialedRequest };
+/**
+ * The credentials that the entry point has read, or those of the request of Node's server, or else of the Request itself, which has no
+ * connection.
+ */
+function credentialsIn(request: Request | undefined, context: unknown): Credentials {
+  const { req, credentials } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
+  if (credentials !== undefined) return credentials;
   if (req !== undefined) return credentialsOf(req);
-  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+  const header = (name: string): string | undefined => request?.headers.get(name) ?? undefined;
   return { header, headers: (name) => [header(name) ?? []].flat() };
 }
 
@@ -121,7 +126,12 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const { request, signal, params } = enveloped;
       const explain = asksForExplanation(params?.extensions);
       try {
-        const operation = admission.begin(callerIn(enveloped), request?.signal ?? signal, explain);
+        const operation = admission.begin({
+          caller: callerIn(enveloped),
+          credentials: credentialsIn(request, context),
+          signal: request?.signal ?? signal,
+          explain,
+        });
         setSchema(operation.generation.schema);
         extendContext({ portolan: operation });
       } catch (error) {

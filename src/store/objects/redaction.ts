@@ -6,6 +6,7 @@
  */
 import type { Path, PathStep } from '../../catalog/tree/path.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
+import { isRawJson } from '../../catalog/values/raw-json.ts';
 
 const always: readonly string[] = [
   '$.metadata.managedFields',
@@ -58,17 +59,15 @@ export function createRedaction(redacted: readonly string[]): Redaction {
     redacted,
     redacts: paths.length > 0,
     redact(value) {
-      // In reverse order, so that removing one list item does not move the others.
-      const found = varying.flatMap((path) => expand(path.steps, value)).reverse();
-      for (const each of found) removeAt(value, each);
-      for (const path of paths) for (const each of expand(path.steps, value)) removeAt(value, each);
+      const found = inOrderOfRemoval(varying.flatMap((path) => expand(path.steps, value)));
+      for (const each of inOrderOfRemoval(paths.flatMap((path) => expand(path.steps, value)))) removeAt(value, each);
       return found.map(toSqlitePath);
     },
     inJavaScript(text) {
       try {
         const value = parseKeepingDigits(text);
         for (const path of droppedPaths) removeAt(value, path);
-        for (const path of paths) for (const each of expand(path.steps, value).reverse()) removeAt(value, each);
+        for (const each of inOrderOfRemoval(paths.flatMap((path) => expand(path.steps, value)))) removeAt(value, each);
         return JSON.stringify(value);
       } catch (error) {
         // Too deep for recursion. A kind without redacted paths keeps the received text, with its managedFields.
@@ -82,6 +81,27 @@ export function createRedaction(redacted: readonly string[]): Redaction {
 /** A path to one value: member names and list indexes. */
 type ConcretePath = readonly (string | number)[];
 
+/**
+ * Each path once, the last element of a list first: to remove an element moves those after it. A place comes after the places in it.
+ */
+function inOrderOfRemoval(paths: readonly ConcretePath[]): readonly ConcretePath[] {
+  const byText = new Map(paths.map((path) => [JSON.stringify(path), path]));
+  return [...byText.values()].sort((a, b) => {
+    const at = a.findIndex((part, index) => part !== b[index]);
+    const [left, right] = [a[at], b[at]];
+    if (left === undefined) return 1;
+    if (right === undefined) return -1;
+    if (typeof left === 'number' && typeof right === 'number') return right - left;
+    return String(left) < String(right) ? -1 : 1;
+  });
+}
+
+/** The value as paths compare it; null for a list or an object. */
+function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' || isRawJson(value) ? JSON.stringify(value) : null;
+}
+
 /** The concrete paths of the values in `value` that match the steps. */
 function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath = []): ConcretePath[] {
   const [step, ...rest] = steps;
@@ -89,7 +109,7 @@ function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath =
   if (step.kind === 'each' || step.kind === 'where') {
     if (!Array.isArray(value)) return [];
     return value.flatMap((item: unknown, index) => {
-      if (step.kind === 'where' && property(item, step.field) !== step.value) return [];
+      if (step.kind === 'where' && textOf(property(item, step.field)) !== step.value) return [];
       return expand(rest, item, [...path, index]);
     });
   }

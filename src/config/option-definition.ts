@@ -1,0 +1,18 @@
+/** The definition of an option. */
+import type { z } from 'zod';
+
+export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations' | 'rbac' | 'can';
+
+export interface OptionDefinition {
+  /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */
+  readonly key: string;
+  /** The name of the value in --help, as in `--port <number>`; absent for switches. */
+  readonly value?: string;
+  /** The option may be repeated, or hold a list separated by commas. */
+  readonly list?: true;
+  readonly help: string;
+  /** The default as --help prints it, when that differs from the parsed value. */
+  readonly shown?: string;
+  readonly commands: readonly CommandName[];
+  readonly schema: z.ZodType;
+}
