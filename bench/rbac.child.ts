@@ -117,9 +117,12 @@ function callers(): number {
 
 async function revoke(count: number): Promise<RbacFigures> {
   const kind = must(engine.source.generation().kind('pods'), 'the kind of Pods');
-  const stop = new AbortController();
+  const stops: AbortController[] = [];
   const first = Promise.withResolvers<number>();
   const removals = Array.from({ length: count }, async (_, index) => {
+    // One for each, as each request of a client has its own.
+    const stop = new AbortController();
+    stops.push(stop);
     const list = liveList(engine.source.feed, {
       kind: { key: 'pods', tree: kind.tree },
       filter: { kind: 'and', of: [] },
@@ -151,7 +154,7 @@ async function revoke(count: number): Promise<RbacFigures> {
   const began = performance.now();
   await order({ bind: false, namespace: subscribed, name: subscribers, kind: 'Group' });
   const times = await Promise.all(removals);
-  stop.abort();
+  for (const stop of stops) stop.abort();
   return { firstMs: (await first.promise) - began, lastMs: Math.max(...times) - began };
 }
 

@@ -87,6 +87,8 @@ interface Pulled {
 
 /** Attempts of a read. Leases can time out under heavy writes; that must not end a subscription. */
 const attempts = 3;
+/** Milliseconds that the result of a shared read is kept. */
+const sharedMs = 1000;
 /** Bounds of all windows together, as a multiple of those of one window. */
 const windowsInAll = 2;
 
@@ -103,6 +105,7 @@ export class ChangeFeed {
   readonly #subscribers = new Map<number, number>();
   readonly #waiters = new Waiters();
   readonly #listening = new Set<() => void>();
+  readonly #shared = new Map<string, Promise<unknown>>();
   #pulling = false;
   #wakes = 0;
   #interruptions = 0;
@@ -233,6 +236,22 @@ export class ChangeFeed {
       }
     }
     return { kind: 'changes', changes: [], upTo: sequence };
+  }
+
+  /**
+   * Runs `work` once for all subscribers that ask for the same key within a second. A thousand subscribers whose rights change together
+   * share one read.
+   */
+  shared<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const known = this.#shared.get(key);
+    if (known !== undefined) return known as Promise<T>;
+    const begun = work();
+    this.#shared.set(key, begun);
+    const forget = (): void => {
+      setTimeout(() => this.#shared.delete(key), sharedMs).unref();
+    };
+    begun.then(forget, () => this.#shared.delete(key));
+    return begun;
   }
 
   /** Ends every wait. */

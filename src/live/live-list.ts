@@ -27,6 +27,7 @@ import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts'
 import { PortolanError } from '../base/errors.ts';
 import { healthOf } from '../catalog/health/health.ts';
 import type { Filter } from '../query/plan/filter.ts';
+import { digest } from '../query/plan/fingerprint.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
 import { requireReady } from '../query/read/readiness.ts';
 import { readView, type View } from '../query/sql/view.ts';
@@ -157,7 +158,7 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
       const { visible: scope } = position;
       const scopes = await request.rights.after({ epoch: position.epoch, sequence: batch.upTo });
       if (!isSame(scope, scopes.of(request.kind.key, 'watch'))) {
-        position = yield* changedRights(run, position);
+        position = yield* changedRights(run, position, scopes);
         continue;
       }
       const { filter } = request;
@@ -262,17 +263,24 @@ async function* afterGap(run: Run, epoch: string): Messages<LivePosition | null>
 }
 
 /** Sends what the caller's changed rights add and remove. Null when the list was stopped. */
-async function* changedRights(run: Run, position: LivePosition): Messages<LivePosition | null> {
-  const { request } = run;
-  const { key } = request.kind;
-  const step = await unlessStopped(run, async (lease) => {
-    const scopes = await request.rights.at(lease);
-    const move = await moveScope(lease, request, position, { before: position.visible, after: scopes });
-    return { move, visible: scopes.of(key, 'watch') };
-  });
-  if (step === null) return null;
-  const { move, visible } = step;
-  if (move === null) return yield* afterGap(run, position.epoch);
+async function* changedRights(run: Run, position: LivePosition, after: Scopes): Messages<LivePosition | null> {
+  const { feed, request } = run;
+  const { kind, filter, projection, rights } = request;
+  const before = position.visible;
+  const visible = after.of(kind.key, 'watch');
+  const { epoch, sequence, kindId } = position;
+  const key = digest({ kindId, epoch, sequence, filter, projection, rights: [scopeMark(before), scopeMark(visible)] });
+  const move = await orStopped(
+    run,
+    feed.shared(key, () =>
+      feed.lease((lease) => moveScope(lease, { kind, filter, projection }, position, { before, after })),
+    ),
+  );
+  if (move === null || stopped(run)) return null;
+  if (move === 'gap') return yield* afterGap(run, epoch);
+  // The rights may have changed again meanwhile.
+  const newest = await rights.after({ epoch, sequence: move.revision });
+  if (!isSame(visible, newest.of(kind.key, 'watch'))) return yield* changedRights(run, position, newest);
   const at = request.now();
   const changes = [
     ...move.changes.map(liveChange),
@@ -373,9 +381,14 @@ async function whenReady<T>(
 }
 
 /** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
-async function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
+function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
+  return orStopped(run, run.feed.lease(work, run.request.signal));
+}
+
+/** What is read; null when the list was stopped meanwhile. */
+async function orStopped<T>(run: Run, reading: Promise<T>): Promise<T | null> {
   try {
-    return await run.feed.lease(work, run.request.signal);
+    return await reading;
   } catch (error) {
     if (stopped(run)) return null;
     throw error;

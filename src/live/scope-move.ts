@@ -40,24 +40,24 @@ export interface ScopeMove {
 }
 
 /**
- * The move of a client at `place` from the scope `before` to `after`. Null if it needs a new snapshot: the log does not reach back, or
- * too many objects differ.
+ * The move of a client at `place` from the scope `before` to `after`. `gap` if it needs a new snapshot: the log does not reach back, or too
+ * many objects differ.
  */
 export async function moveScope(
   lease: Lease,
   { kind, filter, projection }: Followed,
   place: LiveCursor & { readonly kindId: number },
   { before, after }: { readonly before: Scope; readonly after: Scopes },
-): Promise<ScopeMove | null> {
+): Promise<ScopeMove | 'gap'> {
   const { epoch, sequence, kindId } = place;
-  if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return null;
+  if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
   const logged = await readChanges(lease, { kindId, after: sequence, limit: mostChanges + 1 });
   const changes = logged.map((change) => new FeedChange(change));
-  if (changes.length > mostChanges || !changes.every((change) => change.continues)) return null;
+  if (changes.length > mostChanges || !changes.every((change) => change.continues)) return 'gap';
   const scope = after.of(kind.key, 'watch');
   const messages = fold(kind.key, changes, lease.revision, { filter, before, scope });
   // An object that was deleted and made again takes two messages, but the client moves in one.
-  if (messages.length > 1) return null;
+  if (messages.length > 1) return 'gap';
   const changed = new Set(logged.map(({ objectId }) => objectId));
   const unchanged = async (scopes: Scopes, other: Scope): Promise<readonly MatchedObject[] | null> => {
     const view = await readView(lease, scopes);
@@ -67,7 +67,7 @@ export async function moveScope(
   };
   const removed = await unchanged({ id: '', of: () => before }, scope);
   const won = await unchanged(after, before);
-  if (removed === null || won === null || removed.length + won.length > mostChanges) return null;
+  if (removed === null || won === null || removed.length + won.length > mostChanges) return 'gap';
   const identities = won.map(({ identity }) => identity);
   const rows = await fetchObjects(lease, await readView(lease, after), identities, projection, 'watch');
   const [{ changes: folded } = { changes: [] }] = messages;

@@ -2,7 +2,7 @@
  * A queue of operations that wait for a thread. Each waits until a lease may begin (`grantable`), its signal aborts, or its time is
  * over (TIMEOUT).
  *
- * Clients take turns: the one that was served longest ago comes first, so a client with many operations does not delay the others.
+ * Clients take turns, so a client with many operations does not delay the others.
  *
  *   waiting a1 a2 a3 b1   ->   a1, b1, a2, a3
  */
@@ -28,10 +28,9 @@ const gatePollMs = 4;
 
 export class LeaseQueue {
   readonly #options: LeaseQueueOptions;
-  readonly #waiting: Waiting[] = [];
-  /** The number of the grant that each client got last. */
-  readonly #served = new Map<string, number>();
-  #grants = 0;
+  /** The operations of each waiting client, in their order. The client whose turn it is comes first. */
+  readonly #clients = new Map<string, Set<Waiting>>();
+  #length = 0;
   #gatePoll: NodeJS.Timeout | null = null;
 
   constructor(options: LeaseQueueOptions) {
@@ -39,7 +38,7 @@ export class LeaseQueue {
   }
 
   get length(): number {
-    return this.#waiting.length;
+    return this.#length;
   }
 
   /** Resolves with a thread for a lease that begins now. */
@@ -48,8 +47,7 @@ export class LeaseQueue {
       const over = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
-        const at = this.#waiting.indexOf(waiting);
-        if (at >= 0) this.#waiting.splice(at, 1);
+        this.#remove(waiting);
       };
       const waiting: Waiting = {
         client,
@@ -68,7 +66,8 @@ export class LeaseQueue {
         this.#options.waitMs,
       );
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(waiting);
+      this.#clients.set(client, (this.#clients.get(client) ?? new Set()).add(waiting));
+      this.#length += 1;
       this.grant();
     });
   }
@@ -78,35 +77,35 @@ export class LeaseQueue {
     for (;;) {
       const next = this.#next();
       if (next === null) {
-        // Nobody waits, so nobody is late.
-        this.#served.clear();
         this.#stopGatePoll();
         return;
       }
       const thread = this.#options.grantable();
       if (thread === null) break;
-      this.#grants += 1;
-      this.#served.set(next.client, this.#grants);
       next.grant(thread);
     }
     // No event signals that the log has been written back, so the gate is polled.
     if (this.#options.isThreadFree()) this.#gatePoll ??= setInterval(() => this.grant(), gatePollMs);
   }
 
-  /** The first operation of the client that was served longest ago. */
+  /** The operation whose turn it is. */
   #next(): Waiting | null {
-    let best: Waiting | null = null;
-    let servedAt = Number.POSITIVE_INFINITY;
-    for (const waiting of this.#waiting) {
-      const at = this.#served.get(waiting.client) ?? 0;
-      if (at < servedAt) [best, servedAt] = [waiting, at];
-    }
-    return best;
+    for (const waiting of this.#clients.values()) for (const first of waiting) return first;
+    return null;
+  }
+
+  /** The client's other operations wait behind those of the other clients. */
+  #remove(waiting: Waiting): void {
+    const of = this.#clients.get(waiting.client);
+    if (of?.delete(waiting) !== true) return;
+    this.#length -= 1;
+    this.#clients.delete(waiting.client);
+    if (of.size > 0) this.#clients.set(waiting.client, of);
   }
 
   /** Rejects all waiting operations. */
   close(reason: unknown): void {
-    for (const waiting of this.#waiting.splice(0)) waiting.refuse(reason);
+    for (const waiting of [...this.#clients.values()].flatMap((of) => [...of])) waiting.refuse(reason);
     this.#stopGatePoll();
   }
 
