@@ -33,7 +33,7 @@ interface KeptGrants {
 }
 
 /** Users whose grants are kept. */
-const keptUsers = 10_000;
+const keptUsers = 50_000;
 /** Different grants that are kept. Users with the same bindings share them. */
 const keptGrants = 2000;
 /** Subjects whose last change is known. */
