@@ -168,3 +168,22 @@ test.each([
     if (w.totalCount !== undefined) expect(w.totalCount).toBe(names.length);
   }
 });
+
+test('only callers who see all objects get an explanation: others would learn from routes and rows what hidden objects have', async () => {
+  const query = '{ objects(kinds: ["*"], filter: { search: "secret-1" }) { nodes { id } } }';
+  for (const mayRead of [true, false]) {
+    const scopesOf = () => ({
+      id: 'test',
+      of: (key: string) => (mayRead || key === gadgets ? unrestricted.of(key) : noRows),
+    });
+    const pair = await answerPair({ engine: { rights: fixedRights(scopesOf), diagnosis: { explain: true } } });
+    await pair.fixture.declare(widget(), gadget());
+    await pair.fixture.sync(widgets, [made({ name: 'secret-1' })]);
+    await pair.fixture.sync(gadgets, []);
+    for (const { text } of await pair.ask(JSON.stringify({ query, extensions: { portolan: { explain: true } } }))) {
+      const { explain, warnings } = JSON.parse(text).extensions.portolan;
+      expect(explain !== undefined).toBe(mayRead);
+      expect(warnings?.[0].message ?? '').toContain(mayRead ? '' : 'The explanation is left out');
+    }
+  }
+});

@@ -244,12 +244,25 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The content of `extensions.portolan`. */
   extensions(): Record<string, unknown> {
+    const explain = this.#explanation();
     return {
       ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
-      ...(this.trace.explanation() === null ? {} : { explain: this.trace.explanation() }),
+      ...(explain === null ? {} : { explain }),
       ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
       ...(this.#warnings.size === 0 ? {} : { warnings: [...this.#warnings.values()] }),
     };
+  }
+
+  /** Null for a caller who does not see all objects: routes, statements and their rows would tell of the others. */
+  #explanation(): Readonly<Record<string, unknown>> | null {
+    const explanation = this.trace.explanation();
+    const scopes = this.#scopes;
+    if (explanation === null || scopes === null) return explanation;
+    const isWhole = ({ key }: { readonly key: string }): boolean =>
+      (['list', 'get'] as const).every((access) => scopes.of(key, access).rows === 'all');
+    if (this.generation.all.every(isWhole)) return explanation;
+    this.warn([], 'The explanation is left out: only callers who may see all objects get one.');
+    return null;
   }
 
   /**
