@@ -127,7 +127,10 @@ async function valuesOf(
   const tables = new KindTables(end, 'o');
   const [order] = travelOrder(tables, [term], backward).terms;
   if (order === undefined) return [];
-  const back = hopSql(reversed(hop), tables.objectAlias(), new KindTables(kind, 'o', '_z'));
+  const mentioning = new KindTables(kind, 'o', '_z');
+  const back = hopSql(reversed(hop), tables.objectAlias(), mentioning);
+  // A step for a value that only hidden rows lead to would tell of them in an explanation.
+  const isMentioned = sql`EXISTS (SELECT 1 FROM ${back.from} WHERE ${all([back.where, mentioning.isVisible()])})`;
   const key = position?.keys[0] ?? null;
   const bound = key === null ? null : bindKey(term.type, key);
   const from = bound === null ? raw('1') : sql`(k0 IS NULL OR k0 ${raw(order.descending ? '<=' : '>=')} ${bound})`;
@@ -136,7 +139,7 @@ async function valuesOf(
   const rows = await lease.all(
     sql`SELECT ${keyColumn(term.type, raw('k0'))}, ${bound === null ? raw('0') : sql`k0 IS ${bound}`}, json_group_array(json_array(cluster, namespace, name))
       FROM (SELECT ${order.expression} AS k0, ${raw(identity)} FROM ${tables.from()}${tables.joins()}
-        WHERE ${all(conditions)} AND EXISTS (SELECT 1 FROM ${back.from} WHERE ${back.where}))
+        WHERE ${all([...conditions, isMentioned])})
       WHERE ${from} GROUP BY k0 ORDER BY k0 ${raw(order.descending ? 'DESC' : 'ASC')}`,
   );
   return rows.map(([value, passed, targets]) => ({
