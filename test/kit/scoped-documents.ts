@@ -323,7 +323,7 @@ class Maker {
     const one = this.#options.listsOnly ? 0 : 1;
     return dice.choose<string>([
       [5, () => this.#many(dice.pick(toMany), depth)],
-      [1, () => `${this.#alias()}sources(first: ${dice.pick([1, 20])}) ${this.#anyConnection(0)}`],
+      [2, () => `${this.#alias()}sources(first: ${dice.pick([1, 20])}) ${this.#anyConnection(0)}`],
       [2 * one, () => `${this.#alias()}gadget ${this.#object('gadget', depth - 1)}`],
       [2 * one, () => `${this.#alias()}next ${this.#object('widget', depth - 1)}`],
       [one, () => `${this.#alias()}parent ${this.#object('widget', depth - 1)}`],

@@ -118,7 +118,7 @@ export function loadRelatedOfAny(
   const { operation, row } = source;
   const page = checkPage({ first, after }, { maximum: operation.source.limits.maxPageSize });
   const projection = projectionOfNodes(info);
-  const loader = anyLoader(source, hop, projection, nodesKeyOf(info));
+  const loader = anyLoader(source, hop, projection, { access: 'list', nodesKey: nodesKeyOf(info) });
   const read = async (): Promise<Related> => {
     const { page: whole, cursor } = await loader.load(row.objectId);
     return { page: pageOfWhole(whole, fingerprintOf(hop), page.limit, after), cursor };
@@ -143,7 +143,8 @@ export async function loadRelatedOneOfAny(
   info: GraphQLResolveInfo,
   projection: Projection,
 ): Promise<ObjectSource | null> {
-  const { page } = await anyLoader(source, hop, projection, nodesKeyOf(info)).load(source.row.objectId);
+  const loader = anyLoader(source, hop, projection, { access: 'get', nodesKey: nodesKeyOf(info) });
+  const { page } = await loader.load(source.row.objectId);
   const [first] = page.rows;
   const kind = first === undefined ? undefined : source.operation.generation.kind(first.key);
   return first === undefined || kind === undefined ? null : new ObjectSource(source.operation, kind, first);
@@ -153,14 +154,14 @@ function anyLoader(
   { operation, kind }: ObjectSource,
   hop: AnyHop,
   projection: Projection,
-  nodesKey: string,
+  { access, nodesKey }: { readonly access: 'list' | 'get'; readonly nodesKey: string },
 ): DataLoader<number, Related> {
   return operation.loader(
     `any ${kind.key} ${hop.name} ${nodesKey}`,
     () =>
       new DataLoader<number, Related>((ids) =>
         operation.read((lease, view) =>
-          related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection })),
+          related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection, access })),
         ),
       ),
   );
@@ -170,6 +171,8 @@ interface TargetRequest {
   readonly hop: AnyHop;
   readonly ids: readonly number[];
   readonly projection: Projection;
+  /** To-one relations show what the caller may get, to-many ones what the caller may list. */
+  readonly access: 'list' | 'get';
 }
 
 /** All targets of each object that are there, by identity. */
@@ -178,12 +181,12 @@ async function targetsOf(
   lease: Lease,
   view: View,
   { key }: CatalogKind,
-  { hop, ids, projection }: TargetRequest,
+  { hop, ids, projection, access }: TargetRequest,
 ): Promise<ListResult[]> {
   const kind = view.get(key);
   const references = kind === undefined ? ids.map(() => []) : await referencesOf(lease, kind, ids, hop.places);
   const identities = references.map((each) => identitiesOf(operation, each));
-  const rows = await fetchObjects(lease, view, identities.flat(), projection);
+  const rows = await fetchObjects(lease, view, identities.flat(), projection, access);
   return splitLike(identities, rows).map((found) =>
     wholeList(
       found.filter((row) => row !== null),
