@@ -49,6 +49,8 @@ export interface AccessControlOptions {
 export interface AccessControl {
   readonly authenticate: Authenticate;
   readonly rights: Rights;
+  /** The samples of what roles grant that were compared with the API server; null where none are. */
+  readonly checks: Pick<RightsCheck, 'checked' | 'alarmed'> | null;
   /** The credentials for requests to this cluster as the caller of a request with these credentials. @throws PortolanError FORBIDDEN */
   upstreamCredentials(credentials: Credentials, cluster: string): CallerCredentials;
   /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
@@ -73,8 +75,12 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     options.changed();
   };
   const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
+  const check =
+    reviews === null || granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: options.changed });
   const rights =
-    reviews === null ? must(granted, 'the rights by roles') : reviewed(granted, reviews, { ...options, clusters });
+    reviews === null
+      ? must(granted, 'the rights by roles')
+      : new ReviewedRights({ ...options, clusters, granted, reviews, check });
   const authenticator: AuthenticatorOptions = {
     tokens: tokens === null ? null : (token) => tokens.callerOf(token),
     proxies: accepts.includes('proxy') ? proxyNames : null,
@@ -86,6 +92,7 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     upstreamCredentials: (credentials, cluster) =>
       upstreamCredentials(presentedBy(authenticator, credentials), cluster, callerClusters),
     rights,
+    checks: check,
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
     wake: (committed) => granted?.wake(committed),
@@ -94,14 +101,4 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       await Promise.all(connections.map((connection) => connection.close()));
     },
   };
-}
-
-function reviewed(
-  granted: StoredRights | null,
-  reviews: AccessReviews,
-  options: Omit<AccessControlOptions, 'clusters'> & { readonly clusters: readonly string[] },
-): Rights {
-  const { clock, log, changed } = options;
-  const check = granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: changed });
-  return new ReviewedRights({ ...options, granted, reviews, check });
 }

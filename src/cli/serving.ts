@@ -150,6 +150,7 @@ async function startHttp(
     reader,
     source,
     progress: () => ingest.progress(),
+    rightsChecks: () => access?.checks ?? null,
     version,
     clock: systemClock,
     log,

@@ -17,6 +17,7 @@ import type { PooledReader } from '../../store/read/reader.ts';
 import { FeedMetrics } from './feed-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
+import { type RightsChecks, RightsMetrics } from './rights-metrics.ts';
 import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.ts';
 
 export interface MetricsOptions {
@@ -24,6 +25,8 @@ export interface MetricsOptions {
   readonly source: GraphQLSource;
   /** Ingest's progress. */
   readonly progress: () => Progress;
+  /** The checks of rights; absent or null where there are none. */
+  readonly rightsChecks?: (() => RightsChecks | null) | undefined;
   /** Portolan's version. */
   readonly version: string;
   readonly clock: Clock;
@@ -59,6 +62,7 @@ class MetricsRegistry implements Metrics {
   readonly #registry = new Registry();
   readonly #store: StoreMetrics;
   readonly #feed: FeedMetrics;
+  readonly #rights: RightsMetrics;
   readonly #kinds: Gauge;
   readonly #generations: Counter;
   readonly #slow: Counter;
@@ -77,6 +81,7 @@ class MetricsRegistry implements Metrics {
     this.#store = new StoreMetrics(this.#registry);
     this.operations = new OperationMetrics(this.#registry);
     this.#feed = new FeedMetrics(this.#registry);
+    this.#rights = new RightsMetrics(this.#registry);
     this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
     this.#generations = new Counter({
       name: 'portolan_schema_generations_total',
@@ -116,6 +121,7 @@ class MetricsRegistry implements Metrics {
     });
     this.#part('feed', () => {
       this.#feed.set(source.feed);
+      this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });
       // The engine interrupts the feed once for each generation that it publishes.
       this.#generations.reset();
       this.#generations.inc(source.feed.interruptions);
