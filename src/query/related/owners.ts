@@ -97,7 +97,7 @@ export async function countOwned(
   return counts;
 }
 
-/** The ids of the objects that each of `owners` owns. Reads no bodies. */
+/** The ids of the objects that each of `owners` owns, for each kind in the order of the identity. Reads no bodies. */
 export async function ownedObjects(
   lease: Lease,
   view: View,
@@ -105,14 +105,14 @@ export async function ownedObjects(
   keys: readonly string[] | null,
 ): Promise<readonly RelatedObjects[]> {
   const rows = await lease.all(
-    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id) ORDER BY j.key, o.namespace, o.name)
       FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind
       WHERE ${all([tick, countsOfAny(view), ofKinds(view, keys)])} GROUP BY k.key`,
   );
   return rows.map(relatedObjects);
 }
 
-/** The ids of the owners of each of `objectIds`. Reads no bodies. */
+/** The ids of the owners of each of `objectIds`, for each kind in the order of the identity. Reads no bodies. */
 export async function ownerObjects(
   lease: Lease,
   view: View,
@@ -120,7 +120,7 @@ export async function ownerObjects(
 ): Promise<readonly RelatedObjects[]> {
   view.dependOnAnyKind();
   const rows = await lease.all(
-    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id))
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id) ORDER BY j.key, o.namespace, o.name)
       FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)} GROUP BY k.key`,
   );
   return rows.map(relatedObjects);
