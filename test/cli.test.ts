@@ -142,7 +142,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
 
   test.each([
     ['a port that is none', ['demo', '--port', 'http'], '--port is "http"'],
-    ['an address that others reach', ['demo', '--host', '0.0.0.0'], 'no access control'],
+    ['an address that others reach', ['serve', '--host', '0.0.0.0'], 'Everybody who reaches 0.0.0.0'],
     ['a configuration that is not there', ['serve', '--config', 'none.yaml'], 'none.yaml'],
     ['a kubeconfig that is not there', ['serve', '--kubeconfig', 'none.yaml'], 'none.yaml'],
     ['no kubeconfig at all', ['serve'], 'kubeconfig'],
