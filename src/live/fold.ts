@@ -84,11 +84,14 @@ export function fold(
 
   for (const change of changes) {
     const { logged } = change;
+    // What becomes of an object that is hidden now divides no message.
+    const isSeen = isVisible(wanted.scope, logged);
+    if (!isSeen && (wanted.before === undefined || !isVisible(wanted.before, logged))) continue;
     const id = `${logged.cluster}\n${logged.namespace ?? ''}\n${logged.name}`;
     const known = pending.get(id);
     if (known === undefined) {
       pending.set(id, { first: change, last: change });
-    } else if (logged.type === 'ADDED') {
+    } else if (logged.type === 'ADDED' && isSeen) {
       flush(logged.seq - 1);
       pending.set(id, { first: change, last: change });
     } else {

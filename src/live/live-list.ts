@@ -148,6 +148,13 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
     while (position !== null && !stopped(run)) {
       const seen = feed.interruptions;
       request.check(successorOf(position));
+      // The rights may have changed while the client took the last message.
+      const known = await request.rights.after(position);
+      if (stopped(run)) return;
+      if (!isSame(position.visible, known.of(request.kind.key, 'watch'))) {
+        position = yield* changedRights(run, position);
+        continue;
+      }
       const batch = await feed.next(position.kindId, position, seen, request.signal);
       if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
@@ -282,15 +289,23 @@ async function* changedRights(run: Run, position: LivePosition, after: Scopes): 
   const newest = await rights.after({ epoch, sequence: move.revision });
   if (!isSame(visible, newest.of(kind.key, 'watch'))) return yield* changedRights(run, position, newest);
   const at = request.now();
+  // A removal does not tell whether a hidden object was changed since.
+  const isHidden = ({ reason }: FoldedChange): boolean => reason === 'NO_LONGER_VISIBLE';
+  const removed = [...move.removed, ...move.changes.filter(isHidden)].map(({ identity }) => identity);
   const changes = [
-    ...move.changes.map(liveChange),
-    ...move.removed.map(({ identity }) => removedFrom(identity, at)),
+    ...move.changes.filter((change) => !isHidden(change)).map(liveChange),
+    ...removed.toSorted(byIdentity).map((identity) => removedFrom(identity, at)),
     ...move.added.map((row) => addedRow(row, at)),
   ];
   const count = position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
   const moved = { ...position, sequence: move.revision, visible, count };
   if (changes.length > 0) yield message('LIVE', moved, visible, { totalCount: count, changes });
   return moved;
+}
+
+function byIdentity(a: LiveChange['identity'], b: LiveChange['identity']): number {
+  const [left, right] = [a, b].map(({ cluster, namespace, name }) => JSON.stringify([cluster, namespace ?? '', name]));
+  return (left ?? '') < (right ?? '') ? -1 : 1;
 }
 
 function removedFrom({ cluster, key, namespace, name }: LiveChange['identity'], at: number): LiveChange {
