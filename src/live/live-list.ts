@@ -152,7 +152,7 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
       const known = await request.rights.after(position);
       if (stopped(run)) return;
       if (!isSame(position.visible, known.of(request.kind.key, 'watch'))) {
-        position = yield* changedRights(run, position);
+        position = yield* changedRights(run, position, known);
         continue;
       }
       const batch = await feed.next(position.kindId, position, seen, request.signal);
