@@ -1,20 +1,13 @@
 /** TLS of the gateway's own port: client certificates, front proxies, and files that change. */
-import { renameSync, writeFileSync } from 'node:fs';
-import { type Agent, request } from 'node:https';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
-import { createAuthenticate } from '../src/auth/identity/authenticator.ts';
-import { silentLogger } from '../src/base/log.ts';
-import { startServer } from '../src/server/http-server.ts';
-import { TlsFiles } from '../src/server/negotiation/tls-files.ts';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './kit/certificates.ts';
-import { engineFixture, made } from './kit/engine-fixture.ts';
 import { eventually } from './kit/eventually.ts';
-import { widget, widgets } from './kit/graphql-world.ts';
-import { sharedDirectory } from './kit/temporary-directory.ts';
+import { type Asked, askOverTls, gatewayNames, tlsGateway } from './kit/tls-gateway.ts';
 
 let gateway: CertificateAuthority;
 let users: CertificateAuthority;
@@ -23,14 +16,14 @@ let strangers: CertificateAuthority;
 let jane: Certificate;
 let front: Certificate;
 
-const names = ['IP:127.0.0.1', 'DNS:localhost'];
 const issued = (authority: CertificateAuthority, commonName: string, more: object = {}): Promise<Certificate> =>
   authority.issue({ names: [], commonName, ...more });
 
 beforeAll(async () => {
-  [gateway, users, proxies, strangers] = (await Promise.all(
-    Array.from({ length: 4 }, () => createCertificateAuthority()),
-  )) as [CertificateAuthority, CertificateAuthority, CertificateAuthority, CertificateAuthority];
+  gateway = await createCertificateAuthority('gateways');
+  users = await createCertificateAuthority('users');
+  proxies = await createCertificateAuthority('proxies');
+  strangers = await createCertificateAuthority('users');
   jane = await issued(users, 'jane', { organization: 'devs' });
   front = await issued(proxies, 'front');
 }, 60_000);
@@ -38,70 +31,8 @@ afterAll(() => {
   for (const authority of [gateway, users, proxies, strangers]) authority.remove();
 });
 
-async function world() {
-  const dir = sharedDirectory('tls');
-  const server = await gateway.issue({ names, commonName: 'gateway' });
-  const write = (name: string, text: string): string => {
-    writeFileSync(join(dir, name), text);
-    return join(dir, name);
-  };
-  const cert = write('tls.crt', server.cert);
-  const key = write('tls.key', server.key);
-  const paths = { cert, key, clientCa: write('users.crt', users.ca), proxyCa: write('proxy.crt', proxies.ca) };
-  const fixture = engineFixture();
-  await fixture.declare(widget());
-  await fixture.sync(widgets, [made({ name: 'a' })]);
-  const running = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    isOpen: true,
-    tls: await TlsFiles.open(paths, silentLogger),
-    tlsLookMs: 50,
-    source: fixture.engine.source,
-    pages: fixture.pages,
-    authenticate: createAuthenticate({ tokens: null, proxies: ['front'], certificates: true }),
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
-  });
-  onTestFinished(() => running.close());
-  return { dir, url: running.url, port: running.port, write };
-}
-
-interface Asked {
-  readonly certificate?: Certificate | null;
-  readonly headers?: Readonly<Record<string, string | string[]>>;
-  readonly query?: string;
-  readonly agent?: Agent;
-}
-
-function ask(url: string, { certificate = null, headers = {}, query = '{ viewer { name groups } }' }: Asked) {
-  return new Promise<{ status: number; body: { data?: { viewer?: object }; errors?: { message: string }[] } }>(
-    (resolve, reject) => {
-      const text = JSON.stringify({ query });
-      const length = Buffer.byteLength(text);
-      const sent = request(
-        url,
-        {
-          method: 'POST',
-          ca: gateway.ca,
-          agent: false,
-          headers: { 'content-type': 'application/json', 'content-length': length, ...headers },
-          ...(certificate === null ? {} : { cert: certificate.cert, key: certificate.key }),
-        },
-        (response) => {
-          let body = '';
-          response.on('data', (piece: Buffer) => {
-            body += piece.toString();
-          });
-          response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(body) }));
-        },
-      );
-      sent.on('error', reject);
-      sent.end(text);
-    },
-  );
-}
+const world = () => tlsGateway({ gateway, users: users.ca, proxies: proxies.ca });
+const ask = (url: string, asked: Omit<Asked, 'ca'>) => askOverTls(url, { ca: gateway.ca, ...asked });
 
 const remote = { 'x-remote-user': 'olga', 'x-remote-group': ['ops', 'a, b'] };
 
@@ -122,7 +53,7 @@ test('a certificate names its user, and a proxy names another', async () => {
 
 test('nobody else is authenticated', async () => {
   const { url } = await world();
-  const refused: readonly (readonly [string, Asked])[] = [
+  const refused: readonly (readonly [string, Omit<Asked, 'ca'>])[] = [
     ['no certificate', {}],
     ['a certificate of a third authority', { certificate: await issued(strangers, 'jane') }],
     ['a certificate of the gateway itself', { certificate: await issued(gateway, 'jane') }],
@@ -171,7 +102,7 @@ test('new files are used by the next connections, and broken ones are not', asyn
       socket.on('error', reject);
     });
   expect(await served()).toBe('gateway');
-  const next = await gateway.issue({ names, commonName: 'gateway-2' });
+  const next = await gateway.issue({ names: gatewayNames, commonName: 'gateway-2' });
   // Between the two files, the pair does not fit.
   write('tls.crt.new', next.cert);
   write('tls.key.new', next.key);

@@ -29,6 +29,8 @@ export interface Credentials {
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined;
   /** The client certificate of the connection, verified; absent without one. */
   readonly certificate?: ClientCertificate | undefined;
+  /** Why the connection's client certificate does not count; absent if it does, and without one. */
+  readonly certificateRefusal?: string | undefined;
 }
 
 /** The subject of a client certificate that was verified against an authority. */
@@ -37,6 +39,8 @@ export interface ClientCertificate {
   readonly organizations: readonly string[];
   /** The authority that signed it: that of users, or that of a front proxy. */
   readonly authority: 'users' | 'proxy';
+  /** As `validUntil` of the caller. It is in the past when the authority is no longer accepted. */
+  readonly validUntil: number;
 }
 
 /**
@@ -49,6 +53,17 @@ export type Authenticate = (credentials: Credentials) => Caller | Promise<Caller
 export function requireValid({ validUntil }: Caller, now: number): void {
   if (validUntil === null || now <= validUntil) return;
   throw new PortolanError('UNAUTHENTICATED', 'The credentials have expired; connect again with new ones.');
+}
+
+/** Do both have the same name and groups? */
+export function isSameUser({ user: one }: Caller, { user: other }: Caller): boolean {
+  if (one === null || other === null) return one === other;
+  const { user, groups } = one;
+  return (
+    user === other.user &&
+    groups.length === other.groups.length &&
+    groups.every((group, at) => group === other.groups[at])
+  );
 }
 
 /** The only caller of a gateway without authentication. */

@@ -4,7 +4,7 @@
  *   every `everyMs` -> authenticate -> the same caller: nothing    refused, or another user: `onInvalid`, and the end
  *                                   -> no answer: the next look decides; meanwhile the caller's validity ends by itself
  */
-import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
+import { type Authenticate, type Caller, type Credentials, isSameUser } from '../access/caller.ts';
 import { codeOf } from '../base/errors.ts';
 
 /**
@@ -31,7 +31,7 @@ export function keepValid(
   };
   const look = async (): Promise<void> => {
     try {
-      if ((await authenticate(credentials)) !== caller) invalid();
+      if (!isSameUser(await authenticate(credentials), caller)) invalid();
     } catch (error) {
       if (codeOf(error) === 'UNAUTHENTICATED') invalid();
     }

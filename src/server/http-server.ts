@@ -7,9 +7,7 @@
  * Invariant: close() resolves within a second.
  */
 
-import { constants } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -25,11 +23,11 @@ import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
-import { acceptCertificates } from './negotiation/client-certificates.ts';
 import { encodeBody } from './negotiation/compression.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
-import type { TlsFiles, TlsMaterial } from './negotiation/tls-files.ts';
+import type { TlsFiles } from './negotiation/tls-files.ts';
+import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
 import { serveWebSockets } from './websocket.ts';
@@ -89,13 +87,13 @@ const grace = 700;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, log, allowOrigins = [], isOpen = false } = options;
   if (!isOpen) refuseUnlessLoopback(host);
-  const crossOrigin = new CrossOrigin(allowOrigins, log);
+  const { tls } = options;
+  const crossOrigin = new CrossOrigin(allowOrigins, log, tls !== undefined);
   const admission = createAdmission(options);
   const yoga = yogaOver(admission, options);
   const { pages } = options;
   const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
-  const { tls, tlsLookMs } = options;
-  const server = createHttpServer(tls, tlsLookMs, (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     const answering =
@@ -106,7 +104,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();
     });
-  });
+  };
+  const server: Server =
+    tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, options);
@@ -130,28 +130,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return closing;
     },
   };
-}
-
-type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A server of HTTP, or of HTTPS that asks for client certificates if some are accepted. The handshake never refuses one. */
-function createHttpServer(tls: TlsFiles | undefined, lookMs: number | undefined, handler: RequestHandler): Server {
-  if (tls === undefined) return createServer(handler);
-  const optionsOf = ({ cert, key, ca }: TlsMaterial) => ({
-    cert,
-    key,
-    ...(ca === '' ? {} : { ca }),
-    minVersion: 'TLSv1.2' as const,
-    // A resumed session would not present its chain again.
-    secureOptions: constants.SSL_OP_NO_TICKET,
-  });
-  const server = createTlsServer(
-    { ...optionsOf(tls.material), requestCert: tls.material.ca !== '', rejectUnauthorized: false },
-    handler,
-  );
-  server.on('secureConnection', (socket) => acceptCertificates(socket, () => tls.material.authorities));
-  tls.watch((material) => server.setSecureContext(optionsOf(material)), lookMs);
-  return server;
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -7,8 +7,8 @@ const everything: AuthenticatorOptions = {
   proxies: ['front'],
   certificates: true,
 };
-const proxy: ClientCertificate = { commonName: 'front', organizations: [], authority: 'proxy' };
-const user: ClientCertificate = { commonName: 'jane', organizations: ['devs'], authority: 'users' };
+const proxy: ClientCertificate = { commonName: 'front', organizations: [], authority: 'proxy', validUntil: 9 };
+const user: ClientCertificate = { commonName: 'jane', organizations: ['devs'], authority: 'users', validUntil: 9 };
 
 interface Given {
   readonly headers?: Readonly<Record<string, readonly string[]>>;
@@ -41,6 +41,12 @@ test.each<[string, Given, string, readonly string[]]>([
   ['a certificate', { certificate: user }, 'jane', ['devs', 'system:authenticated']],
   ['a token before a certificate', { ...authorization('Bearer abc'), certificate: user }, 'owner of abc', []],
   ['a proxy', { headers: remote, certificate: proxy }, 'jane', ['devs', 'a, b', 'system:authenticated']],
+  [
+    'a proxy, in UTF-8',
+    { headers: { 'x-remote-user': [Buffer.from('jörg').toString('latin1')] }, certificate: proxy },
+    'jörg',
+    ['system:authenticated'],
+  ],
 ])('%s names the caller', async (_, given, name, groups) => {
   const caller = await createAuthenticate(everything)(credentials(given));
   expect(caller.user).toEqual({ user: name, groups });
@@ -71,6 +77,15 @@ test.each<[string, Given, Partial<AuthenticatorOptions>]>([
   ['a group without a user', { headers: { 'x-remote-group': ['system:masters'] } }, {}],
   ['a proxy without a user', { headers: {}, certificate: proxy }, {}],
   ['a proxy with two users', { headers: { 'x-remote-user': ['jane', 'root'] }, certificate: proxy }, {}],
+  ['a proxy with a name in Latin-1', { headers: { 'x-remote-user': ['j\u00f6rg'] }, certificate: proxy }, {}],
+  ['a proxy with a tab in a name', { headers: { 'x-remote-user': ['jane\troot'] }, certificate: proxy }, {}],
+  ['a proxy with an escape in a name', { headers: { 'x-remote-user': ['jane\u00c2\u009b'] }, certificate: proxy }, {}],
+  ['a proxy with an empty group', { headers: { ...remote, 'x-remote-group': ['devs', ''] }, certificate: proxy }, {}],
+  [
+    'a proxy with a line break in a group',
+    { headers: { ...remote, 'x-remote-group': ['a\nb'] }, certificate: proxy },
+    {},
+  ],
   ['a proxy with an empty user', { headers: { 'x-remote-user': [' '] }, certificate: proxy }, {}],
 ])('%s is refused', async (_, given, options) => {
   const authenticate = async (): Promise<Caller> =>

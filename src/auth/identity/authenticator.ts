@@ -11,7 +11,7 @@ import type { Authenticate, Caller, ClientCertificate, Credentials } from '../..
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { bearerToken } from './bearer.ts';
-import { authenticatedGroup, proxiedCaller } from './front-proxy.ts';
+import { authenticatedGroup, proxiedCaller, validAs } from './front-proxy.ts';
 
 export interface AuthenticatorOptions {
   /** The caller of a token. Null: tokens are refused. */
@@ -55,14 +55,18 @@ export function presentedBy(
     ...(proxies === null ? [] : ['the headers of a front proxy']),
     ...(certificates ? ['a client certificate'] : []),
   ].join(', or ');
-  throw new PortolanError('UNAUTHENTICATED', `This gateway needs to know the caller: send ${accepted}.`);
+  const { certificateRefusal } = credentials;
+  const refusal =
+    certificateRefusal === undefined ? '' : ` The client certificate does not count: ${certificateRefusal}.`;
+  throw new PortolanError('UNAUTHENTICATED', `This gateway needs to know the caller: send ${accepted}.${refusal}`);
 }
 
 /** Source: k8s.io/apiserver/pkg/authentication/request/x509, CommonNameUserConversion. */
-function certified({ commonName, organizations }: ClientCertificate): Caller {
+function certified(certificate: ClientCertificate): Caller {
+  const { commonName, organizations } = certificate;
   if (commonName === '') {
     throw new PortolanError('UNAUTHENTICATED', 'The client certificate names no user: its common name is empty.');
   }
   const groups = [...new Set([...organizations, authenticatedGroup])];
-  return Object.freeze({ name: commonName, user: { user: commonName, groups }, validUntil: null });
+  return validAs(certificate, { user: commonName, groups });
 }

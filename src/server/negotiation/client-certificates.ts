@@ -1,111 +1,164 @@
 /**
- * Client certificates of TLS connections. A certificate counts for the authority that signed it, and for no other: the authority of users
- * and that of front proxies may both be configured.
+ * Client certificates of TLS connections. The authority of users and that of front proxies may both be configured. A certificate counts
+ * only for the authority that signed it.
  *
- *   handshake -> the presented chain is verified against each authority -> the verdict is kept for the socket
- *   request   -> the verdict, if the chain is still valid and the authorities are the same
+ *   handshake -> OpenSSL verifies the presented chain against all authorities together
+ *   request   -> the chain is assigned to one authority (certificate-path.ts), once for the socket and the authorities
+ *             -> it counts while each certificate of its path is valid
  *
- * Source: crypto/x509 of Go as kube-apiserver uses it: validity of each certificate, CA bit of each issuer, extended key usage clientAuth
- * where the certificate states any.
+ * Never: ends a handshake because of a certificate. The client may send other credentials, and an answer can say what is wrong.
+ * After a change of the authorities, a certificate must belong to the new ones. OpenSSL has verified it against the old ones, so a client
+ * of a new authority must connect again.
  */
 import { X509Certificate } from 'node:crypto';
+import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../access/caller.ts';
+import type { Logger } from '../../base/log.ts';
+import { type CertificatePath, findPath, isWithin } from './certificate-path.ts';
+import { type Authorities, subjectOf } from './client-authorities.ts';
 
-/** The certificates of each authority. */
-export interface Authorities {
-  readonly users: readonly X509Certificate[];
-  readonly proxy: readonly X509Certificate[];
+/** The client's own certificate comes first. */
+type Chain = readonly [X509Certificate, ...X509Certificate[]];
+type Authority = ClientCertificate['authority'];
+
+/** The certificate of a connection counts, or it does not for this reason. */
+export type PeerVerdict = { readonly certificate: ClientCertificate } | { readonly refusal: string };
+
+type Judged = { readonly authority: Authority; readonly path: CertificatePath } | { readonly refusal: string };
+
+const peers = new WeakMap<Socket, Peer>();
+
+/** Lets `peerOf` judge the certificates of this server's clients. */
+export function acceptCertificates(server: Server, authorities: () => Authorities, log: Logger): void {
+  const chains = new WeakMap<Socket, readonly X509Certificate[]>();
+  // Node 24.21 drops the first intermediate certificate of a chain that it has verified (nodejs/node#65579), so the chain is read before.
+  // Of the server's events, only this one has the socket earlier. Its secrets are not used.
+  server.on('keylog', (_secrets: Buffer, socket: TLSSocket) => {
+    if (chains.has(socket)) return;
+    chains.set(socket, []);
+    socket.prependOnceListener('secure', () => chains.set(socket, presentedBy(socket)));
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const [leaf, ...others] = chains.get(socket) ?? [];
+    if (leaf !== undefined) peers.set(socket, new Peer([leaf, ...others], socket, authorities, log));
+  });
 }
 
-interface Verdict {
-  readonly authorities: Authorities;
-  readonly certificate: Omit<ClientCertificate, 'authority'> | null;
-  readonly authority: ClientCertificate['authority'] | null;
-  /** When the first certificate of the chain expires: milliseconds since the epoch. */
-  readonly until: number;
+/** Null for a connection without a client certificate. */
+export function peerOf(socket: Socket): PeerVerdict | null {
+  return peers.get(socket)?.verdict() ?? null;
 }
 
-const clientAuth = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
-const longestChain = 8;
+/** A client that has presented a certificate. */
+class Peer {
+  readonly #chain: Chain;
+  /** Why OpenSSL refuses the chain. */
+  readonly #unverified: string | null;
+  readonly #authorities: () => Authorities;
+  readonly #log: Logger;
+  readonly #certificates = new Map<Authority, ClientCertificate>();
+  #judgedBy: Authorities | null = null;
+  #judged: Judged = { refusal: '' };
 
-const sources = new WeakMap<Socket, () => Authorities>();
-const verdicts = new WeakMap<Socket, Verdict>();
-
-/** Lets `certificateOf` verify the certificate of this connection. */
-export function acceptCertificates(socket: TLSSocket, authorities: () => Authorities): void {
-  sources.set(socket, authorities);
-}
-
-/** The verified client certificate of a connection; undefined without one. */
-export function certificateOf(socket: Socket): ClientCertificate | undefined {
-  const source = sources.get(socket);
-  if (source === undefined || !(socket instanceof TLSSocket)) return undefined;
-  const authorities = source();
-  const known = verdicts.get(socket);
-  const verdict = known?.authorities === authorities ? known : verdictOn(socket, authorities, Date.now());
-  verdicts.set(socket, verdict);
-  const { certificate, authority, until } = verdict;
-  if (certificate === null || authority === null || Date.now() > until) return undefined;
-  return { ...certificate, authority };
-}
-
-function verdictOn(socket: TLSSocket, authorities: Authorities, now: number): Verdict {
-  const refused: Verdict = { authorities, certificate: null, authority: null, until: 0 };
-  const leaf = socket.getPeerX509Certificate();
-  const certificate = leaf === undefined ? null : subjectOf(leaf);
-  if (leaf === undefined || certificate === null || !isForClients(leaf)) return refused;
-  for (const authority of ['users', 'proxy'] as const) {
-    const until = chainUntil(leaf, authorities[authority], now);
-    if (until !== null) return { authorities, certificate, authority, until };
+  constructor(chain: Chain, socket: TLSSocket, authorities: () => Authorities, log: Logger) {
+    this.#chain = chain;
+    this.#unverified = socket.authorized ? null : reasonOf(String(socket.authorizationError));
+    this.#authorities = authorities;
+    this.#log = log;
   }
-  return refused;
-}
 
-/** When the first certificate of a valid chain to one of the authorities expires; null without such a chain. */
-function chainUntil(leaf: X509Certificate, authorities: readonly X509Certificate[], now: number): number | null {
-  let current = leaf;
-  let until = Number.POSITIVE_INFINITY;
-  for (let depth = 0; depth < longestChain; depth += 1) {
-    if (!isValid(current, now)) return null;
-    until = Math.min(until, current.validToDate.getTime());
-    const issued = current;
-    const authority = authorities.find((each) => isIssuer(each, issued) && isValid(each, now));
-    if (authority !== undefined) return Math.min(until, authority.validToDate.getTime());
-    const next = current.issuerCertificate;
-    if (next === undefined || next.fingerprint256 === current.fingerprint256 || !isIssuer(next, current)) return null;
-    current = next;
+  verdict(): PeerVerdict {
+    const judged = this.#now();
+    if ('refusal' in judged) return judged;
+    const known = this.#certificates.get(judged.authority);
+    const certificate = known ?? this.#certificateOf(judged.authority);
+    this.#certificates.set(judged.authority, certificate);
+    return { certificate };
   }
-  return null;
+
+  #now(): Judged {
+    const now = Date.now();
+    const authorities = this.#authorities();
+    if (this.#judgedBy !== authorities) {
+      this.#judgedBy = authorities;
+      this.#judged = this.#judge(authorities, now);
+      if ('refusal' in this.#judged) {
+        const fields = { subject: subjectOf(this.#chain[0]), reason: this.#judged.refusal };
+        this.#log.debug(fields, 'a client certificate was refused');
+      }
+    }
+    const judged = this.#judged;
+    return 'refusal' in judged || isWithin(judged.path, now) ? judged : { refusal: 'it has expired' };
+  }
+
+  #judge({ users, proxy }: Authorities, now: number): Judged {
+    if (this.#unverified !== null) return { refusal: this.#unverified };
+    const ofUser = findPath(this.#chain, users, now);
+    const ofProxy = findPath(this.#chain, proxy, now);
+    if (ofUser !== null && ofProxy !== null) {
+      return { refusal: 'the authority of users and that of proxies have both signed it' };
+    }
+    const subject = this.#subject();
+    if (typeof subject === 'string') return { refusal: subject };
+    if (ofUser !== null) return { authority: 'users', path: ofUser };
+    if (ofProxy !== null) return { authority: 'proxy', path: ofProxy };
+    return { refusal: 'no authority of this gateway has signed it' };
+  }
+
+  /** The same object for the life of the connection, so that its caller can be remembered. */
+  #certificateOf(authority: Authority): ClientCertificate {
+    const subject = this.#subject();
+    if (typeof subject === 'string') throw new Error(subject);
+    const until = (): number => {
+      const judged = this.#now();
+      return 'path' in judged && judged.authority === authority ? judged.path.validUntil : 0;
+    };
+    return {
+      ...subject,
+      authority,
+      get validUntil() {
+        return until();
+      },
+    };
+  }
+
+  /** The names of the certificate, or why they cannot be used. */
+  #subject(): Pick<ClientCertificate, 'commonName' | 'organizations'> | string {
+    const subject = this.#chain[0].toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
+    const { CN: commonName = '', O: organization = [] } = subject;
+    if (Array.isArray(commonName)) return 'it has several common names';
+    const organizations = [organization].flat();
+    if ([commonName, ...organizations].some((name) => /\p{Cc}/u.test(name)))
+      return 'a name in it has a control character';
+    return { commonName, organizations };
+  }
 }
 
-function isIssuer(issuer: X509Certificate, issued: X509Certificate): boolean {
-  return issuer.ca && issued.checkIssued(issuer) && issued.verify(issuer.publicKey);
+/** The certificates that the client sent, its own first; empty if it sent none. */
+function presentedBy(socket: TLSSocket): readonly X509Certificate[] {
+  const found = new Map<object, X509Certificate>();
+  let next: Partial<ReturnType<typeof socket.getPeerCertificate>> = socket.getPeerCertificate(true);
+  // A certificate that has signed itself is its own issuer.
+  while (next.raw !== undefined && !found.has(next)) {
+    found.set(next, new X509Certificate(next.raw));
+    next = ('issuerCertificate' in next ? (next.issuerCertificate as object | undefined) : undefined) ?? {};
+  }
+  return [...found.values()];
 }
 
-function isValid({ validFromDate, validToDate }: X509Certificate, now: number): boolean {
-  return validFromDate.getTime() <= now && now <= validToDate.getTime();
-}
-
-/** Without an extended key usage, a certificate is for every use. */
-function isForClients({ keyUsage }: X509Certificate): boolean {
-  const usages = keyUsage as readonly string[] | undefined;
-  return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage);
-}
-
-/** Null for a subject with several common names. */
-function subjectOf(leaf: X509Certificate): Omit<ClientCertificate, 'authority'> | null {
-  const subject = leaf.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-  const { CN: commonName = '', O: organizations = [] } = subject;
-  if (Array.isArray(commonName)) return null;
-  return { commonName, organizations: [organizations].flat() };
-}
-
-/** The certificates of a PEM file. @throws Error for text without a certificate, or with one that cannot be read. */
-export function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('it has no certificate in PEM');
-  return blocks.map((block) => new X509Certificate(block));
+function reasonOf(code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return 'it has expired';
+    case 'CERT_NOT_YET_VALID':
+      return 'it is not valid yet';
+    case 'INVALID_PURPOSE':
+      return 'its extended key usage is not for clients';
+    case 'CERT_SIGNATURE_FAILURE':
+      return 'an authority has the name of its issuer, but another key';
+    default:
+      return `no authority of this gateway has signed it (${code})`;
+  }
 }

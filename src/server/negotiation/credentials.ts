@@ -1,7 +1,7 @@
 /** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
 import type { IncomingMessage } from 'node:http';
 import type { Credentials } from '../../access/caller.ts';
-import { certificateOf } from './client-certificates.ts';
+import { peerOf } from './client-certificates.ts';
 
 /** The parts of a request that carry credentials. */
 export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>;
@@ -18,7 +18,12 @@ export function credentialsOf(
     headers: (name) => headersDistinct[name] ?? [],
     connectionParams,
     get certificate() {
-      return certificateOf(socket);
+      const peer = peerOf(socket);
+      return peer !== null && 'certificate' in peer ? peer.certificate : undefined;
+    },
+    get certificateRefusal() {
+      const peer = peerOf(socket);
+      return peer !== null && 'refusal' in peer ? peer.refusal : undefined;
     },
   };
 }

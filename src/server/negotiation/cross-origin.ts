@@ -2,12 +2,13 @@
  * Which pages may use the gateway. The HTTP server asks before any other part sees a request, so Yoga, prepared answers and WebSockets
  * follow one rule. It concerns browsers alone: other clients send no Origin.
  *
- *   no Origin, or the gateway's own (its host is the request's Host)   goes on
+ *   no Origin, or the gateway's own (its host is the request's Host)   goes on; with TLS, only the origin of https is its own
  *   an Origin of --allow-origin                                        goes on; CORS headers let the page read the answer
  *   any other                                                          403 with the code FORBIDDEN
  *
  * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
- * be of the same origin. Cookies are not used, so no answer allows credentials.
+ * be of the same origin. Cookies are not used, so no answer allows credentials. But browsers send client certificates by
+ * themselves, also for the WebSocket of a page that came over plain HTTP. An attacker in the network can forge such a page.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
@@ -28,17 +29,22 @@ export interface Refusal {
 export class CrossOrigin {
   readonly #allowed: ReadonlySet<string>;
   readonly #log: Logger;
+  readonly #isTls: boolean;
   readonly #logged = new Set<string>();
 
-  /** `allowed` has origins as browsers write them. */
-  constructor(allowed: readonly string[], log: Logger) {
+  /**
+   * @param allowed origins as browsers write them.
+   * @param isTls does the gateway itself serve TLS? Otherwise, a proxy in front may do it, and the scheme is unknown.
+   */
+  constructor(allowed: readonly string[], log: Logger, isTls: boolean) {
     this.#allowed = new Set(allowed);
     this.#log = log;
+    this.#isTls = isTls;
   }
 
   /** The answer to a request of a page that may not use the gateway; null for every other request. */
   refusalOf({ origin, host }: IncomingHttpHeaders): Refusal | null {
-    if (origin === undefined || this.#allowed.has(origin) || isOwn(origin, host)) return null;
+    if (origin === undefined || this.#allowed.has(origin) || this.#isOwn(origin, host)) return null;
     const page = URL.canParse(origin) ? origin.slice(0, 300) : null;
     const message =
       page === null
@@ -76,9 +82,11 @@ export class CrossOrigin {
       .end();
     return false;
   }
-}
 
-/** Is the page one of the gateway itself, or of a proxy that passes its Host on? */
-function isOwn(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host;
+  /** Is the page one of the gateway itself, or of a proxy that passes its Host on? */
+  #isOwn(origin: string, host: string | undefined): boolean {
+    if (!URL.canParse(origin)) return false;
+    const { protocol, host: own } = new URL(origin);
+    return own === host && !(this.#isTls && protocol !== 'https:');
+  }
 }

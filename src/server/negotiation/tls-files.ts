@@ -1,17 +1,17 @@
 /**
- * The files of the gateway's TLS. They are read again every few seconds: Kubernetes replaces the files of a mounted Secret by moving a
- * link, which file notifications miss.
+ * The files of the gateway's TLS. They are read again every few seconds.
  *
  *   changed and good   the next handshakes use them     changed and broken   one error in the log, and the old ones stay
+ *
+ * The pair of certificate and key, and the authorities, are loaded apart: a broken file of authorities does not keep out a new certificate.
  */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { type Authorities, certificatesIn } from './client-certificates.ts';
+import { type Authorities, certificatesIn, requireApart, trustedPem } from './client-authorities.ts';
+import { ReloadedFiles } from './reloaded-files.ts';
 
 export interface TlsPaths {
+  /** PEM of the certificate, with intermediate certificates behind it. */
   readonly cert: string;
   readonly key: string;
   /** The authority of users' certificates; absent if they are not accepted. */
@@ -23,108 +23,83 @@ export interface TlsPaths {
 export interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
-  /** PEM of all authorities; empty if no certificates are accepted. */
-  readonly ca: string;
-  readonly authorities: Authorities;
+  /** Null if no client certificates are accepted. */
+  readonly authorities: Authorities | null;
 }
 
 /** Milliseconds between two looks at the files. */
 const lookMs = 5000;
 
 export class TlsFiles {
-  readonly #paths: TlsPaths;
-  readonly #log: Logger;
-  #material: TlsMaterial;
-  #digest: string;
-  #failed = '';
+  readonly #pair: ReloadedFiles<Omit<TlsMaterial, 'authorities'>>;
+  readonly #authorities: ReloadedFiles<Authorities> | null;
   #timer: NodeJS.Timeout | null = null;
+  #changed: () => void = () => {};
 
-  private constructor(paths: TlsPaths, log: Logger, read: ReadFiles) {
-    this.#paths = paths;
-    this.#log = log;
-    this.#material = read.material;
-    this.#digest = read.digest;
+  private constructor(paths: TlsPaths, log: Logger) {
+    const changed = (): void => this.#changed();
+    this.#pair = new ReloadedFiles({ ...pairOf(paths), changed, log });
+    const authorities = authoritiesOf(paths);
+    this.#authorities = authorities === null ? null : new ReloadedFiles({ ...authorities, changed, log });
   }
 
   /** @throws PortolanError CONFIGURATION for a file that cannot be read or used. */
   static async open(paths: TlsPaths, log: Logger): Promise<TlsFiles> {
-    return new TlsFiles(paths, log, await readFiles(paths));
+    return new TlsFiles(paths, log);
   }
 
   get material(): TlsMaterial {
-    return this.#material;
+    return { ...this.#pair.current, authorities: this.#authorities?.current ?? null };
   }
 
-  /** Calls `changed` with new material. */
-  watch(changed: (material: TlsMaterial) => void, everyMs = lookMs): void {
-    this.#timer = setInterval(() => void this.#look(changed), everyMs);
+  /** Calls `changed` after the material has changed. */
+  watch(changed: () => void, everyMs = lookMs): void {
+    this.#changed = changed;
+    this.#timer = setInterval(() => {
+      void this.#pair.look();
+      void this.#authorities?.look();
+    }, everyMs);
     this.#timer.unref();
   }
 
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
-
-  async #look(changed: (material: TlsMaterial) => void): Promise<void> {
-    try {
-      const { material, digest } = await readFiles(this.#paths);
-      this.#failed = '';
-      if (digest === this.#digest) return;
-      this.#digest = digest;
-      this.#material = material;
-      this.#log.info({ cert: this.#paths.cert }, 'the files of TLS have changed and are in use');
-      changed(material);
-    } catch (error) {
-      const text = messageOf(error);
-      if (text === this.#failed) return;
-      this.#failed = text;
-      this.#log.error({ error: text }, 'the files of TLS have changed and cannot be used; the old ones stay in use');
-    }
-  }
 }
 
-interface ReadFiles {
-  readonly material: TlsMaterial;
-  readonly digest: string;
-}
+type Loading<T> = Pick<ConstructorParameters<typeof ReloadedFiles<T>>[0], 'files' | 'load'>;
 
-async function readFiles({ cert, key, clientCa, proxyCa }: TlsPaths): Promise<ReadFiles> {
-  const [certText, keyText, users, proxy] = await Promise.all([
-    read('--tls-cert', cert),
-    read('--tls-key', key),
-    clientCa === undefined ? '' : read('--client-ca', clientCa),
-    proxyCa === undefined ? '' : read('--proxy-client-ca', proxyCa),
-  ]);
-  const material = {
-    cert: certText,
-    key: keyText,
-    ca: [users, proxy].filter((text) => text !== '').join('\n'),
-    authorities: {
-      users: users === '' ? [] : usable('--client-ca', clientCa, () => certificatesIn(users)),
-      proxy: proxy === '' ? [] : usable('--proxy-client-ca', proxyCa, () => certificatesIn(proxy)),
+function pairOf({ cert, key }: TlsPaths): Loading<Omit<TlsMaterial, 'authorities'>> {
+  return {
+    files: [
+      { flag: '--tls-cert', path: cert },
+      { flag: '--tls-key', path: key },
+    ],
+    load([certText = '', keyText = '']) {
+      if (!certText.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the first has no certificate in PEM');
+      if (!keyText.includes('PRIVATE KEY-----')) throw new Error('the second has no private key in PEM');
+      createSecureContext({ cert: certText, key: keyText });
+      return { cert: certText, key: keyText };
     },
   };
-  usable('--tls-cert and --tls-key', cert, () => createSecureContext({ cert: certText, key: keyText }));
-  const digest = createHash('sha256')
-    .update(JSON.stringify([certText, keyText, users, proxy]))
-    .digest('hex');
-  return { material, digest };
 }
 
-async function read(flag: string, path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new PortolanError('CONFIGURATION', `${flag}: ${path} cannot be read: ${messageOf(error)}.`, { cause: error });
-  }
-}
-
-function usable<T>(flag: string, path: string | undefined, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new PortolanError('CONFIGURATION', `${flag}: ${path ?? ''} cannot be used: ${messageOf(error)}.`, {
-      cause: error,
-    });
-  }
+/** Null if no client certificates are accepted. */
+function authoritiesOf({ clientCa, proxyCa }: TlsPaths): Loading<Authorities> | null {
+  const ofUsers = clientCa === undefined ? [] : [{ flag: '--client-ca', path: clientCa }];
+  const ofProxies = proxyCa === undefined ? [] : [{ flag: '--proxy-client-ca', path: proxyCa }];
+  if (ofUsers.length + ofProxies.length === 0) return null;
+  return {
+    files: [...ofUsers, ...ofProxies],
+    load(texts) {
+      const read = texts.map(certificatesIn);
+      const authorities = {
+        users: read.slice(0, ofUsers.length).flat(),
+        proxy: read.slice(ofUsers.length).flat(),
+      };
+      requireApart(authorities);
+      createSecureContext({ ca: trustedPem(authorities) });
+      return authorities;
+    },
+  };
 }
