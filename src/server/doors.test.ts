@@ -15,9 +15,11 @@ const nobody = { id: 'none', of: () => noRows };
 const plain = '{ exampleComWidgets { nodes { metadata { name } } } }';
 const counted = '{ exampleComWidgets { totalCount nodes { metadata { name } } } }';
 
-/** `alice` sees everything and other names see nothing. A request without a name is rejected. */
+/** `alice` sees everything and other names see nothing. A request without a name is rejected, and two names have other errors. */
 const byName = (name: string | undefined): Caller => {
-  if (name === undefined) throw new PortolanError('FORBIDDEN', 'Say who you are.');
+  if (name === undefined) throw new PortolanError('UNAUTHENTICATED', 'Say who you are.');
+  if (name === 'hurried') throw new PortolanError('TOO_MANY_REQUESTS', 'Too many callers; wait.');
+  if (name === 'unknowable') throw new PortolanError('UPSTREAM_UNAVAILABLE', 'The API server does not answer.');
   return { ...localUser, name };
 };
 const ways: readonly (readonly [string, Authenticate])[] = [
@@ -70,13 +72,37 @@ test.each(ways)('over HTTP, prepared or not, the caller is known %s', async (_, 
 
 test.each(ways)('credentials that are refused %s get a coded answer', async (_, authenticate) => {
   const { url } = await world(authenticate);
-  for (const query of [plain, counted]) {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const json = { 'content-type': 'application/json' };
+  const requests: readonly RequestInit[] = [
+    ...[plain, counted].map((query) => ({ method: 'POST', headers: json, body: JSON.stringify({ query }) })),
+    { method: 'POST', headers: { ...json, accept: 'text/html' }, body: JSON.stringify({ query: plain }) },
+    { method: 'HEAD', headers: { accept: 'text/html' } },
+    { headers: { accept: 'application/json' } },
+    {},
+  ];
+  for (const request of requests) {
+    const response = await fetch(url, request);
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Say who you are.', extensions: { code: 'FORBIDDEN' } }],
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    if (request.method === 'HEAD') continue;
+    expect(await response.json()).toEqual({
+      errors: [{ message: 'Say who you are.', extensions: { code: 'UNAUTHENTICATED' } }],
     });
+  }
+});
+
+test.each(ways)('a caller who cannot be authenticated %s gets the status of the reason', async (_, authenticate) => {
+  const { url } = await world(authenticate);
+  for (const [name, status, code, retryAfter] of [
+    ['hurried', 429, 'TOO_MANY_REQUESTS', '1'],
+    ['unknowable', 503, 'UPSTREAM_UNAVAILABLE', null],
+  ] as const) {
+    const headers = { 'content-type': 'application/json', 'x-name': name };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query: plain }) });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
+    expect(response.headers.get('www-authenticate')).toBeNull();
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code } }] });
   }
 });
 
@@ -96,4 +122,6 @@ test.each(ways)('over WebSocket the caller is known %s, from connection_init', a
   expect(await ask({ name: 'alice' })).toMatchObject({ exampleComWidgets: { totalCount: 1 } });
   expect(await ask({ name: 'bob' })).toEqual({ exampleComWidgets: null });
   await expect(ask({})).rejects.toMatchObject({ code: 4403 });
+  await expect(ask({ name: 'hurried' })).rejects.toMatchObject({ code: 1013, reason: 'TOO_MANY_REQUESTS' });
+  await expect(ask({ name: 'unknowable' })).rejects.toMatchObject({ code: 1013, reason: 'UPSTREAM_UNAVAILABLE' });
 });

@@ -23,6 +23,7 @@ import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
+import { denialCodes } from '../operation/audit.ts';
 import { keepValid } from '../operation/keep-valid.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
@@ -32,12 +33,11 @@ interface Connection {
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
   readonly request: IncomingMessage;
+  close(code: number, reason: string): void;
   /** Null until the connection has been initialised. */
   caller: Caller | null;
   /** Those of the upgrade request and of `connection_init`; null before. */
   credentials: Credentials | null;
-  /** Closes the connection, because its credentials are no longer valid. */
-  readonly expire: () => void;
 }
 
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
@@ -56,6 +56,7 @@ const goingAway = 1001;
 /** Not 4401: clients of graphql-ws take that one as final, and do not connect again with new credentials. */
 const forbidden = 4403;
 const internalError = 1011;
+const tryAgainLater = 1013;
 
 /** Answers the protocol on every connection of `sockets`; the returned `dispose` ends them with 1001. */
 export function serveWebSockets(
@@ -74,14 +75,23 @@ export function serveWebSockets(
         extra.credentials = credentials;
         const leave = admission.limits.enter(extra.caller, 'connections');
         extra.signal.addEventListener('abort', leave, { once: true });
-        const stop = keepValid(admission.callerOf, credentials, extra.caller, () => extra.expire(), checkCallersMs);
+        const stop = keepValid(
+          admission.callerOf,
+          credentials,
+          extra.caller,
+          () => extra.close(forbidden, 'Forbidden'),
+          checkCallersMs,
+        );
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
+        const code = codeOf(error);
         const address = extra.request.socket.remoteAddress ?? null;
-        admission.audit.denied({ caller: null, code: codeOf(error), message: messageOf(error), address });
-        // Closes the connection with 4403 (Forbidden).
+        if (denialCodes.has(code)) admission.audit.denied({ caller: null, code, message: messageOf(error), address });
+        // A client may send the same credentials again when the API server answers.
+        if (code === 'UPSTREAM_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') extra.close(tryAgainLater, code);
+        // Closes the connection with 4403 (Forbidden), unless it is closing already.
         return false;
       }
     },
@@ -128,7 +138,7 @@ export function serveWebSockets(
         request,
         caller: null,
         credentials: null,
-        expire: () => socket.close(forbidden, 'Forbidden'),
+        close: (code, reason) => socket.close(code, reason),
       },
     );
     socket.once('close', (code, reason) => {

@@ -143,8 +143,8 @@ describe('on the demo', () => {
     const written = [...sectionOf(page, 'HTTP statuses').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
       Number(status),
     );
-    // http-server.test.ts and cross-origin.test.ts have 503 and 204.
-    expect(written).toEqual([...statuses.keys(), 204, 503].sort((a, b) => a - b));
+    // doors.test.ts, http-server.test.ts and cross-origin.test.ts have the others.
+    expect(written).toEqual([...statuses.keys(), 204, 401, 429, 503].sort((a, b) => a - b));
   });
 
   const init = { type: 'connection_init' };

@@ -62,6 +62,14 @@ const codes: OutcomeCodes<unknown> = {
   },
 };
 
+/** Status and headers of the answer when the caller is not authenticated, by the code of the error. */
+const refusedCallers: Readonly<Record<string, ResponseInit>> = {
+  UNAUTHENTICATED: { status: 401, headers: { 'www-authenticate': 'Bearer' } },
+  FORBIDDEN: { status: 403 },
+  TOO_MANY_REQUESTS: { status: 429, headers: { 'retry-after': '1' } },
+  UPSTREAM_UNAVAILABLE: { status: 503 },
+};
+
 function addressIn(context: unknown): string | null {
   const { req } = (context ?? {}) as { readonly req?: { readonly socket: { readonly remoteAddress?: string } } };
   return req?.socket.remoteAddress ?? null;
@@ -100,7 +108,10 @@ function credentialsIn(request: Request | undefined, context: unknown): Credenti
   return { header, headers: (name) => [header(name) ?? []].flat() };
 }
 
-/** Must be the first plugin, so that it counts the documents that later plugins reject. */
+/**
+ * Must be the first plugin, so that it counts the documents that later plugins reject. Yoga answers the request for the playground's page
+ * before any plugin, so that request needs no credentials.
+ */
 export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
   const callerIn = ({ request, caller }: Enveloped): Caller =>
@@ -112,12 +123,12 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       try {
         callers.set(request, known ?? (await admission.callerOf(credentialsIn(request, serverContext))));
       } catch (error) {
-        const refused = codedError(error, log);
         const code = codeOfThrown(error);
+        const refused = codedError(error, log);
         admission.refuse('unknown', code);
         const address = addressIn(serverContext);
         if (denialCodes.has(code)) admission.audit.denied({ caller: null, code, message: refused.message, address });
-        endResponse(fetchAPI.Response.json({ errors: [refused] }, { status: 401 }));
+        endResponse(fetchAPI.Response.json({ errors: [refused] }, refusedCallers[code] ?? { status: 500 }));
       }
     },
 
