@@ -1,46 +1,60 @@
 /**
  * Sends the requests of GraphiQL: queries over HTTP, subscriptions over WebSocket. The document is sent as it is written, so the gateway
- * reports its syntax errors. Every failure is an answer with errors, because GraphiQL shows a thrown error with its stack.
+ * reports its syntax errors. The token of the caller goes with each request, unless the header editor has an Authorization header.
  */
 import { createClient } from 'graphql-ws/client';
 import { chosenOperation } from './chosen-operation.ts';
 import type { Answer, Fetcher, FetcherOptions, FetcherRequest, Observable } from './graphiql.ts';
+import { failed, messageOf, post } from './post.ts';
+
+/** Who makes the requests. */
+export interface Caller {
+  /** The value of the Authorization header; null without a token. */
+  authorization(): string | null;
+  /** Called when the gateway does not accept the caller. */
+  refused(message: string): void;
+}
+
+/** The caller of a gateway without authentication. */
+export const anybody: Caller = { authorization: () => null, refused() {} };
+
+/** Close code of a WebSocket whose caller is refused. */
+const forbidden = 4403;
 
 /** @param endpoint the URL of the gateway's endpoint. */
-export function createFetcher(endpoint: string): Fetcher {
-  return ({ operationName: given = null, ...rest }, { headers = {} } = {}) => {
+export function createFetcher(endpoint: string, caller: Caller): Fetcher {
+  return ({ operationName: given = null, ...rest }, { headers: written = {} } = {}) => {
     const operation = chosenOperation(rest.query, given);
     const operationName = operation === null ? given : operation.name;
     const request = operationName === null ? rest : { ...rest, operationName };
+    const { headers, refused } = authorize(written, caller);
     return operation?.type === 'subscription'
-      ? subscribe(endpoint, request, headers)
-      : send(endpoint, request, headers);
+      ? subscribe(endpoint, request, headers, refused)
+      : send(endpoint, request, headers, refused);
   };
 }
 
 type Headers = NonNullable<FetcherOptions['headers']>;
+type Refused = Caller['refused'];
 
-async function send(endpoint: string, request: FetcherRequest, headers: Headers): Promise<Answer> {
-  try {
-    const response = await fetch(endpoint, {
-      method: 'POST',
-      // With application/json an answer without data has status 200, and the browser's console has no error.
-      headers: { accept: 'application/json', ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-    });
-    const text = await response.text();
-    try {
-      return JSON.parse(text) as Answer;
-    } catch {
-      return failed(`The answer has status ${response.status} and is not JSON: ${text.slice(0, 200)}`);
-    }
-  } catch (error) {
-    return failed(`The gateway cannot be reached: ${messageOf(error)}`);
+/** The headers with the token. A refusal of credentials from the header editor does not concern the token. */
+function authorize(written: Headers, caller: Caller): { readonly headers: Headers; readonly refused: Refused } {
+  if (Object.keys(written).some((name) => name.toLowerCase() === 'authorization')) {
+    return { headers: written, refused() {} };
   }
+  const authorization = caller.authorization();
+  const headers = authorization === null ? written : { ...written, authorization };
+  return { headers, refused: (message) => caller.refused(message) };
+}
+
+async function send(endpoint: string, request: FetcherRequest, headers: Headers, refused: Refused): Promise<Answer> {
+  const { status, answer } = await post(endpoint, request, headers);
+  if (status === 401) refused(answer.errors?.[0]?.message ?? 'The gateway does not accept the token.');
+  return answer;
 }
 
 /** The socket is opened by the subscriber and closed at the end of the subscription. */
-function subscribe(endpoint: string, request: FetcherRequest, headers: Headers): Observable {
+function subscribe(endpoint: string, request: FetcherRequest, headers: Headers, refused: Refused): Observable {
   return {
     subscribe(observer) {
       const client = createClient({
@@ -57,6 +71,9 @@ function subscribe(endpoint: string, request: FetcherRequest, headers: Headers):
       const unsubscribe = client.subscribe(payload, {
         next: (message) => observer.next(message as Answer),
         error(error) {
+          if (error instanceof CloseEvent && error.code === forbidden) {
+            refused('The gateway does not accept the token of the subscription.');
+          }
           observer.next(
             Array.isArray(error) ? { errors: error } : failed(`The subscription ended: ${messageOf(error)}`),
           );
@@ -67,14 +84,4 @@ function subscribe(endpoint: string, request: FetcherRequest, headers: Headers):
       return { unsubscribe };
     },
   };
-}
-
-function failed(message: string): Answer {
-  return { errors: [{ message }] };
-}
-
-/** The message of an error, or the code and reason with which a WebSocket was closed. */
-function messageOf(error: unknown): string {
-  if (error instanceof CloseEvent) return `${error.code} ${error.reason}`.trim();
-  return error instanceof Error ? error.message : String(error);
 }

@@ -50,6 +50,8 @@ interface Options {
   readonly title: string;
   readonly fetcher: Fetcher;
   readonly storage: Storage;
+  /** May GraphiQL keep the headers of its header editor in the storage? Default: yes. */
+  readonly shouldPersistHeaders?: boolean;
   readonly defaultTabs?: readonly { readonly query: string }[];
   onSchemaChange(schema: GraphQLSchema): void;
 }

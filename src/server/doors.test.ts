@@ -10,6 +10,8 @@ import { noRows, unrestricted } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { startServer } from './http-server.ts';
+import { builtInExamples } from './playground/example-tabs.ts';
+import { readWrittenExamples } from './written-examples.ts';
 
 const nobody = { id: 'none', of: () => noRows };
 const plain = '{ exampleComWidgets { nodes { metadata { name } } } }';
@@ -45,7 +47,7 @@ async function world(authenticate: Authenticate) {
     source: fixture.engine.source,
     authenticate,
     readiness: () => ({ ready: true }),
-    tabs: [],
+    tabs: readWrittenExamples(),
     pages: fixture.pages,
     log: silentLogger,
   });
@@ -104,6 +106,28 @@ test.each(ways)('a caller who cannot be authenticated %s gets the status of the 
     expect(response.headers.get('www-authenticate')).toBeNull();
     expect(await response.json()).toMatchObject({ errors: [{ extensions: { code } }] });
   }
+});
+
+test('a browser gets the page without credentials, and the page tells nothing of the clusters', async () => {
+  const asked: unknown[] = [];
+  const { url } = await world(({ header }) => {
+    asked.push(header('x-name'));
+    return byName(header('x-name'));
+  });
+  const pageOf = async (headers: Record<string, string>, query = ''): Promise<string> => {
+    const response = await fetch(`${url}${query}`, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    return await response.text();
+  };
+  const page = await pageOf({});
+  const options = /PortolanPlayground\.start\(document\.querySelector\('#root'\),\n(.*)\n\);/.exec(page)?.[1] ?? 'null';
+  const tabs = builtInExamples(readWrittenExamples());
+  expect(JSON.parse(options)).toEqual({ tabs, keptFor: '', explain: false, authenticates: true });
+  expect(page.includes('exampleCom')).toBe(false);
+  // GraphiQL writes the document into the URL, so a page that loads again has a query there. It is not executed.
+  expect((await pageOf({ 'x-name': 'alice' }, '?query={exampleComWidgets{totalCount}}')) === page).toBe(true);
+  expect(asked).toEqual([]);
 });
 
 test.each(ways)('over WebSocket the caller is known %s, from connection_init', async (_, authenticate) => {

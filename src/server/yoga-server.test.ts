@@ -130,7 +130,12 @@ describe('the playground', () => {
   test('opens without examples before there is a schema', async () => {
     const made = handMadeSource();
     made.forget();
-    expect(optionsOf(await page(['{ greeting }'], made))).toEqual({ tabs: [], keptFor: '', explain: false });
+    expect(optionsOf(await page(['{ greeting }'], made))).toEqual({
+      tabs: [],
+      keptFor: '',
+      explain: false,
+      authenticates: false,
+    });
   });
 
   test('an example cannot end the script it stands in, nor be taken for a pattern', async () => {

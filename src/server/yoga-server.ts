@@ -35,7 +35,7 @@ export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
-  /** Authenticates a request. Default: every caller is the local user. */
+  /** Authenticates a request. Default: every caller is the local user. Otherwise the playground asks for a token. */
   readonly authenticate?: Authenticate;
   /** What one caller may have in flight. */
   readonly callerBounds?: CallerBounds;
@@ -71,10 +71,11 @@ export function yogaOver(
   admission: Admission<Generation>,
   {
     source,
+    authenticate,
     log,
     tabs,
     introspection = new IntrospectionAnswers(),
-  }: Pick<YogaOptions, 'source' | 'log' | 'tabs' | 'introspection'>,
+  }: Pick<YogaOptions, 'source' | 'authenticate' | 'log' | 'tabs' | 'introspection'>,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
@@ -90,7 +91,7 @@ export function yogaOver(
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
-    renderGraphiQL: playground(source, tabs),
+    renderGraphiQL: playground({ source, written: tabs, authenticates: authenticate !== undefined }),
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
     multipart: false,

@@ -9,7 +9,7 @@ import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 import { readWrittenExamples } from '../written-examples.ts';
-import { exampleTabs } from './example-tabs.ts';
+import { builtInExamples, exampleTabs } from './example-tabs.ts';
 
 const written = readWrittenExamples();
 
@@ -148,6 +148,13 @@ describe('the tabs', () => {
     const fixture = await served([]);
     expect(titles(tabsOf(fixture))).toEqual(['Resources']);
   });
+});
+
+test('the tabs that tell nothing of a cluster can be answered where only built-in kinds are served', async () => {
+  const fixture = await served(demo.filter((each) => !custom().includes(each)));
+  const tabs = builtInExamples(written);
+  expect(tabs.length).toBe(written.length - 1);
+  await answerAll(fixture, tabs);
 });
 
 test('the written examples are there, in the order of their numbers, and have names without them', () => {

@@ -66,6 +66,14 @@ export function exampleTabs(
   });
 }
 
+/** The written examples about custom resources. The others are about built-in kinds of Kubernetes, or about the gateway. */
+const ofCustomResources = new Set(['foo-and-what-it-owns']);
+
+/** The documents of the tabs if nothing may be told of the clusters: the same for every gateway. */
+export function builtInExamples(written: readonly PlaygroundExample[]): readonly string[] {
+  return written.filter(({ name }) => !ofCustomResources.has(name)).map(({ query }) => query);
+}
+
 function ofFirst(example: (kind: CatalogKind) => string): Replacement {
   return ([first]) => (first === undefined ? null : example(first));
 }

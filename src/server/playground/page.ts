@@ -15,13 +15,16 @@ type GraphiQLTexts = Pick<
 export interface PageOptions {
   /** The documents of the first tabs. Without any, GraphiQL shows its own welcome text. */
   readonly tabs: readonly string[];
-  /** Browsers keep the tabs for each of these texts. */
+  /** Browsers keep the tabs for each of these texts. Empty if callers must authenticate: the script then asks the gateway. */
   readonly keptFor: string;
   /** May requests ask for explanations? */
   readonly explain: boolean;
+  /** Must callers authenticate? Then the script asks for a token when the gateway does. */
+  readonly authenticates: boolean;
 }
 
 const style = `
+[hidden] { display: none !important }
 /* GraphiQL keeps outdated transforms on its tabs, so a tab moves at its first click. */
 .graphiql-tab { transform: none !important }
 .portolan-answer { display: flex; flex-direction: column; gap: 12px; overflow-wrap: anywhere }
@@ -30,6 +33,21 @@ const style = `
 .portolan-answer td { text-align: right; font-variant-numeric: tabular-nums }
 .portolan-answer h2 { font-size: inherit; margin: 0 }
 .portolan-answer pre { margin: 0; white-space: pre-wrap; font-size: 85% }
+.portolan-access, .portolan-caller { color-scheme: light dark; background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif }
+.portolan-access { position: fixed; inset: 0; z-index: 1000; overflow: auto; display: grid; place-items: center; padding: 16px; box-sizing: border-box }
+.portolan-access form { display: flex; flex-direction: column; gap: 12px; width: 100%; max-width: 34rem }
+.portolan-access :is(h1, p, pre) { margin: 0 }
+.portolan-access h1 { font-size: 22px }
+.portolan-access pre { overflow-x: auto; padding: 8px 12px; border: 1px solid GrayText; border-radius: 6px }
+.portolan-access input { font: inherit; padding: 8px; border: 1px solid GrayText; border-radius: 6px }
+.portolan-access [role=alert]:not(:empty) { border-left: 4px solid #c62828; padding-left: 12px; overflow-wrap: anywhere }
+.portolan-access label { font-weight: 600 }
+.portolan-access div { display: flex; gap: 8px }
+.portolan-access button, .portolan-caller button { font: inherit; padding: 4px 12px; cursor: pointer }
+.portolan-caller { display: flex; align-items: center; gap: 8px; height: 40px; padding: 0 16px; box-sizing: border-box; border-bottom: 1px solid GrayText }
+.portolan-caller button { padding: 2px 12px }
+.portolan-caller span { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.portolan-caller ~ #root .graphiql-container { height: calc(100vh - 40px) }
 `;
 
 /** A function that renders the page. It is called for each page; what it does not depend on is made once. */
