@@ -67,6 +67,18 @@ test('when the API server has not confirmed the roles for a minute', async () =>
   expect(await scope()).toBe('all');
 });
 
+test('in one of two clusters, and scopes stay the same meanwhile', async () => {
+  const { fixture, clock } = await world();
+  const { reader } = fixture;
+  const rights = new StoredRights({ reader, clock, log: silentLogger, clusters: ['east', 'west'], served: 2 });
+  await syncAll({ fixture } as Awaited<ReturnType<typeof world>>);
+  const scopes = await fixture.reader.lease((lease) => rights.at(lease, alice));
+  expect([...(scopes.unknown?.keys() ?? [])]).toEqual(['west']);
+  expect(scopes.of('pods')).toEqual({ rows: 'some', clusters: new Map([['east', 'all']]) });
+  clock.advance(1000);
+  expect(await fixture.reader.lease((lease) => rights.at(lease, alice))).toBe(scopes);
+});
+
 test('after the store has been built anew', async () => {
   const setup = await world();
   await syncAll(setup);

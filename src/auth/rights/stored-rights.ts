@@ -47,6 +47,8 @@ export class StoredRights implements Rights {
   readonly roles = new StoredRoles();
   readonly #options: StoredRightsOptions;
   readonly #scopes = new BoundedCache<Scopes>({ entries: keptScopes, weight: keptScopes });
+  /** Scopes without the clusters whose rights are not known. */
+  readonly #partial = new BoundedCache<Scopes>({ entries: keptScopes, weight: keptScopes });
   /** The rights are known up to here. */
   #known: LogPlace | null = null;
   /** The read that runs, and the one that follows it. */
@@ -82,7 +84,13 @@ export class StoredRights implements Rights {
 
   granted(caller: Caller): Scopes {
     const { known, unknown } = this.#grantsOf(caller);
-    return unknown.size === 0 ? this.#scopesOf(known) : { ...this.#scopesOf(known), unknown };
+    const scopes = this.#scopesOf(known);
+    if (unknown.size === 0) return scopes;
+    // The same object for each call, because other scopes would mean other rights.
+    const of = `${scopes.id} ${[...unknown.keys()].join()}`;
+    const found = this.#partial.get(of) ?? { ...scopes, id: `${scopes.id} of some`, unknown };
+    this.#partial.set(of, found, 1);
+    return found;
   }
 
   /** Makes the rights at least as new as the lease's snapshot. */
