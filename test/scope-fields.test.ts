@@ -206,7 +206,8 @@ test.each([
   }
   expect(wrong).toEqual([]);
   expect(rows).toBeGreaterThan(documents.length / 3);
-  expect(empty > documents.length).toBe(allowed.length > 1);
+  // Both servers answer each document.
+  expect(empty > documents.length / 2).toBe(allowed.length > 1);
 });
 
 /** Does the data have a text, a number other than 0, or true? */
