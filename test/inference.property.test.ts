@@ -25,15 +25,19 @@ import {
   worldKinds,
 } from './kit/scoped-world.ts';
 
-const rounds = Number(process.env['PORTOLAN_INFERENCE'] ?? '10');
+const rounds = Number(process.env['PORTOLAN_INFERENCE'] ?? '8');
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const documents = 60;
 
 const accesses = ['list', 'get', 'watch'] as const;
 
-/** The answers of both servers of a store to one request. */
+/**
+ * The answers of both servers of a store to one request. A count that was kept takes nothing from the budget of its operation, and the
+ * servers share counts. So they are asked again where the budget was spent.
+ */
 async function answers({ pair }: ScopedStore, body: string): Promise<readonly string[]> {
-  return (await pair.ask(body)).map(comparableText);
+  const first = (await pair.ask(body)).map(comparableText);
+  return first.some((text) => text.includes('"notAfforded"')) ? (await pair.ask(body)).map(comparableText) : first;
 }
 
 /** A text from shortly before the place where it differs from another one; the failure shows it. */
@@ -71,6 +75,12 @@ test('stores that differ in hidden objects alone give the same bytes', { timeout
       if (document.query.startsWith('subscription')) continue;
       const explain = dice.chance(0.1) ? { extensions: { portolan: { explain: true } } } : {};
       const body = JSON.stringify({ ...document, ...explain });
+      // A caller who sees everything fills the caches.
+      if (dice.chance(0.3)) {
+        whole.scopes = unrestricted;
+        await whole.pair.ask(body);
+        whole.scopes = scopes;
+      }
       const [first, ...more] = [...(await answers(whole, body)), ...(await answers(bare, body))];
       asked += 1;
       if (first?.includes('"errors"') === false) answered += 1;

@@ -11,7 +11,7 @@ import { cursorsOf } from './kit/scoped-cursors.ts';
 import { type KnownCursor, scopedDocument } from './kit/scoped-documents.ts';
 import { describeScopes, isSeen, randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts';
 
-const rounds = Number(process.env['PORTOLAN_VISIBLE_ONLY'] ?? '14');
+const rounds = Number(process.env['PORTOLAN_VISIBLE_ONLY'] ?? '10');
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const documents = 60;
 
