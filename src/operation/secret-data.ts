@@ -6,6 +6,7 @@
  * Owns: the data, for one operation. Never: sends a request with the gateway's own rights, keeps data after the operation, or logs it.
  */
 import { PortolanError } from '../base/errors.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import type { Resource } from '../catalog/resources/resource.ts';
 import { servedUid } from '../catalog/resources/synthetic-identity.ts';
 import { recordOf } from '../catalog/values/displayed-value.ts';
@@ -45,8 +46,7 @@ class SecretReads {
   readonly #resource: Pick<Resource, 'group' | 'version' | 'plural' | 'namespaced'>;
   readonly #clients = new Map<string, Promise<CallerClient>>();
   readonly #reads = new Map<string, Promise<Data | null>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #places = new Semaphore(mostAtOnce);
 
   constructor(operation: Operation, resource: Pick<Resource, 'group' | 'version' | 'plural' | 'namespaced'>) {
     this.#operation = operation;
@@ -70,20 +70,15 @@ class SecretReads {
 
   async #read(secret: Secret): Promise<Data | null> {
     const { signal } = this.#operation;
-    if (this.#running < mostAtOnce) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const leave = await this.#places.enter(signal);
     try {
-      signal?.throwIfAborted();
       const found = recordOf(await readObject(await this.#client(secret.cluster), this.#resource, secret, signal));
       const uid = servedUid(secret.uid);
       // The operation shows the Secret with this uid. Another may have its name by now.
       const isSame = uid === null || recordOf(found?.['metadata'])?.['uid'] === uid;
       return found === null || !isSame ? null : { data: found['data'] };
     } finally {
-      // The place goes to the next one that waits.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      leave();
     }
   }
 

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/log.ts';
+import { Semaphore } from '../../src/base/semaphore.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import {
   defaultReflectorSettings,
@@ -11,7 +12,6 @@ import {
 } from '../../src/ingest/context/reflector-context.ts';
 import { StreamingLists } from '../../src/ingest/context/streaming-lists.ts';
 import { RequestBudget } from '../../src/ingest/flow/request-budget.ts';
-import { Semaphore } from '../../src/ingest/flow/semaphore.ts';
 import { Reflector } from '../../src/ingest/reflector/reflector.ts';
 import { apiErrorFromAnswer } from '../../src/kube/http/api-error.ts';
 import { Database } from '../../src/store/sqlite/database.ts';

@@ -17,6 +17,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { type Leave, Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 
@@ -75,8 +76,7 @@ export class TokenReviews {
   /** Until when each token is known as invalid. */
   readonly #invalid = new BoundedCache<number>({ entries: mostKnown, weight: mostKnown });
   readonly #reviews = new Map<string, Promise<Caller>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #places = new Semaphore(mostRunning);
 
   constructor(options: TokenReviewsOptions) {
     this.#options = options;
@@ -108,7 +108,7 @@ export class TokenReviews {
 
   async #review(token: string, hash: string): Promise<Caller> {
     const { clock, validMs = 60_000, invalidMs = 10_000 } = this.#options;
-    await this.#turn();
+    const leave = await this.#enter();
     try {
       const status = await this.#ask(token);
       const user = this.#userIn(status);
@@ -126,23 +126,19 @@ export class TokenReviews {
       this.#valid.set(hash, caller, 1);
       return caller;
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      leave();
     }
   }
 
   /** Waits for one of the places. @throws PortolanError TOO_MANY_REQUESTS */
-  async #turn(): Promise<void> {
-    if (this.#running >= mostRunning) {
-      if (this.#waiting.length >= mostWaiting) {
-        throw new PortolanError(
-          'TOO_MANY_REQUESTS',
-          'Too many tokens wait for their review by the API server; send the request again in a moment.',
-        );
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async #enter(): Promise<Leave> {
+    if (this.#places.waiting >= mostWaiting) {
+      throw new PortolanError(
+        'TOO_MANY_REQUESTS',
+        'Too many tokens wait for their review by the API server; send the request again in a moment.',
+      );
     }
-    this.#running += 1;
+    return this.#places.enter();
   }
 
   async #ask(token: string): Promise<TokenReviewStatus> {

@@ -13,6 +13,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 
 /** What is asked of one API server. */
@@ -50,8 +51,7 @@ export class AccessReviews {
   readonly #options: AccessReviewsOptions;
   readonly #decisions = new BoundedCache<Decision>({ entries: mostKept, weight: mostKept });
   readonly #reviews = new Map<string, Promise<boolean>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #places = new Semaphore(mostRunning);
   #failedAt = Number.NEGATIVE_INFINITY;
   /** By user. Unique, so that a version that was dropped never comes back. */
   readonly #versions = new BoundedCache<number>({ entries: mostKept, weight: mostKept });
@@ -109,8 +109,7 @@ export class AccessReviews {
       'path' in request ? { nonResourceAttributes: request } : { resourceAttributes: { ...request, version: '*' } };
     const client = this.#options.clients.get(cluster);
     if (client === undefined) return null;
-    if (this.#running >= mostRunning) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#running += 1;
+    const leave = await this.#places.enter();
     try {
       const { status } = await client.post<{ readonly status?: { readonly allowed?: boolean } }>(
         '/apis/authorization.k8s.io/v1/subjectaccessreviews',
@@ -126,8 +125,7 @@ export class AccessReviews {
       this.#failed(cluster, error);
       return null;
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      leave();
     }
   }
 

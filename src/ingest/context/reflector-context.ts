@@ -1,6 +1,7 @@
 /** The dependencies of a reflector. Everything is injected, so a test can drive it. */
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Semaphore } from '../../base/semaphore.ts';
 import type { Resource } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
@@ -9,7 +10,6 @@ import type { Writer } from '../../store/types/writer.ts';
 import { type BackoffBounds, defaultBackoff } from '../flow/backoff.ts';
 import type { Failure } from '../flow/failure.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
-import type { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import type { StreamingLists } from './streaming-lists.ts';
 

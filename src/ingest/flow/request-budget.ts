@@ -3,7 +3,7 @@
  * run, in first-in, first-out order.
  *
  * Backoff spreads the retries of one reflector. This budget bounds the sum over all reflectors, at the start and after an
- * outage. Later pages of a list are free: the semaphore (semaphore.ts) bounds concurrent lists.
+ * outage. Later pages of a list are free: a semaphore bounds concurrent lists.
  */
 import type { Clock } from '../../base/clock.ts';
 

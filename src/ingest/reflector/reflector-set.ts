@@ -12,6 +12,7 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
@@ -21,7 +22,6 @@ import type { FailingResource } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/reflector-context.ts';
 import { StreamingLists } from '../context/streaming-lists.ts';
 import { RequestBudget } from '../flow/request-budget.ts';
-import { Semaphore } from '../flow/semaphore.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
 import { InterruptionLog } from './interruption-log.ts';

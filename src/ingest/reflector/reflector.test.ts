@@ -179,7 +179,7 @@ test('objects without uid and resourceVersion are stored by their name, and chan
 });
 
 test('R13: no more than four lists at a time', async () => {
-  const { Semaphore } = await import('../flow/semaphore.ts');
+  const { Semaphore } = await import('../../base/semaphore.ts');
   const bench = reflectorBench();
   const lists = new Semaphore(4);
   for (let index = 0; index < 6; index += 1) bench.reflector({ lists }).start();

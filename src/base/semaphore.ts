@@ -1,4 +1,4 @@
-/** A first-in, first-out semaphore. It bounds concurrent lists, which cost an API server most. */
+/** A first-in, first-out semaphore. It bounds concurrent work, such as lists and reviews of one API server. */
 
 /** Releases the permit; a second call does nothing. */
 export type Leave = () => void;
@@ -16,9 +16,13 @@ export class Semaphore {
     return this.#inside;
   }
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Resolves with a permit. If the signal aborts first, rejects with its reason and holds no permit. */
-  async enter(signal: AbortSignal): Promise<Leave> {
-    signal.throwIfAborted();
+  async enter(signal?: AbortSignal): Promise<Leave> {
+    signal?.throwIfAborted();
     if (this.#inside >= this.#places) await this.#wait(signal);
     else this.#inside += 1;
     let left = false;
@@ -36,19 +40,19 @@ export class Semaphore {
     else next();
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #wait(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const admit = (): void => {
-        signal.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
       const onAbort = (): void => {
         const at = this.#waiting.indexOf(admit);
         if (at !== -1) this.#waiting.splice(at, 1);
-        reject(signal.reason);
+        reject(signal?.reason);
       };
       this.#waiting.push(admit);
-      signal.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 }
