@@ -2,7 +2,7 @@
  * The roles and bindings of one cluster, by subject. Updated object by object; a decision never walks all bindings.
  *
  *   change of a binding -> its subjects get a new version        change of a role -> the subjects of all its bindings do
- *   grantsOf(alice)     -> kept grants, if no subject of alice has a newer version -> else made from the bindings of her subjects
+ *   grantsOf(alice)     -> kept grants of her bound subjects, if none of them has a newer version -> else made from their bindings
  *
  * Invariant: kept grants equal grants made anew.
  */
@@ -32,8 +32,8 @@ interface KeptGrants {
   checkedAt: number;
 }
 
-/** Users whose grants are kept. */
-const keptUsers = 50_000;
+/** Sets of subjects whose grants are kept. */
+const keptSets = 50_000;
 /** Different grants that are kept. Users with the same bindings share them. */
 const keptGrants = 2000;
 /** Subjects whose last change is known. */
@@ -48,7 +48,7 @@ export class RbacIndex {
   readonly #byRole = new Map<string, Set<BindingObject>>();
   /** The version of the index at the last change of each subject's bindings. */
   readonly #changedAt = new Map<string, number>();
-  readonly #kept = new BoundedCache<KeptGrants>({ entries: keptUsers, weight: keptUsers });
+  readonly #kept = new BoundedCache<KeptGrants>({ entries: keptSets, weight: keptSets });
   /** Grants by their bindings and rules. */
   readonly #grants = new BoundedCache<Grants>({ entries: keptGrants, weight: keptGrants });
   #version = 0;
@@ -117,8 +117,10 @@ export class RbacIndex {
 
   /** What the user may do. */
   grantsOf(user: UserInfo): Grants {
-    const subjects = subjectsOf(user);
-    const key = JSON.stringify(subjects);
+    // Only subjects with bindings matter, so users of the same groups share what is kept.
+    const subjects = subjectsOf(user).filter((subject) => this.#bySubject.has(subject));
+    const isSuperuser = user.groups.includes(superusers);
+    const key = JSON.stringify([isSuperuser, ...subjects]);
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#isCurrent(kept, subjects)) return kept.grants;
     const granted = new Map<BindingObject, Granted>();
@@ -129,7 +131,7 @@ export class RbacIndex {
         if (role !== undefined) granted.set(binding, { binding, rules: role.rules });
       }
     }
-    const grants = this.#shareGrants(user.groups.includes(superusers), [...granted.values()]);
+    const grants = this.#shareGrants(isSuperuser, [...granted.values()]);
     this.#kept.set(key, { grants, checkedAt: this.#version }, 1);
     return grants;
   }

@@ -25,33 +25,19 @@
 import type { CallerRights } from '../access/rights.ts';
 import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
-import { healthOf } from '../catalog/health/health.ts';
 import type { Filter } from '../query/plan/filter.ts';
 import { digest } from '../query/plan/fingerprint.ts';
-import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
+import type { PlannedKind, Projection } from '../query/plan/plan.ts';
 import { requireReady } from '../query/read/readiness.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed, Membership } from './change-feed.ts';
-import { changedPaths } from './changed-paths.ts';
-import { type FoldedChange, fold, type RemovalReason } from './fold.ts';
+import { fold } from './fold.ts';
+import { addedRow, countDelta, type LiveChange, liveChange } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
 import { moveScope } from './scope-move.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
-
-export interface LiveChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED';
-  readonly identity: Pick<ObjectRow, 'cluster' | 'key' | 'namespace' | 'name'>;
-  readonly uid: string | null;
-  /** Null when REMOVED. */
-  readonly object: ObjectRow | null;
-  readonly reason: RemovalReason | null;
-  /** Only for MODIFIED. */
-  changedPaths(): readonly string[] | null;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
 
 export interface LiveMessage {
   readonly phase: 'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP';
@@ -117,6 +103,8 @@ interface Run {
   readonly feed: ChangeFeed;
   readonly request: LiveRequest;
   readonly joined: JoinedKind;
+  /** A digest of the filter and the projection. */
+  readonly question: string;
 }
 
 /** The kind that a live list has joined in the feed. Its id changes when the store file is rebuilt. */
@@ -142,7 +130,8 @@ class JoinedKind {
 
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
-  const run: Run = { feed, request, joined: new JoinedKind(feed) };
+  const { filter, projection } = request;
+  const run: Run = { feed, request, joined: new JoinedKind(feed), question: digest({ filter, projection }) };
   try {
     let position = yield* begin(run);
     while (position !== null && !stopped(run)) {
@@ -168,10 +157,8 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
         position = yield* changedRights(run, position, scopes);
         continue;
       }
-      const { filter } = request;
       for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, { filter, scope })) {
-        const count: number | null =
-          position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
+        const count: number | null = position.count === null ? null : position.count + countDelta(changes);
         position = { ...position, sequence: upTo, count };
         yield message('LIVE', position, scope, { totalCount: count, changes: changes.map(liveChange) });
       }
@@ -192,10 +179,6 @@ function successorOf({ epoch, sequence, visible, count }: LivePosition): LiveSta
   return { at: 'place', cursor, totalCount: count, changed: false };
 }
 
-function delta(type: FoldedChange['type']): number {
-  return type === 'ADDED' ? 1 : type === 'REMOVED' ? -1 : 0;
-}
-
 function isSame(a: Scope, b: Scope): boolean {
   return a === b || scopeText(a) === scopeText(b);
 }
@@ -214,22 +197,6 @@ function message(
     totalCount: null,
     changes: [],
     ...rest,
-  };
-}
-
-function liveChange({ type, identity, uid, first, last, reason }: FoldedChange): LiveChange {
-  const { logged } = last;
-  const { objectId, resourceVersion, seq } = logged;
-  const body = last.after();
-  return {
-    type,
-    identity,
-    uid,
-    object:
-      type === 'REMOVED' ? null : { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body), body },
-    reason,
-    changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
-    at: logged.at,
   };
 }
 
@@ -276,11 +243,13 @@ async function* changedRights(run: Run, position: LivePosition, after: Scopes): 
   const before = position.visible;
   const visible = after.of(kind.key, 'watch');
   const { epoch, sequence, kindId } = position;
-  const key = digest({ kindId, epoch, sequence, filter, projection, rights: [scopeMark(before), scopeMark(visible)] });
+  const key = [kindId, epoch, sequence, scopeMark(before), scopeMark(visible), run.question].join();
   const move = await orStopped(
     run,
     feed.shared(key, () =>
-      feed.lease((lease) => moveScope(lease, { kind, filter, projection }, position, { before, after })),
+      feed.lease((lease) =>
+        moveScope(lease, { kind, filter, projection }, position, { before, after }, () => request.now()),
+      ),
     ),
   );
   if (move === null || stopped(run)) return null;
@@ -288,43 +257,11 @@ async function* changedRights(run: Run, position: LivePosition, after: Scopes): 
   // The rights may have changed again meanwhile.
   const newest = await rights.after({ epoch, sequence: move.revision });
   if (!isSame(visible, newest.of(kind.key, 'watch'))) return yield* changedRights(run, position, newest);
-  const at = request.now();
-  // A removal does not tell whether a hidden object was changed since.
-  const isHidden = ({ reason }: FoldedChange): boolean => reason === 'NO_LONGER_VISIBLE';
-  const removed = [...move.removed, ...move.changes.filter(isHidden)].map(({ identity }) => identity);
-  const changes = [
-    ...move.changes.filter((change) => !isHidden(change)).map(liveChange),
-    ...removed.toSorted(byIdentity).map((identity) => removedFrom(identity, at)),
-    ...move.added.map((row) => addedRow(row, at)),
-  ];
-  const count = position.count === null ? null : changes.reduce((sum, { type }) => sum + delta(type), position.count);
-  const moved = { ...position, sequence: move.revision, visible, count };
+  const { revision, changes, delta } = move;
+  const count = position.count === null ? null : position.count + delta;
+  const moved = { ...position, sequence: revision, visible, count };
   if (changes.length > 0) yield message('LIVE', moved, visible, { totalCount: count, changes });
   return moved;
-}
-
-function byIdentity(a: LiveChange['identity'], b: LiveChange['identity']): number {
-  const [left, right] = [a, b].map(({ cluster, namespace, name }) => JSON.stringify([cluster, namespace ?? '', name]));
-  return (left ?? '') < (right ?? '') ? -1 : 1;
-}
-
-function removedFrom({ cluster, key, namespace, name }: LiveChange['identity'], at: number): LiveChange {
-  const identity = { cluster, key, namespace, name };
-  return {
-    type: 'REMOVED',
-    identity,
-    uid: null,
-    object: null,
-    reason: 'NO_LONGER_VISIBLE',
-    changedPaths: () => null,
-    at,
-  };
-}
-
-function addedRow(row: ObjectRow, at: number): LiveChange {
-  const { cluster, key, namespace, name, uid } = row;
-  const identity = { cluster, key, namespace, name };
-  return { type: 'ADDED', identity, uid, object: row, reason: null, changedPaths: () => null, at };
 }
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */

@@ -9,14 +9,15 @@
  */
 import { isVisible, type Scope, type Scopes } from '../access/scope.ts';
 import type { Filter } from '../query/plan/filter.ts';
-import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
+import type { PlannedKind, Projection } from '../query/plan/plan.ts';
 import { fetchObjects } from '../query/read/fetch.ts';
 import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
 import { readView } from '../query/sql/view.ts';
 import { readChanges, readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 import { FeedChange } from './feed-change.ts';
-import { type FoldedMessage, fold } from './fold.ts';
+import { type FoldedChange, fold } from './fold.ts';
+import { addedRow, countDelta, hiddenObject, type LiveChange, liveChange } from './live-change.ts';
 import type { LiveCursor } from './live-cursor.ts';
 
 /** More changed objects are sent as a new snapshot. */
@@ -31,23 +32,25 @@ export interface Followed {
   readonly projection: Projection;
 }
 
-/** What one message must bring. */
+/** What one message must bring. Every client with this position, filter and scopes gets the same objects. */
 export interface ScopeMove {
   readonly revision: number;
-  readonly changes: FoldedMessage['changes'];
-  readonly removed: readonly MatchedObject[];
-  readonly added: readonly ObjectRow[];
+  readonly changes: readonly LiveChange[];
+  /** By how much the changes alter the number of matches. */
+  readonly delta: number;
 }
 
 /**
  * The move of a client at `place` from the scope `before` to `after`. `gap` if it needs a new snapshot: the log does not reach back, or too
  * many objects differ.
+ * @param now milliseconds since the epoch
  */
 export async function moveScope(
   lease: Lease,
   { kind, filter, projection }: Followed,
   place: LiveCursor & { readonly kindId: number },
   { before, after }: { readonly before: Scope; readonly after: Scopes },
+  now: () => number,
 ): Promise<ScopeMove | 'gap'> {
   const { epoch, sequence, kindId } = place;
   if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
@@ -71,5 +74,22 @@ export async function moveScope(
   const identities = won.map(({ identity }) => identity);
   const rows = await fetchObjects(lease, await readView(lease, after), identities, projection, 'watch');
   const [{ changes: folded } = { changes: [] }] = messages;
-  return { revision: lease.revision, changes: folded, removed, added: rows.filter((row) => row !== null) };
+  const at = now();
+  const isHidden = ({ reason }: FoldedChange): boolean => reason === 'NO_LONGER_VISIBLE';
+  const hidden = [...removed, ...folded.filter(isHidden)].map(({ identity }) => identity);
+  const all = [
+    ...folded.filter((change) => !isHidden(change)).map(liveChange),
+    ...inOrder(hidden).map((identity) => hiddenObject(identity, at)),
+    ...rows.flatMap((row) => (row === null ? [] : addedRow(row, at))),
+  ];
+  return { revision: lease.revision, changes: all, delta: countDelta(all) };
+}
+
+/** Sorted by identity, so that the order does not tell which objects were changed since. */
+function inOrder(identities: readonly LiveChange['identity'][]): readonly LiveChange['identity'][] {
+  const keyed = identities.map((identity) => {
+    const { cluster, namespace, name } = identity;
+    return { identity, key: JSON.stringify([cluster, namespace ?? '', name]) };
+  });
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ identity }) => identity);
 }
