@@ -4,6 +4,7 @@
  *   argv: store file, JSON of the world -> message: { url } -> orders, each answered -> disconnect
  */
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -151,6 +152,8 @@ async function revoke(count: number): Promise<RbacFigures> {
     if (waiting === 0) all.resolve();
   }
   await all.promise;
+  // Until all of them wait for changes.
+  await setTimeout(1000);
   const began = performance.now();
   await order({ bind: false, namespace: subscribed, name: subscribers, kind: 'Group' });
   const times = await Promise.all(removals);

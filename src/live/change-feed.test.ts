@@ -150,6 +150,23 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(names(await waiting)).toEqual(['c']);
   });
 
+  test('subscribers that begin at the same place share one read of the log', async () => {
+    const setup = await setUp(wakes);
+    const { feed, thing, signal } = setup;
+    const place = await setup.revision();
+    setup.write(things, 'a');
+    const leases = setup.leases();
+    const read = await Promise.all(
+      Array.from({ length: 50 }, () => {
+        feed.join(thing);
+        return feed.next(thing, place, 0, signal);
+      }),
+    );
+    for (const batch of read) expect(batch).toMatchObject({ changes: [{ logged: { type: 'ADDED', name: 'a' } }] });
+    // One more opens the window.
+    expect(setup.leases() - leases).toBeLessThanOrEqual(2);
+  });
+
   test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
     const setup = await setUp(wakes, { batch: 3 });
     const { feed, thing, signal } = setup;

@@ -106,6 +106,8 @@ export class ChangeFeed {
   readonly #waiters = new Waiters();
   readonly #listening = new Set<() => void>();
   readonly #shared = new Map<string, Promise<unknown>>();
+  /** Reads of the log that run, by kind and position. */
+  readonly #reading = new Map<string, Promise<FeedBatch>>();
   #pulling = false;
   #wakes = 0;
   #interruptions = 0;
@@ -227,7 +229,7 @@ export class ChangeFeed {
         if (changes.length > 0) return { kind: 'changes', changes, upTo };
         sequence = Math.max(upTo, await this.#waiters.wait(kindId, upTo, signal));
       } else {
-        const batch = await this.#readLog(kindId, { epoch, sequence }, signal);
+        const batch = await this.#readLog(kindId, { epoch, sequence });
         if (batch === null) break;
         if (batch.kind === 'gap') return batch;
         if (batch.changes.length < this.#batch) this.#openWindow(kindId, epoch, batch.upTo);
@@ -283,12 +285,17 @@ export class ChangeFeed {
     else window.append([], until);
   }
 
-  /** Reads the log in a lease. Null when the feed was closed or the signal aborted meanwhile. */
-  async #readLog(kindId: number, position: FeedPosition, signal: AbortSignal): Promise<FeedBatch | null> {
+  /** Reads the log in a lease, once for all subscribers with this position. Null when the feed was closed meanwhile. */
+  async #readLog(kindId: number, position: FeedPosition): Promise<FeedBatch | null> {
+    const key = `${kindId} ${position.epoch} ${position.sequence}`;
+    const begin = (): Promise<FeedBatch> =>
+      this.lease((lease) => this.#fromLog(lease, kindId, position)).finally(() => this.#reading.delete(key));
+    const reading = this.#reading.get(key) ?? begin();
+    this.#reading.set(key, reading);
     try {
-      return await this.lease((lease) => this.#fromLog(lease, kindId, position), signal);
+      return await reading;
     } catch (error) {
-      if (this.#closed || signal.aborted) return null;
+      if (this.#closed) return null;
       throw error;
     }
   }
