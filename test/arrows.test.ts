@@ -143,6 +143,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   live: [
     'change-feed.ts',
     'fold.ts',
+    'live-change.ts',
     'live-cursor.ts',
     'live-list.ts',
   ],

@@ -66,6 +66,11 @@ export function isSameUser({ user: one }: Caller, { user: other }: Caller): bool
   );
 }
 
+/** A text that equal users share, and no others. */
+export function userKey({ user, groups }: UserInfo): string {
+  return JSON.stringify([user, groups]);
+}
+
 /** The only caller of a gateway without authentication. */
 export const localUser: Caller = Object.freeze({ name: 'local', user: null, validUntil: null });
 

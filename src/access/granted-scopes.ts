@@ -13,6 +13,7 @@
  */
 
 import type { Grants, NamedObjects, Reach } from './grants.ts';
+import { resourceOf } from './policy-rule.ts';
 import type { Access, ClusterScope, PartScope, Scope, Scopes } from './scope.ts';
 import { allRows, noRows } from './scope.ts';
 
@@ -61,8 +62,7 @@ export function grantedScopes(grants: ReadonlyMap<string, Grants>, isComplete: b
 type PartOf = (namespaces: Reach, names: NamedObjects) => ClusterScope;
 
 function clusterScope(grants: Grants, key: string, access: Access, partOf: PartOf): ClusterScope {
-  const [resource = '', ...group] = key.split('.');
-  const of = { group: group.join('.'), resource };
+  const of = resourceOf(key);
   if (key === 'namespaces') return namespacesScope(grants, of, access);
   switch (access) {
     case 'get':

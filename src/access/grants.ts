@@ -10,8 +10,8 @@ import {
   coversName,
   coversPath,
   coversResource,
-  type PathAttributes,
   type PolicyRule,
+  type RequestAttributes,
   type ResourceAttributes,
 } from './policy-rule.ts';
 import type { BindingObject } from './rbac-objects.ts';
@@ -68,7 +68,7 @@ export class Grants {
   }
 
   /** What allows the request; null when nothing does. */
-  allow(request: ResourceAttributes | PathAttributes): Allowed | null {
+  allow(request: RequestAttributes): Allowed | null {
     if (this.#isSuperuser) return { by: superusers };
     const covers = (rule: PolicyRule): boolean =>
       'path' in request ? coversPath(rule, request) : coversResource(rule, request) && coversName(rule, request.name);

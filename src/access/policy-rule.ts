@@ -2,6 +2,7 @@
  * The rules of Roles and ClusterRoles, and whether one allows a request.
  * Source: pkg/apis/rbac/v1/evaluation_helpers.go of Kubernetes.
  */
+import { splitResourceKey } from '../catalog/resources/resource.ts';
 
 /** A rule as the API server serves it. A member that is missing is an empty list. */
 export interface PolicyRule {
@@ -33,6 +34,14 @@ export interface ResourceAttributes {
 export interface PathAttributes {
   readonly verb: string;
   readonly path: string;
+}
+
+export type RequestAttributes = ResourceAttributes | PathAttributes;
+
+/** The resource of a kind. @param key resourceKey, such as `deployments.apps`. */
+export function resourceOf(key: string): Pick<ResourceAttributes, 'group' | 'resource'> {
+  const [resource, group] = splitResourceKey(key);
+  return { group, resource };
 }
 
 /** Does the rule allow the verb on the resource? Names of objects and namespaces are not looked at. */

@@ -9,7 +9,7 @@
 import type { Lease } from '../store/types/lease.ts';
 import type { Row, Statement } from '../store/types/statement.ts';
 import type { Caller } from './caller.ts';
-import type { PathAttributes, ResourceAttributes } from './policy-rule.ts';
+import type { RequestAttributes, ResourceAttributes } from './policy-rule.ts';
 import type { BindingObject, Subject } from './rbac-objects.ts';
 import { type Scopes, unrestricted } from './scope.ts';
 
@@ -41,7 +41,7 @@ export interface Rights {
    */
   pending(caller: Caller, scopes: Scopes): Promise<boolean> | null;
   /** May the caller do this in the cluster? Null if it is not known. */
-  allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null>;
+  allows(caller: Caller, cluster: string, request: RequestAttributes): Promise<boolean | null>;
   /** Who is allowed this by the roles of a cluster; null if they are not known. */
   whoCan(cluster: string, request: ResourceAttributes): readonly GrantedSubject[] | null;
 }

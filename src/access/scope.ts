@@ -71,11 +71,16 @@ export interface RowIdentity {
   readonly name: string;
 }
 
+/** The visible rows of a cluster; null for none. */
+export function partIn(scope: Scope, cluster: string): ClusterScope | null {
+  if (scope.rows !== 'some') return scope.rows === 'all' ? 'all' : null;
+  return scope.clusters.get(cluster) ?? null;
+}
+
 /** Is a row of the kind visible in this scope? The counterpart of `scopeSql` (src/query/sql/counts.ts). */
 export function isVisible(scope: Scope, { cluster, namespace, name }: Omit<RowIdentity, 'key'>): boolean {
-  if (scope.rows !== 'some') return scope.rows === 'all';
-  const part = scope.clusters.get(cluster);
-  if (part === undefined || part === 'all') return part === 'all';
+  const part = partIn(scope, cluster);
+  if (part === null || part === 'all') return part === 'all';
   const home = namespace ?? '';
   return (
     (home !== '' && part.namespaces.has(home)) || ['', home].some((each) => part.names.get(each)?.has(name) === true)

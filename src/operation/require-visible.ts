@@ -4,8 +4,7 @@
  */
 
 import { rbacKeys } from '../access/rbac-objects.ts';
-import type { Access, Scope } from '../access/scope.ts';
-import { isVisible } from '../access/scope.ts';
+import { type Access, isVisible, partIn, type Scope } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { shortList } from '../base/short-list.ts';
 import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
@@ -44,9 +43,7 @@ export function requireVisible(
 
 /** @throws PortolanError FORBIDDEN if the caller may not list all roles and bindings of the cluster. */
 export function requireRoles(view: View, cluster: string): void {
-  const isWhole = (scope: Scope): boolean =>
-    scope.rows === 'some' ? scope.clusters.get(cluster) === 'all' : scope.rows === 'all';
-  if (rbacKeys.every((key) => isWhole(view.scopeOf(key, 'list')))) return;
+  if (rbacKeys.every((key) => partIn(view.scopeOf(key, 'list'), cluster) === 'all')) return;
   throw new PortolanError(
     'FORBIDDEN',
     `Only callers who may list ${rbacKeys.join(', ')} in the whole cluster ${cluster} may ask who can do what.`,

@@ -7,19 +7,20 @@
  *
  * Fails closed: a question without an answer is refused.
  */
-import type { UserInfo } from '../../access/caller.ts';
-import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
+import { type UserInfo, userKey } from '../../access/caller.ts';
+import type { RequestAttributes } from '../../access/policy-rule.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
+import { reviewSubject } from './subject-access-review.ts';
 
 /** What is asked of one API server. */
 export interface AccessQuestion {
   readonly cluster: string;
-  readonly request: ResourceAttributes | PathAttributes;
+  readonly request: RequestAttributes;
 }
 
 export interface AccessReviewsOptions {
@@ -104,23 +105,12 @@ export class AccessReviews {
   }
 
   /** Asks the API server, whatever is known. Null without an answer; never rejects. */
-  async ask({ user, groups }: UserInfo, { cluster, request }: AccessQuestion): Promise<boolean | null> {
-    const attributes =
-      'path' in request ? { nonResourceAttributes: request } : { resourceAttributes: { ...request, version: '*' } };
+  async ask(user: UserInfo, { cluster, request }: AccessQuestion): Promise<boolean | null> {
     const client = this.#options.clients.get(cluster);
     if (client === undefined) return null;
     const leave = await this.#places.enter();
     try {
-      const { status } = await client.post<{ readonly status?: { readonly allowed?: boolean } }>(
-        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-        {
-          apiVersion: 'authorization.k8s.io/v1',
-          kind: 'SubjectAccessReview',
-          spec: { user, groups, ...attributes },
-        },
-        { signal: AbortSignal.timeout(patienceMs) },
-      );
-      return status?.allowed === true;
+      return (await reviewSubject(client, user, request, patienceMs)).allowed;
     } catch (error) {
       this.#failed(cluster, error);
       return null;
@@ -148,10 +138,6 @@ export class AccessReviews {
     }
     this.#decisions.set(key, decision, 1);
   }
-}
-
-function userKey({ user, groups }: UserInfo): string {
-  return JSON.stringify([user, groups]);
 }
 
 function keyOf(user: UserInfo, { cluster, request }: AccessQuestion): string {

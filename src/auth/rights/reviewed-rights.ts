@@ -10,14 +10,15 @@
  * An operation never waits for a review before it reads. It reads with what is known, and is repeated if a review that it caused has
  * allowed more (src/operation/admission.ts).
  */
-import type { Caller, UserInfo } from '../../access/caller.ts';
-import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
+import { type Caller, type UserInfo, userKey } from '../../access/caller.ts';
+import { type RequestAttributes, type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
 import {
   type Access,
   allRows,
   type ClusterScope,
   noRows,
+  partIn,
   type Scope,
   type Scopes,
   type WantedRows,
@@ -110,7 +111,7 @@ export class ReviewedRights implements Rights {
   }
 
   /** By the roles, or else by the API server. */
-  async allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null> {
+  async allows(caller: Caller, cluster: string, request: RequestAttributes): Promise<boolean | null> {
     const { granted, check, reviews } = this.#options;
     if (granted !== null && check?.alarmed !== true && (await granted.allows(caller, cluster, request)) === true) {
       return true;
@@ -140,7 +141,7 @@ export class ReviewedRights implements Rights {
 
   #stateOf({ user }: Caller): CallerState | null {
     if (user === null) return null;
-    const key = JSON.stringify([user.user, user.groups]);
+    const key = userKey(user);
     const known = this.#states.get(key) ?? new CallerState(user, this.#options);
     this.#states.set(key, known, 1);
     return known;
@@ -232,12 +233,7 @@ class CallerState {
     const { clusters, served } = this.#options;
     const parts = new Map<string, ClusterScope>();
     for (const cluster of clusters) {
-      const part = this.#partOf(
-        from.rows === 'some' ? (from.clusters.get(cluster) ?? noPart) : noPart,
-        cluster,
-        key,
-        access,
-      );
+      const part = this.#partOf(partIn(from, cluster) ?? noPart, cluster, key, access);
       if (part === 'all' || part.namespaces.size > 0 || part.names.size > 0) parts.set(cluster, part);
     }
     if (parts.size === 0) return noRows;
@@ -263,8 +259,8 @@ class CallerState {
     if ('path' in request) return false;
     const { namespace } = request;
     const scope = this.#options.granted?.granted({ name: '', user: this.user, validUntil: null }).of(key) ?? noRows;
-    const part = scope.rows === 'some' ? scope.clusters.get(cluster) : undefined;
-    return scope.rows === 'all' || part === 'all' || part?.namespaces.has(namespace) === true;
+    const part = partIn(scope, cluster);
+    return part === 'all' || part?.namespaces.has(namespace) === true;
   }
 
   /** False while it is not known: then it is asked. */
@@ -321,8 +317,7 @@ function sampleOf(key: string, scope: Scope, clusters: readonly string[]): Acces
 }
 
 function questionOf(verb: string, key: string, { cluster, namespace, name }: WantedRows): AccessQuestion {
-  const [resource = '', ...group] = key.split('.');
   // For a request to get one Namespace, its name is the namespace of the request; for a list by name it is not.
   const within = key === 'namespaces' && verb === 'get' ? name : namespace;
-  return { cluster, request: { verb, group: group.join('.'), resource, subresource: '', namespace: within, name } };
+  return { cluster, request: { verb, ...resourceOf(key), subresource: '', namespace: within, name } };
 }

@@ -9,7 +9,7 @@
 import type { Caller } from '../../access/caller.ts';
 import { grantedScopes } from '../../access/granted-scopes.ts';
 import type { Grants } from '../../access/grants.ts';
-import type { PathAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
+import type { RequestAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
 import { rbacKeys, subjectOf } from '../../access/rbac-objects.ts';
 import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
 import { noRows, type Scopes } from '../../access/scope.ts';
@@ -109,7 +109,7 @@ export class StoredRights implements Rights {
     return null;
   }
 
-  async allows(caller: Caller, cluster: string, request: ResourceAttributes | PathAttributes): Promise<boolean | null> {
+  async allows(caller: Caller, cluster: string, request: RequestAttributes): Promise<boolean | null> {
     const { known, unknown } = this.#grantsOf(caller);
     if (unknown.has(cluster)) return null;
     return (known.get(cluster)?.allow(request) ?? null) !== null;

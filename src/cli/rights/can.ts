@@ -5,8 +5,11 @@
  *   exit code 1   no, or the question cannot be answered (then standard error says why)
  *   exit code 2   with --check: the API server decides otherwise
  */
+
+import type { RequestAttributes } from '../../access/policy-rule.ts';
 import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
+import type { AccessDecision } from '../../auth/rights/subject-access-review.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { oneLine } from '../../base/terminal-line.ts';
 import type { Config } from '../../config/options.ts';
@@ -15,8 +18,8 @@ import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';
 import { oneClusterOf } from '../options/clusters-of.ts';
-import { type AccessReview, reviewAccess } from './access-review.ts';
-import { decide, decisionText, type RequestAttributes } from './decision.ts';
+import { reviewAccess } from './access-review.ts';
+import { decide, decisionText } from './decision.ts';
 import { isPath, pathRequest, type RequestWords, resourceRequest } from './request-words.ts';
 
 /** The question of a command line. */
@@ -72,7 +75,7 @@ function namespaceOf(request: RequestAttributes): string | null {
   return 'path' in request || request.namespace === '' ? null : request.namespace;
 }
 
-function reviewText(allowed: boolean, review: AccessReview | null): string {
+function reviewText(allowed: boolean, review: AccessDecision | null): string {
   if (review === null) return '';
   const reason = review.reason === '' ? '' : ` (${oneLine(review.reason)})`;
   if (review.allowed === allowed) return `The API server decides the same${reason}.\n`;

@@ -2,13 +2,11 @@
 import type { UserInfo } from '../../access/caller.ts';
 import type { Grants } from '../../access/grants.ts';
 import { superusers } from '../../access/grants.ts';
-import type { PathAttributes, PolicyRule, ResourceAttributes } from '../../access/policy-rule.ts';
+import type { PolicyRule, RequestAttributes } from '../../access/policy-rule.ts';
 import { matchingSubject, type Subject } from '../../access/rbac-objects.ts';
 import { shortList } from '../../base/short-list.ts';
 import { oneLine } from '../../base/terminal-line.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
-
-export type RequestAttributes = ResourceAttributes | PathAttributes;
 
 interface NamedObject {
   readonly kind: string;

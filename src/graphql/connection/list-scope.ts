@@ -1,5 +1,5 @@
 /** The scope of a list as data: which objects of each kind and cluster the caller may see. */
-import type { Scope } from '../../access/scope.ts';
+import { type ClusterScope, partIn } from '../../access/scope.ts';
 import type { View } from '../../query/sql/view.ts';
 
 /** What is visible of a kind in a cluster. */
@@ -20,13 +20,12 @@ export function listScope(
 ): readonly ConnectionScope[] {
   return kinds.flatMap(({ key, clusters }) => {
     const scope = view.scopeOf(key, 'list');
-    return clusters.map((cluster) => ({ key, cluster, ...partIn(scope, cluster) }));
+    return clusters.map((cluster) => ({ key, cluster, ...factsOf(partIn(scope, cluster)) }));
   });
 }
 
-function partIn(scope: Scope, cluster: string): Omit<ConnectionScope, 'key' | 'cluster'> {
-  const part = scope.rows === 'some' ? scope.clusters.get(cluster) : scope.rows === 'all' ? 'all' : undefined;
-  if (part === undefined || part === 'all') return { all: part === 'all', namespaces: [], names: 0 };
+function factsOf(part: ClusterScope | null): Omit<ConnectionScope, 'key' | 'cluster'> {
+  if (part === null || part === 'all') return { all: part === 'all', namespaces: [], names: 0 };
   const names = [...part.names.values()].reduce((sum, some) => sum + some.size, 0);
   return { all: false, namespaces: [...part.namespaces].sort(), names };
 }

@@ -1,4 +1,5 @@
 /** What the caller may see and do: `viewer`, `viewerCan` and `whoCan`, and the scope of a list. */
+import { type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -36,6 +37,14 @@ export function addVisibleScope(builder: Builder) {
 
 /** Adds the type Viewer and the roots `viewer` and `whoCan`. */
 export function addAccess(builder: Builder): void {
+  const requestArgs = builder.args((t) => ({
+    verb: t.string({ required: true }),
+    resource: t.string({ required: true, description: 'plural.group, such as deployments.apps.' }),
+    subresource: t.string({ defaultValue: '' }),
+    namespace: t.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
+    name: t.string({ defaultValue: '', description: 'Empty for all objects.' }),
+    cluster: t.string({ description: 'Needed where there are several.' }),
+  }));
   const viewer = builder.objectRef<Operation>('Viewer').implement({
     description: 'The caller, as the API server knows the user.',
     fields: (t) => ({
@@ -49,23 +58,10 @@ export function addAccess(builder: Builder): void {
       }),
       can: t.boolean({
         description: 'May the caller do this? Null where it is not known.',
-        args: {
-          verb: t.arg.string({ required: true }),
-          resource: t.arg.string({ required: true, description: 'plural.group, such as deployments.apps.' }),
-          subresource: t.arg.string({ defaultValue: '' }),
-          namespace: t.arg.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
-          name: t.arg.string({ defaultValue: '', description: 'Empty for all objects.' }),
-          cluster: t.arg.string({ description: 'Needed where there are several.' }),
-        },
+        args: requestArgs,
         extensions: facts({ cost: { own: 10 } }),
-        resolve: (operation, { verb, resource, subresource, namespace, name, cluster }) =>
-          operation.source.rights.allows(operation.caller, clusterOf(operation, cluster), {
-            verb,
-            ...resourceOf(resource),
-            subresource: subresource ?? '',
-            namespace: namespace ?? '',
-            name: name ?? '',
-          }),
+        resolve: (operation, args) =>
+          operation.source.rights.allows(operation.caller, clusterOf(operation, args.cluster), requestOf(args)),
       }),
     }),
   });
@@ -102,26 +98,13 @@ export function addAccess(builder: Builder): void {
       nullable: { list: true, items: false },
       description:
         'Who is allowed this by roles and bindings, for callers who may list them all. Other authorizers are not asked, and members of system:masters are not listed.',
-      args: {
-        verb: t.arg.string({ required: true }),
-        resource: t.arg.string({ required: true, description: 'plural.group, such as deployments.apps.' }),
-        subresource: t.arg.string({ defaultValue: '' }),
-        namespace: t.arg.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
-        name: t.arg.string({ defaultValue: '', description: 'Empty for all objects.' }),
-        cluster: t.arg.string({ description: 'Needed where there are several.' }),
-      },
+      args: requestArgs,
       extensions: facts({ cost: { own: 500 } }),
-      resolve: (_root, { verb, resource, subresource, namespace, name, cluster }, { portolan }) =>
+      resolve: (_root, args, { portolan }) =>
         portolan.read(async (_lease, view) => {
-          const of = clusterOf(portolan, cluster);
+          const of = clusterOf(portolan, args.cluster);
           requireRoles(view, of);
-          const found = portolan.source.rights.whoCan(of, {
-            verb,
-            ...resourceOf(resource),
-            subresource: subresource ?? '',
-            namespace: namespace ?? '',
-            name: name ?? '',
-          });
+          const found = portolan.source.rights.whoCan(of, requestOf(args));
           if (found !== null) return [...found];
           throw new PortolanError(
             'NOT_FOUND',
@@ -130,6 +113,25 @@ export function addAccess(builder: Builder): void {
         }),
     }),
   );
+}
+
+/** A request as `can` and `whoCan` take it. */
+interface RequestArgs {
+  readonly verb: string;
+  readonly resource: string;
+  readonly subresource?: string | null | undefined;
+  readonly namespace?: string | null | undefined;
+  readonly name?: string | null | undefined;
+}
+
+function requestOf({ verb, resource, subresource, namespace, name }: RequestArgs): ResourceAttributes {
+  return {
+    verb,
+    ...resourceOf(resource),
+    subresource: subresource ?? '',
+    namespace: namespace ?? '',
+    name: name ?? '',
+  };
 }
 
 /** `viewerCan` of an object. */
@@ -162,10 +164,4 @@ function clusterOf({ generation }: Operation, given: string | null | undefined):
     'BAD_USER_INPUT',
     given == null ? `Say which cluster: ${names}.` : `There is no cluster ${JSON.stringify(given)}; there is ${names}.`,
   );
-}
-
-/** `deployments.apps` -> plural and group. */
-export function resourceOf(key: string): { readonly resource: string; readonly group: string } {
-  const [resource = '', ...group] = key.split('.');
-  return { resource, group: group.join('.') };
 }

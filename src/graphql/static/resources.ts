@@ -7,6 +7,7 @@
  */
 
 import DataLoader from 'dataloader';
+import { resourceOf } from '../../access/policy-rule.ts';
 import { must } from '../../base/must.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
 import { configuredPaths } from '../../catalog/paths/configured-paths.ts';
@@ -19,7 +20,6 @@ import { readDescriptionRows, readDescriptionTexts } from '../../store/read/cata
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
-import { resourceOf } from './access.ts';
 import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
 import { countGroups, countsOf } from './resource-counts.ts';

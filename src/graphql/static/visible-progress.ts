@@ -1,5 +1,5 @@
 /** The ingest state of resources as a caller may see it: `resources` and `clusters` read it here. */
-import type { Scope } from '../../access/scope.ts';
+import { partIn, type Scope } from '../../access/scope.ts';
 import { readObjectCounts } from '../../query/read/object-counts.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
@@ -27,10 +27,8 @@ export async function visibleProgress(lease: Lease, view: View): Promise<readonl
 }
 
 function shareOf(view: View, { key, cluster }: ResourceProgress): Scope['rows'] {
-  const scope = view.scopeOf(key, 'list');
-  if (scope.rows !== 'some') return scope.rows;
-  const part = scope.clusters.get(cluster);
-  return part === undefined ? 'none' : part === 'all' ? 'all' : 'some';
+  const part = partIn(view.scopeOf(key, 'list'), cluster);
+  return part === null ? 'none' : part === 'all' ? 'all' : 'some';
 }
 
 function shareOnly({ status, ...state }: ResourceProgress, objects: number): ResourceProgress {
