@@ -72,7 +72,7 @@ export const optionTable = {
   authorizationMode: {
     key: 'authorizationMode',
     value: 'mode',
-    help: 'auto: callers see what roles and bindings grant, and the API server is asked for the rest; rbac: roles and bindings alone; review: the API server alone.',
+    help: 'Who decides what callers may read. auto: roles and bindings, and reviews by the API server for the rest; rbac: only roles and bindings; review: only reviews.',
     commands: granted,
     schema: z.enum(['auto', 'rbac', 'review'], { error: 'must be auto, rbac or review' }).default('auto'),
   },

@@ -17,7 +17,7 @@ import { Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { reviewSubject } from './subject-access-review.ts';
 
-/** What is asked of one API server. */
+/** A request to the API server of a cluster that a user may or may not make. */
 export interface AccessQuestion {
   readonly cluster: string;
   readonly request: RequestAttributes;

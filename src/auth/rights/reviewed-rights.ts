@@ -1,11 +1,11 @@
 /**
- * The rights of callers by roles and bindings, and by what API servers decide besides.
+ * The rights of callers by roles and bindings and by reviews of the API servers.
  *
- *   auto     what the roles grant; for the rest the API server is asked
- *   review   the API server alone is asked
+ *   auto     what the roles grant; the API server decides the rest
+ *   review   the API server decides everything
  *
- * What is asked of a kind: the whole cluster first, then the namespaces and objects that operations have named. A list that names no
- * namespace shows those that were named before.
+ * Questions about a kind: the whole cluster first, then the namespaces and objects that operations have named. A list that names no
+ * namespace shows the namespaces that were named before.
  *
  * An operation never waits for a review before it reads. It reads with what is known, and is repeated if a review that it caused has
  * allowed more (src/operation/admission.ts).

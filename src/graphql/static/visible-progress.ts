@@ -7,8 +7,8 @@ import type { Lease } from '../../store/types/lease.ts';
 import { idleStatus, type ResourceProgress } from '../../store/types/progress.ts';
 
 /**
- * Leaves out resources of which the caller sees no object. Of a resource of which the caller sees some objects, only these are counted,
- * and the parts of its state that tell of the others are empty.
+ * Leaves out resources of which the caller sees no object. If the caller sees some objects of a resource, only these are counted. The
+ * fields of its state that depend on other objects are empty then.
  */
 export async function visibleProgress(lease: Lease, view: View): Promise<readonly ResourceProgress[]> {
   const states = (await readResourceProgress(lease)).map((state) => ({ state, share: shareOf(view, state) }));

@@ -15,7 +15,7 @@ type GraphiQLTexts = Pick<
 export interface PageOptions {
   /** The documents of the first tabs. Without any, GraphiQL shows its own welcome text. */
   readonly tabs: readonly string[];
-  /** Browsers keep the tabs for each of these texts. Empty if callers must authenticate: the script then asks the gateway. */
+  /** Browsers keep the tabs of each of these keys apart. Empty if callers must authenticate: the script then asks the gateway for it. */
   readonly keptFor: string;
   /** May requests ask for explanations? */
   readonly explain: boolean;

@@ -97,8 +97,8 @@ function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, resu
 }
 
 /**
- * The credentials that the entry point has read, or those of the request of Node's server, or else of the Request itself, which has no
- * connection.
+ * The credentials that the entry point has read; without them, those of Node's request. A Request without Node's server has only
+ * headers.
  */
 function credentialsIn(request: Request | undefined, context: unknown): Credentials {
   const { req, credentials } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
