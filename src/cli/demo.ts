@@ -54,6 +54,6 @@ export async function demo(config: Config): Promise<number> {
       });
     },
     log,
-    () => release(),
+    { release: () => release() },
   );
 }

@@ -32,6 +32,8 @@ export interface Gateway {
   onProgress(listener: (progress: IngestProgress) => void): void;
   /** Rejects when the ingest thread is lost; otherwise stays pending until `close`. */
   readonly failed: Promise<never>;
+  /** Lets clients move to another gateway. Resolves after `ms` milliseconds, or when the signal aborts. */
+  drain(ms: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,6 +101,7 @@ export async function startGateway(
       failed: ingest.failed,
       progress: () => ingest.progress(),
       onProgress: (listener) => ingest.onProgress(listener),
+      drain: (ms, signal) => server.drain(ms, signal),
       close() {
         // The server and ingest close in parallel, because both may be slow. Each closes only once.
         closing ??= Promise.allSettled([server.close(), ingest.close()]).then(() => shutdown.run());

@@ -2,7 +2,9 @@
  * Runs the gateway of `demo` and `serve`: prints the playground's URL and the progress of the first sync, and ends at Ctrl-C or
  * SIGTERM.
  *
- *   start -> URL printed -> synced -> … -> signal -> gateway closed, or process exit at the deadline -> exit code 0
+ *   start -> URL printed -> synced -> … -> signal -> drained -> gateway closed, or process exit at the deadline -> exit code 0
+ *
+ * A second signal ends the drain.
  */
 import { onClosedOutput } from '../base/closed-output.ts';
 import { messageOf } from '../base/errors.ts';
@@ -10,27 +12,43 @@ import type { Logger } from '../base/log.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
-/** The process exits at the latest this many milliseconds after a signal. */
+/** The process exits at the latest this many milliseconds after a signal, or after the drain. */
 const deadline = 1800;
+/** A signal this many milliseconds after the first is meant as another one. */
+const apart = 1000;
 
-/** Returns the exit code: 0 after a signal, 1 when the gateway failed. `release` is called last in every case. */
+export interface RunOptions {
+  /** Milliseconds in which clients move to another gateway; default 0. */
+  readonly drainMs?: number;
+  /** Called last in every case. */
+  readonly release?: () => Promise<void>;
+}
+
+/** Returns the exit code: 0 after a signal, 1 when the gateway failed. */
 export async function runUntilSignal(
   start: (signal: AbortSignal) => Promise<Gateway>,
   log: Logger,
-  release: () => Promise<void> = async () => {},
+  { drainMs = 0, release = async () => {} }: RunOptions = {},
 ): Promise<number> {
   const stop = new AbortController();
-  const signalled = nextSignal().then(() => {
+  const signals = onSignals();
+  const signalled = signals.first.then(() => stop.abort(new Error('the start was interrupted')));
+  const end = async (): Promise<void> => {
+    await signalled;
+    if (gateway !== null && drainMs > 0) {
+      log.info({ milliseconds: drainMs }, 'clients move to another gateway; a second signal ends this one at once');
+      await gateway.drain(drainMs, signals.again);
+    }
     setTimeout(() => process.exit(0), deadline);
     log.info({}, 'the gateway ends');
-    stop.abort(new Error('the start was interrupted'));
-  });
+  };
   const line = new ProgressLine(process.stderr, log, () => performance.now());
   const starting = start(stop.signal);
   let gateway: Gateway | null = null;
   try {
     gateway = await Promise.race([starting, signalled.then(() => null)]);
     if (gateway === null) {
+      await end();
       // The start ends early, and closes what runs already.
       gateway = await starting.catch(() => null);
       return 0;
@@ -44,7 +62,7 @@ export async function runUntilSignal(
       () => {},
     );
     return await Promise.race([
-      signalled.then(() => 0),
+      end().then(() => 0),
       gateway.failed.catch((error: unknown) => {
         process.stderr.write(`portolan: ${messageOf(error)}\n`);
         return 1;
@@ -58,14 +76,25 @@ export async function runUntilSignal(
   }
 }
 
-/**
- * Resolves at the first signal, or at the first write to an output whose reader is gone. Later signals have no effect: npm forwards
- * the signal that the terminal has already sent to the whole process group.
- */
-function nextSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
-    onClosedOutput(resolve);
-  });
+interface Signals {
+  /** Resolves at the first signal, or at the first write to an output whose reader is gone. */
+  readonly first: Promise<void>;
+  /** Aborts at a later signal. npm forwards the first one although the terminal has sent it to the whole process group. */
+  readonly again: AbortSignal;
+}
+
+function onSignals(): Signals {
+  const again = new AbortController();
+  const { promise: first, resolve } = Promise.withResolvers<void>();
+  let firstAt: number | null = null;
+  const onSignal = (): void => {
+    const now = performance.now();
+    firstAt ??= now;
+    if (now - firstAt > apart) again.abort();
+    resolve();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
+  onClosedOutput(resolve);
+  return { first, again: again.signal };
 }

@@ -27,14 +27,18 @@ export async function serve(config: Config): Promise<number> {
   const log = createLogger(config.logLevel);
   const clusters = clustersOf(config);
   acceptedCredentials(config);
-  return runUntilSignal(async (signal) => {
-    if (config.data !== undefined && existsSync(config.data)) {
-      return refuseUnknown(await startGateway(config, clusters, log, { signal }));
-    }
-    await firstContact(clusters, log);
-    signal.throwIfAborted();
-    return startGateway(config, clusters, log, { signal });
-  }, log);
+  return runUntilSignal(
+    async (signal) => {
+      if (config.data !== undefined && existsSync(config.data)) {
+        return refuseUnknown(await startGateway(config, clusters, log, { signal }));
+      }
+      await firstContact(clusters, log);
+      signal.throwIfAborted();
+      return startGateway(config, clusters, log, { signal });
+    },
+    log,
+    { drainMs: config.drain },
+  );
 }
 
 /** Ends the gateway when all clusters fail and the store holds only other clusters' objects. */

@@ -388,6 +388,14 @@ export const optionTable = {
     commands: running,
     schema: duration.prefault('75s').refine((milliseconds) => milliseconds >= 1000, 'must be at least 1s'),
   },
+  drain: {
+    key: 'drain',
+    value: 'duration',
+    help: 'How long the gateway still answers after SIGTERM, while /readyz says 503 and WebSockets are closed one by one, so that clients move to another replica; 0s: not at all.',
+    shown: '0s',
+    commands: ['serve'],
+    schema: duration.prefault('0s'),
+  },
   waitForSync: {
     key: 'waitForSync',
     value: 'duration',

@@ -234,6 +234,42 @@ describe('starting', () => {
   });
 });
 
+describe('draining', () => {
+  test('says so, and still answers', async () => {
+    const over = server.drain(60_000, AbortSignal.timeout(300));
+    const ready = await ask('/readyz');
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.text)).toMatchObject({ ready: false, status: 'draining' });
+    expect((await ask('/healthz')).status).toBe(200);
+    const { status, headers } = await ask('/graphql', {
+      method: 'POST',
+      headers: json,
+      body: '{"query":"{greeting}"}',
+    });
+    expect(status).toBe(200);
+    expect(headers.connection).toBe('close');
+    await over;
+  });
+
+  test('closes WebSockets and event streams, also those that come meanwhile', async () => {
+    const early = await openAcknowledged(server.url);
+    const stream = fetch(server.url, {
+      method: 'POST',
+      headers: { ...json, accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { ticks }' }),
+    }).then((response) => response.text());
+    const cut = expect(stream).rejects.toThrow();
+    await eventually(() => expect(made.ticks.begun).toBe(1));
+    const over = server.drain(500, AbortSignal.timeout(60_000));
+    const late = await openAcknowledged(server.url);
+    expect(await early.closed).toMatchObject({ code: 1001 });
+    expect(await late.closed).toMatchObject({ code: 1001 });
+    await cut;
+    await eventually(() => expect(made.ticks.ended).toBe(1));
+    await over;
+  });
+});
+
 describe('closing', () => {
   test('tells WebSockets with 1001 and refuses new connections', async () => {
     const socket = await openAcknowledged(server.url);

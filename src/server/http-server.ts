@@ -1,7 +1,8 @@
 /**
  * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health, metrics.
  *
- *   listening -> close(): no new connections; WebSockets are closed with 1001
+ *   listening -> drain(): clients move to another gateway (drain.ts)
+ *             -> close(): no new connections; WebSockets are closed with 1001
  *             -> running requests have `grace` to finish -> every socket is destroyed
  *
  * Invariant: close() resolves within a second.
@@ -13,6 +14,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Authenticate, Caller } from '../access/caller.ts';
 import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
+import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
@@ -21,6 +23,7 @@ import type { Admission } from '../operation/admission.ts';
 import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { Drain } from './drain.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { encodeBody } from './negotiation/compression.ts';
@@ -74,6 +77,8 @@ export interface RunningServer {
   /** The URL of the GraphQL endpoint: `http://127.0.0.1:4000/graphql`. */
   readonly url: string;
   readonly port: number;
+  /** Lets clients move to another gateway. Resolves after `ms` milliseconds, or when the signal aborts. */
+  drain(ms: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,11 +98,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const yoga = yogaOver(admission, options);
   const { pages } = options;
   const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
+  const drain = new Drain(systemClock, Math.random);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
+    if (drain.isOn) response.setHeader('connection', 'close');
+    if (request.headers.accept?.includes('text/event-stream') === true) {
+      response.once(
+        'close',
+        drain.add(() => response.destroy()),
+      );
+    }
     const answering =
-      answerItself(request, response, { crossOrigin, admission, options }) ??
+      answerItself(request, response, { crossOrigin, admission, drain, options }) ??
       prepared?.(request, response) ??
       yoga.handle(request, response, {});
     Promise.resolve(answering).catch((error: unknown) => {
@@ -109,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
-  const protocol = serveWebSockets(yoga, admission, sockets, options);
+  const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const isNamed = isOpen || isLoopbackHost(request.headers.host);
     if (pathOf(request) !== endpoint || !isNamed) return refuseUpgrade(socket, '', '');
@@ -124,6 +137,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${shown}:${taken}${endpoint}`,
     port: taken,
+    drain: (ms, signal) => drain.begin(ms, signal),
     close() {
       tls?.close();
       closing ??= shutdown(server, sockets, protocol).finally(() => yoga.dispose());
@@ -180,6 +194,7 @@ function refuseUpgrade(socket: Duplex, type: string, body: string): void {
 interface Answering {
   readonly crossOrigin: CrossOrigin;
   readonly admission: Admission<Generation>;
+  readonly drain: Drain;
   readonly options: ServerOptions;
 }
 
@@ -187,7 +202,7 @@ interface Answering {
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  { crossOrigin, admission, options }: Answering,
+  { crossOrigin, admission, drain, options }: Answering,
 ): Promise<void> | null {
   const { metrics, readiness, isOpen = false } = options;
   const send = async (status: number, type: string, text: string): Promise<void> => {
@@ -214,8 +229,9 @@ function answerItself(
       return json(200, { ok: true });
     case '/readyz':
       return Promise.all([readiness(), refusalOf(request, admission, options)]).then(([found, refusal]) => {
-        const { ready, status } = found;
-        return json(ready ? 200 : 503, refusal === null ? found : { ready, status });
+        const shown: Readiness = drain.isOn ? { ...found, ready: false, status: 'draining' } : found;
+        const { ready, status } = shown;
+        return json(ready ? 200 : 503, refusal === null ? shown : { ready, status });
       });
     case '/metrics':
       if (metrics === undefined) return nothing();

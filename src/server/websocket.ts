@@ -25,6 +25,7 @@ import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
 import { denialCodes } from '../operation/audit.ts';
 import { keepValid } from '../operation/keep-valid.ts';
+import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import type { Yoga } from './yoga-server.ts';
@@ -63,7 +64,7 @@ export function serveWebSockets(
   yoga: Yoga,
   admission: Admission<Generation>,
   sockets: WebSocketServer,
-  { log, checkCallersMs }: { readonly log: Logger; readonly checkCallersMs?: number },
+  { log, checkCallersMs, drain }: { readonly log: Logger; readonly checkCallersMs?: number; readonly drain: Drain },
 ): { dispose(): Promise<void> } {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
@@ -141,7 +142,9 @@ export function serveWebSockets(
         close: (code, reason) => socket.close(code, reason),
       },
     );
+    const leaveDrain = drain.add(() => socket.close(goingAway, 'Going away'));
     socket.once('close', (code, reason) => {
+      leaveDrain();
       lost.abort();
       void closed(code, reason.toString('utf8'));
     });

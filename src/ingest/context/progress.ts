@@ -1,6 +1,6 @@
 /**
- * Progress of ingest. It is ready if three conditions hold. Every cluster is known or has been tried. At least one cluster is known.
- * Every started resource has synced or is failing.
+ * Progress of ingest. It is ready once three conditions hold. Every cluster is known or has been tried. At least one cluster is known.
+ * Every started resource has synced or is failing. It stays ready when more resources are started later.
  */
 import type { DiskUse } from '../../store/types/writer.ts';
 import type { UnmatchedName } from './selection.ts';

@@ -61,6 +61,7 @@ export class IngestHost {
   #kindsChecked = false;
   #warnedKinds = '';
   #startedAt = 0;
+  #wasReady = false;
   #committedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | null = null;
 
@@ -143,10 +144,11 @@ export class IngestHost {
 
   progress(): IngestProgress {
     const { writer } = this.#context;
-    return sumProgress(
-      this.#supervisors.map((supervisor) => supervisor.progress()),
-      writer.disk(),
-    );
+    const clusters = this.#supervisors.map((supervisor) => supervisor.progress());
+    const progress = sumProgress(clusters, writer.disk());
+    // A resource or a cluster that comes later has its first sync beside the others, which are served meanwhile.
+    this.#wasReady ||= progress.ready;
+    return { ...progress, ready: this.#wasReady };
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */

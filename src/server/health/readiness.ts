@@ -16,8 +16,8 @@ import type { DiskUse } from '../../store/types/writer.ts';
 /** The body of /readyz. */
 export interface Readiness {
   readonly ready: boolean;
-  /** `starting`: not ready yet. `degraded`: ready, but something is failing. */
-  readonly status?: 'starting' | 'ready' | 'degraded';
+  /** `starting`: not ready yet. `degraded`: ready, but something is failing. `draining`: it ends soon. */
+  readonly status?: 'starting' | 'ready' | 'degraded' | 'draining';
   readonly [detail: string]: unknown;
 }
 
