@@ -4,7 +4,7 @@ import { type Rights, seesEverything } from '../../src/access/rights.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { defaultReaders } from '../../src/config/options.ts';
+import { defaultReaders } from '../../src/config/table/query-options.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';

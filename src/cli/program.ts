@@ -5,8 +5,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { loadConfig } from '../config/load-config.ts';
-import type { CommandName, OptionDefinition } from '../config/option-definition.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
+import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
 import type { Question } from './rights/can.ts';
 import { version } from './version.ts';

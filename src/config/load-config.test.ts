@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sharedDirectory } from '../../test/kit/temporary-directory.ts';
 import { loadConfig } from './load-config.ts';
-import type { OptionDefinition } from './option-definition.ts';
 import { flagOf, optionTable, variableOf } from './options.ts';
+import type { OptionDefinition } from './table/option-definition.ts';
 
 let folder: string;
 

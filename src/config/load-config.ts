@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import type { OptionDefinition } from './option-definition.ts';
 import { type Config, flagOf, optionTable, variableOf } from './options.ts';
+import type { OptionDefinition } from './table/option-definition.ts';
 
 interface ConfigSources {
   /** The options present on the command line, by key. */

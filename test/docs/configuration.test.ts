@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load-config.ts';
-import type { OptionDefinition } from '../../src/config/option-definition.ts';
 import { flagOf, optionTable, variableOf } from '../../src/config/options.ts';
+import type { OptionDefinition } from '../../src/config/table/option-definition.ts';
 import { sharedDirectory } from '../kit/temporary-directory.ts';
 import { blocksOf, readPage, sectionOf } from '../kit/written-page.ts';
 

@@ -1,0 +1,93 @@
+/** Options of single commands, and of the log. */
+import { z } from 'zod';
+import { all } from './command-sets.ts';
+import type { OptionDefinition } from './option-definition.ts';
+import { address, flag, roleName, serviceAccount, whole } from './option-values.ts';
+
+export const commandOptions = {
+  pods: {
+    key: 'pods',
+    value: 'number',
+    help: 'Pods in the demo world.',
+    commands: ['demo'],
+    schema: whole(0, 200_000).default(2000),
+  },
+  still: {
+    key: 'still',
+    help: 'A demo world in which nothing happens by itself.',
+    commands: ['demo'],
+    schema: flag.default(false),
+  },
+  demo: {
+    key: 'demo',
+    help: 'Print the schema of the demo world instead of a cluster.',
+    commands: ['schema'],
+    schema: flag.default(false),
+  },
+  semanticNonNull: {
+    key: 'semanticNonNull',
+    help: 'Mark the fields that the schemas of the API server require with @semanticNonNull.',
+    commands: ['schema'],
+    schema: flag.default(false),
+  },
+  url: {
+    key: 'url',
+    value: 'address',
+    help: 'GraphQL endpoint of the gateway.',
+    commands: ['status', 'relations'],
+    schema: address.default('http://127.0.0.1:4000/graphql'),
+  },
+  failing: {
+    key: 'failing',
+    help: 'Show only what is failing.',
+    commands: ['status'],
+    schema: flag.default(false),
+  },
+  all: {
+    key: 'all',
+    help: 'Show the healthy resources too, one in a line.',
+    commands: ['status'],
+    schema: flag.default(false),
+  },
+  json: {
+    key: 'json',
+    help: 'Print JSON.',
+    commands: ['status', 'relations', 'can'],
+    schema: flag.default(false),
+  },
+  suggest: {
+    key: 'suggest',
+    help: 'Print the inferred relations as declarations for --relations.',
+    commands: ['relations'],
+    schema: flag.default(false),
+  },
+  wildcards: {
+    key: 'wildcards',
+    help: 'Grant all resources in one rule instead of naming them; it holds for the kinds of CRDs to come too.',
+    commands: ['rbac'],
+    schema: flag.default(false),
+  },
+  serviceAccount: {
+    key: 'serviceAccount',
+    value: 'namespace/name',
+    help: 'Print the bindings of this service account too; otherwise only the roles.',
+    commands: ['rbac'],
+    schema: serviceAccount.optional(),
+  },
+  name: {
+    key: 'name',
+    value: 'name',
+    help: 'The name of the roles and bindings.',
+    commands: ['rbac'],
+    schema: roleName.default('portolan'),
+  },
+  logLevel: {
+    key: 'logLevel',
+    value: 'level',
+    help: 'debug, info, warn, error or silent; on standard error: text on a terminal, else JSON lines.',
+    commands: all,
+    schema: z
+      .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
+      .default('info'),
+  },
+} as const satisfies Record<string, OptionDefinition>;
