@@ -16,6 +16,7 @@ import { defaultReaders } from '../config/table/query-options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import type { ConfigState } from '../server/health/config-metrics.ts';
 import type { RunningServer } from '../server/http-server.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
@@ -75,6 +76,8 @@ interface GatewayExtras {
   readonly signal?: AbortSignal;
   /** Default: sizes for large clusters. */
   readonly sizes?: StoreSizes;
+  /** The state of the configuration file, for metrics. */
+  readonly live?: ConfigState;
 }
 
 /**
@@ -84,7 +87,7 @@ export async function startGateway(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
   log: Logger,
-  { signal, sizes }: GatewayExtras = {},
+  { signal, sizes, live }: GatewayExtras = {},
 ): Promise<Gateway> {
   checkPathOptions(config);
   const shutdown = new Shutdown(log);
@@ -92,7 +95,14 @@ export async function startGateway(
     const file = storeFile(config, shutdown);
     const opening = openIngest(config, clusters, { file, sizes, shutdown });
     const reader = openReaders(config, opening, { file, sizes, shutdown, log });
-    const starting = startServers(config, { clusters, opening, reader, shutdown, log });
+    const starting = startServers(config, {
+      clusters,
+      opening,
+      reader,
+      shutdown,
+      log,
+      ...(live === undefined ? {} : { live }),
+    });
     const { ingest, server } = await orAborted(starting, signal);
 
     let closing: Promise<void> | null = null;

@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
@@ -42,7 +42,7 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   const add = (
     name: CommandName,
     summary: string,
-    action: (config: Config, command: Command) => Promise<number>,
+    action: (config: Config, command: Command, sources: ConfigSources) => Promise<number>,
   ): Command => {
     const command = subcommand(program, name, summary);
     command.option(
@@ -55,14 +55,15 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     return command.action(async () => {
       const { config, ...flags } = command.opts<Record<string, unknown>>();
       const file = typeof config === 'string' ? { file: config } : {};
-      exitCode = await action(loadConfig({ flags, environment: process.env, ...file }), command);
+      const sources = { flags, environment: process.env, ...file };
+      exitCode = await action(loadConfig(sources), command, sources);
     });
   };
   add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
     (await import('./demo.ts')).demo(config),
   );
-  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', async (config) =>
-    (await import('./serve.ts')).serve(config),
+  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', async (_config, _command, sources) =>
+    (await import('./serve.ts')).serve(sources),
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
   add('status', 'print the state of ingest in a running gateway', async (config) =>

@@ -18,8 +18,8 @@ const deadline = 1800;
 const apart = 1000;
 
 export interface RunOptions {
-  /** Milliseconds in which clients move to another gateway; default 0. */
-  readonly drainMs?: number;
+  /** Milliseconds in which clients move to another gateway; default 0. Called at the signal. */
+  readonly drainMs?: () => number;
   /** Called last in every case. */
   readonly release?: () => Promise<void>;
 }
@@ -28,16 +28,17 @@ export interface RunOptions {
 export async function runUntilSignal(
   start: (signal: AbortSignal) => Promise<Gateway>,
   log: Logger,
-  { drainMs = 0, release = async () => {} }: RunOptions = {},
+  { drainMs = () => 0, release = async () => {} }: RunOptions = {},
 ): Promise<number> {
   const stop = new AbortController();
   const signals = onSignals();
   const signalled = signals.first.then(() => stop.abort(new Error('the start was interrupted')));
   const end = async (): Promise<void> => {
     await signalled;
-    if (gateway !== null && drainMs > 0) {
-      log.info({ milliseconds: drainMs }, 'clients move to another gateway; a second signal ends this one at once');
-      await gateway.drain(drainMs, signals.again);
+    const milliseconds = drainMs();
+    if (gateway !== null && milliseconds > 0) {
+      log.info({ milliseconds }, 'clients move to another gateway; a second signal ends this one at once');
+      await gateway.drain(milliseconds, signals.again);
     }
     setTimeout(() => process.exit(0), deadline);
     log.info({}, 'the gateway ends');

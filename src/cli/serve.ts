@@ -12,7 +12,8 @@ import { existsSync } from 'node:fs';
 import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Config } from '../config/options.ts';
+import { LiveConfig } from '../config/live-config.ts';
+import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -23,21 +24,24 @@ import { runUntilSignal } from './run-until-signal.ts';
  * Runs until a signal and returns the exit code.
  * @throws PortolanError with the first cluster's failure, when no cluster can be reached at the start.
  */
-export async function serve(config: Config): Promise<number> {
-  const log = createLogger(config.logLevel);
+export async function serve(sources: ConfigSources): Promise<number> {
+  const log = createLogger(loadConfig(sources).logLevel);
+  const live = new LiveConfig(sources, log);
+  const { config } = live;
   const clusters = clustersOf(config);
   acceptedCredentials(config);
+  live.watch();
   return runUntilSignal(
     async (signal) => {
       if (config.data !== undefined && existsSync(config.data)) {
-        return refuseUnknown(await startGateway(config, clusters, log, { signal }));
+        return refuseUnknown(await startGateway(config, clusters, log, { signal, live }));
       }
       await firstContact(clusters, log);
       signal.throwIfAborted();
-      return startGateway(config, clusters, log, { signal });
+      return startGateway(config, clusters, log, { signal, live });
     },
     log,
-    { drainMs: config.drain },
+    { drainMs: () => config.drain, release: async () => live.close() },
   );
 }
 

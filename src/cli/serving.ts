@@ -9,6 +9,8 @@ import type { Config } from '../config/options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import type { CallerBounds } from '../operation/caller-limits.ts';
+import type { ConfigState } from '../server/health/config-metrics.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
@@ -54,6 +56,8 @@ interface Started {
   readonly reader: PooledReader & PageReader;
   readonly shutdown: Shutdown;
   readonly log: Logger;
+  /** The state of the configuration file; absent where it is not read again. */
+  readonly live?: ConfigState;
 }
 
 /** Resolves when the server listens. Before that, it waits for a catalog. */
@@ -83,14 +87,24 @@ function startEngine(
     log,
     clock: systemClock,
     maxPageSize: config.maxPageSize,
-    maxCost: config.maxCost,
-    maxReadBytes: config.maxReadBytes,
-    scanRows: config.scanRows,
+    get maxCost() {
+      return config.maxCost;
+    },
+    get maxReadBytes() {
+      return config.maxReadBytes;
+    },
+    get scanRows() {
+      return config.scanRows;
+    },
     searchPaths: config.searchPaths,
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },
-    slowQueryMs: config.slowQueryMs,
-    waitForSyncMs: config.waitForSync,
+    get slowQueryMs() {
+      return config.slowQueryMs;
+    },
+    get waitForSyncMs() {
+      return config.waitForSync;
+    },
     ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, openedOnce(clusters, shutdown)) }),
     secretData: config.secretData,
   });
@@ -136,10 +150,28 @@ async function firstGeneration(engine: Engine, { ingest }: Started): Promise<voi
   await engine.refreshCatalog();
 }
 
+/** Read at each use, because a running gateway takes changed bounds from its configuration file. */
+function boundsOf(config: ServingConfig): CallerBounds {
+  return {
+    get requests() {
+      return config.callerRequests;
+    },
+    get costPerMinute() {
+      return config.callerCost;
+    },
+    get subscriptions() {
+      return config.callerSubscriptions;
+    },
+    get connections() {
+      return config.callerConnections;
+    },
+  };
+}
+
 async function startHttp(
   config: ServingConfig,
   { source }: Engine,
-  { ingest, reader, shutdown, log }: Started,
+  { ingest, reader, shutdown, log, live }: Started,
   access: AccessControl | null,
 ): Promise<RunningServer> {
   const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
@@ -151,6 +183,7 @@ async function startHttp(
     source,
     progress: () => ingest.progress(),
     rightsChecks: () => access?.checks ?? null,
+    ...(live === undefined ? {} : { config: live }),
     version,
     clock: systemClock,
     log,
@@ -160,15 +193,12 @@ async function startHttp(
     isOpen: config.auth.length > 0,
     ...(tls === null ? {} : { tls }),
     ...(audit === null ? {} : { audit: audit.audit }),
-    callerBounds: {
-      requests: config.callerRequests,
-      costPerMinute: config.callerCost,
-      subscriptions: config.callerSubscriptions,
-      connections: config.callerConnections,
-    },
+    callerBounds: boundsOf(config),
     ...(access === null ? {} : { authenticate: access.authenticate, mayObserve: access.mayObserve }),
     port: config.port,
-    allowOrigins: config.allowOrigin,
+    get allowOrigins() {
+      return config.allowOrigin;
+    },
     keepAliveMs: config.keepAlive,
     source,
     readiness: () => readinessOf(ingest.progress(), reader),

@@ -11,7 +11,7 @@ import { messageOf, PortolanError } from '../base/errors.ts';
 import { type Config, flagOf, optionTable, variableOf } from './options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
 
-interface ConfigSources {
+export interface ConfigSources {
   /** The options present on the command line, by key. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -29,7 +29,17 @@ interface Given {
  * @throws PortolanError CONFIGURATION with one sentence about the first error found.
  */
 export function loadConfig({ flags, environment, file }: ConfigSources): Config {
-  const { values, name } = readFile(file);
+  const { text, name } = readFile(file);
+  return parseConfig({ flags, environment }, name, text);
+}
+
+/** The configuration with this text of its file. @throws PortolanError CONFIGURATION with one sentence about the first error found. */
+export function parseConfig(
+  { flags, environment }: Pick<ConfigSources, 'flags' | 'environment'>,
+  name: string,
+  text: string,
+): Config {
+  const values = valuesIn(text, name);
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(optionTable, key)) {
       throw new PortolanError(
@@ -90,20 +100,22 @@ function asList(option: OptionDefinition, value: unknown): unknown {
   );
 }
 
-function readFile(file: string | undefined): {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly name: string;
-} {
-  const name = file ?? 'portolan.yaml';
-  let text: string;
+/** The file of a configuration without `file`. It may be missing. */
+export const defaultFile = 'portolan.yaml';
+
+function readFile(file: string | undefined): { readonly text: string; readonly name: string } {
+  const name = file ?? defaultFile;
   try {
-    text = readFileSync(name, 'utf8');
+    return { text: readFileSync(name, 'utf8'), name };
   } catch (error) {
-    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, name };
+    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return { text: '', name };
     throw new PortolanError('CONFIGURATION', `The configuration file ${name} cannot be read: ${messageOf(error)}.`, {
       cause: error,
     });
   }
+}
+
+function valuesIn(text: string, name: string): Readonly<Record<string, unknown>> {
   let values: unknown;
   try {
     values = parse(text);
@@ -111,12 +123,12 @@ function readFile(file: string | undefined): {
     const [line] = messageOf(error).split('\n');
     throw new PortolanError('CONFIGURATION', `The configuration file ${name} is not YAML: ${line}`, { cause: error });
   }
-  if (values === null || values === undefined) return { values: {}, name };
+  if (values === null || values === undefined) return {};
   if (typeof values !== 'object' || Array.isArray(values)) {
     throw new PortolanError(
       'CONFIGURATION',
       `The configuration file ${name} must hold options by name, such as \`port: 4000\`.`,
     );
   }
-  return { values: values as Readonly<Record<string, unknown>>, name };
+  return values as Readonly<Record<string, unknown>>;
 }

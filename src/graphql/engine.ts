@@ -67,24 +67,38 @@ export interface EngineOptions {
   readonly secretData?: GraphQLSource['secretData'];
 }
 
+/** The bounds of operations. The options are read at each use, because some of them change while the gateway runs. */
+function limitsOf(options: EngineOptions): GraphQLSource['limits'] {
+  return {
+    maxPageSize: options.maxPageSize,
+    get maxCost() {
+      return options.maxCost ?? 500_000;
+    },
+    get maxReadBytes() {
+      return options.maxReadBytes ?? 64 * 1024 * 1024;
+    },
+    get scanRows() {
+      return options.scanRows ?? 100_000;
+    },
+    get waitForSyncMs() {
+      return options.waitForSyncMs ?? 0;
+    },
+  };
+}
+
 /** An engine without a generation. The first `refreshCatalog` publishes one. */
-export function createEngine({
-  reader,
-  log,
-  clock,
-  maxPageSize,
-  maxCost = 500_000,
-  maxReadBytes = 64 * 1024 * 1024,
-  scanRows = 100_000,
-  searchPaths: searched = [],
-  promote,
-  diagnosis = {},
-  slowQueryMs = 500,
-  waitForSyncMs = 0,
-  rights = seesEverything,
-  upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
-  secretData = 'absent',
-}: EngineOptions): Engine {
+export function createEngine(options: EngineOptions): Engine {
+  const {
+    reader,
+    log,
+    clock,
+    searchPaths: searched = [],
+    promote,
+    diagnosis = {},
+    rights = seesEverything,
+    upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
+    secretData = 'absent',
+  } = options;
   const feed = new ChangeFeed(reader, log);
   const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
 
@@ -95,13 +109,17 @@ export function createEngine({
     rights,
     upstream,
     secretData,
-    limits: { maxPageSize, maxCost, maxReadBytes, scanRows, waitForSyncMs },
+    limits: limitsOf(options),
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
-    slowQueries: new SlowQueries(log, slowQueryMs, () => clock.monotonic()),
+    slowQueries: new SlowQueries(
+      log,
+      () => options.slowQueryMs ?? 500,
+      () => clock.monotonic(),
+    ),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation() {

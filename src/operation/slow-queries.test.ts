@@ -6,7 +6,11 @@ test('a few slow operations a minute are logged; the others are counted and repo
   const entries: Record<string, unknown>[] = [];
   const log: Logger = { ...silentLogger, warn: (fields) => entries.push(fields as Record<string, unknown>) };
   let now = 0;
-  const queries = new SlowQueries(log, 100, () => now);
+  const queries = new SlowQueries(
+    log,
+    () => 100,
+    () => now,
+  );
   const slow = { milliseconds: 150.4, rows: 2, operation: null, document: () => '{ pods }', plans: () => [] };
   queries.note({ ...slow, milliseconds: 99 });
   for (let count = 0; count < 20; count += 1) queries.note(slow);

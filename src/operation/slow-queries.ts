@@ -21,7 +21,7 @@ const windowMs = 60_000;
 
 export class SlowQueries {
   readonly #log: Logger;
-  readonly #thresholdMs: number;
+  readonly #thresholdMs: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly #now: () => number;
   #count = 0;
@@ -29,7 +29,7 @@ export class SlowQueries {
   #entries = 0;
   #unlogged = 0;
 
-  constructor(log: Logger, thresholdMs: number, now: () => number) {
+  constructor(log: Logger, thresholdMs: () => number, now: () => number) {
     this.#log = log;
     this.#thresholdMs = thresholdMs;
     this.#now = now;
@@ -42,7 +42,7 @@ export class SlowQueries {
 
   /** Records an operation that has ended. */
   note({ milliseconds, rows, operation, document, plans }: SlowQuery): void {
-    if (milliseconds < this.#thresholdMs) return;
+    if (milliseconds < this.#thresholdMs()) return;
     this.#count += 1;
     const now = this.#now();
     if (now - this.#windowBegan >= windowMs) {

@@ -47,7 +47,7 @@ export interface ServerOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly source: GraphQLSource;
-  /** Origins whose pages may use the gateway besides its own, as browsers write them. Default: none. */
+  /** Origins whose pages may use the gateway besides its own, as browsers write them. Read at each request. Default: none. */
   readonly allowOrigins?: readonly string[];
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
@@ -90,10 +90,10 @@ const grace = 700;
  * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port, log, allowOrigins = [], isOpen = false } = options;
+  const { host, port, log, isOpen = false } = options;
   if (!isOpen) refuseUnlessLoopback(host);
   const { tls } = options;
-  const crossOrigin = new CrossOrigin(allowOrigins, log, tls !== undefined);
+  const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
   const admission = createAdmission(options);
   const yoga = yogaOver(admission, options);
   const { pages } = options;

@@ -16,7 +16,7 @@ const path = 'docs/configuration.md';
 const page = readPage(path);
 
 function rowOf(option: OptionDefinition): string {
-  const { key, value, commands, help } = option;
+  const { key, value, commands, help, live } = option;
   const fallback = option.schema.safeParse(undefined).data;
   const plain = ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : '';
   const shown = option.shown ?? plain;
@@ -27,7 +27,7 @@ function rowOf(option: OptionDefinition): string {
     `\`${key}\``,
     shown === '' ? '' : `\`${shown}\``,
     commands.join(', '),
-    help,
+    live === true ? `${help} (live)` : help,
   ];
   return `| ${cells.join(' | ')} |`;
 }

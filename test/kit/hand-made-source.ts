@@ -70,7 +70,11 @@ export function handMadeSource(): HandMade {
     counts: new KeptCounts(),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },
-    slowQueries: new SlowQueries(silentLogger, 500, () => 0),
+    slowQueries: new SlowQueries(
+      silentLogger,
+      () => 500,
+      () => 0,
+    ),
     monotonic: () => systemClock.monotonic(),
     now: () => 0,
     generation() {

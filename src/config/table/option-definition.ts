@@ -13,6 +13,8 @@ export interface OptionDefinition {
   readonly help: string;
   /** The default as --help prints it, when that differs from the parsed value. */
   readonly shown?: string;
+  /** A running gateway takes a changed value from its configuration file. */
+  readonly live?: true;
   readonly commands: readonly CommandName[];
   readonly schema: z.ZodType;
 }

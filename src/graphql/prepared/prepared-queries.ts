@@ -4,7 +4,8 @@
  *   request text -> cached plan
  *   not cached: request text -> cached document (parsed and validated once for all variables) -> planAnswer with the variables -> plan
  *
- * Invariants: the caches are bounded and are cleared when the generation changes. A plan does not depend on the caller.
+ * Invariants: the caches are bounded and are cleared when the generation changes. A plan does not depend on the caller. Its cost was
+ * checked against the limit of now.
  */
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -27,6 +28,8 @@ export class PreparedQueries {
   /** By the request's text: clients repeat requests byte for byte. */
   readonly #plans = new BoundedCache<AnswerPlan | null>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
+  /** The limit against which the plans were checked. */
+  #maxCost: number | null = null;
 
   constructor(source: GraphQLSource, limits: DocumentLimits) {
     this.#source = source;
@@ -59,11 +62,11 @@ export class PreparedQueries {
 
   #current(): Generation {
     const generation = this.#source.generation();
-    if (generation !== this.#generation) {
-      this.#documents.clear();
-      this.#plans.clear();
-      this.#generation = generation;
-    }
+    const { maxCost } = this.#source.limits;
+    if (generation !== this.#generation) this.#documents.clear();
+    if (generation !== this.#generation || maxCost !== this.#maxCost) this.#plans.clear();
+    this.#generation = generation;
+    this.#maxCost = maxCost;
     return generation;
   }
 

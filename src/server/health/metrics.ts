@@ -14,6 +14,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
+import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
 import { FeedMetrics } from './feed-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
@@ -27,6 +28,8 @@ export interface MetricsOptions {
   readonly progress: () => Progress;
   /** The checks of rights; absent or null where there are none. */
   readonly rightsChecks?: (() => RightsChecks | null) | undefined;
+  /** The state of the configuration file; absent where it is not read again. */
+  readonly config?: ConfigState | undefined;
   /** Portolan's version. */
   readonly version: string;
   readonly clock: Clock;
@@ -63,6 +66,7 @@ class MetricsRegistry implements Metrics {
   readonly #store: StoreMetrics;
   readonly #feed: FeedMetrics;
   readonly #rights: RightsMetrics;
+  readonly #config: ConfigMetrics;
   readonly #kinds: Gauge;
   readonly #generations: Counter;
   readonly #slow: Counter;
@@ -82,6 +86,7 @@ class MetricsRegistry implements Metrics {
     this.operations = new OperationMetrics(this.#registry);
     this.#feed = new FeedMetrics(this.#registry);
     this.#rights = new RightsMetrics(this.#registry);
+    this.#config = new ConfigMetrics(this.#registry);
     this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
     this.#generations = new Counter({
       name: 'portolan_schema_generations_total',
@@ -119,6 +124,7 @@ class MetricsRegistry implements Metrics {
       this.#store.setReadiness(ready, failing);
       this.#store.setDisk(disk ?? null);
     });
+    this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
     this.#part('feed', () => {
       this.#feed.set(source.feed);
       this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });

@@ -27,7 +27,7 @@ export interface Refusal {
 }
 
 export class CrossOrigin {
-  readonly #allowed: ReadonlySet<string>;
+  readonly #allowed: () => readonly string[];
   readonly #log: Logger;
   readonly #isTls: boolean;
   readonly #logged = new Set<string>();
@@ -36,15 +36,15 @@ export class CrossOrigin {
    * @param allowed origins as browsers write them.
    * @param isTls does the gateway itself serve TLS? Otherwise, a proxy in front may do it, and the scheme is unknown.
    */
-  constructor(allowed: readonly string[], log: Logger, isTls: boolean) {
-    this.#allowed = new Set(allowed);
+  constructor(allowed: () => readonly string[], log: Logger, isTls: boolean) {
+    this.#allowed = allowed;
     this.#log = log;
     this.#isTls = isTls;
   }
 
   /** The answer to a request of a page that may not use the gateway; null for every other request. */
   refusalOf({ origin, host }: IncomingHttpHeaders): Refusal | null {
-    if (origin === undefined || this.#allowed.has(origin) || this.#isOwn(origin, host)) return null;
+    if (origin === undefined || this.#allowed().includes(origin) || this.#isOwn(origin, host)) return null;
     const page = URL.canParse(origin) ? origin.slice(0, 300) : null;
     const message =
       page === null
@@ -68,7 +68,7 @@ export class CrossOrigin {
       response.writeHead(refusal.status, { 'content-type': refusal.type }).end(refusal.body);
       return false;
     }
-    if (origin === undefined || !this.#allowed.has(origin)) return true;
+    if (origin === undefined || !this.#allowed().includes(origin)) return true;
     response.setHeader('access-control-allow-origin', origin);
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return true;
     const wanted = headers['access-control-request-headers'];

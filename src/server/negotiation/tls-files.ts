@@ -7,8 +7,8 @@
  */
 import { createSecureContext } from 'node:tls';
 import type { Logger } from '../../base/log.ts';
+import { ReloadedFiles } from '../../base/reloaded-files.ts';
 import { type Authorities, certificatesIn, requireApart, trustedPem } from './client-authorities.ts';
-import { ReloadedFiles } from './reloaded-files.ts';
 
 export interface TlsPaths {
   /** PEM of the certificate, with intermediate certificates behind it. */
@@ -67,10 +67,11 @@ export class TlsFiles {
   }
 }
 
-type Loading<T> = Pick<ConstructorParameters<typeof ReloadedFiles<T>>[0], 'files' | 'load'>;
+type Loading<T> = Pick<ConstructorParameters<typeof ReloadedFiles<T>>[0], 'what' | 'files' | 'load'>;
 
 function pairOf({ cert, key }: TlsPaths): Loading<Omit<TlsMaterial, 'authorities'>> {
   return {
+    what: 'certificate',
     files: [
       { flag: '--tls-cert', path: cert },
       { flag: '--tls-key', path: key },
@@ -90,6 +91,7 @@ function authoritiesOf({ clientCa, proxyCa }: TlsPaths): Loading<Authorities> | 
   const ofProxies = proxyCa === undefined ? [] : [{ flag: '--proxy-client-ca', path: proxyCa }];
   if (ofUsers.length + ofProxies.length === 0) return null;
   return {
+    what: 'list of authorities',
     files: [...ofUsers, ...ofProxies],
     load(texts) {
       const read = texts.map(certificatesIn);

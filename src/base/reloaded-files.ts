@@ -1,5 +1,5 @@
 /**
- * Files that are read again when they change, such as certificates that are renewed.
+ * Files that are read again when they change, such as certificates that are renewed and the configuration.
  *
  *   open: read and load, or CONFIGURATION -> look, every few seconds: other bytes, twice in a row -> load -> `changed`
  *                                                                                              -> broken: one error in the log
@@ -11,15 +11,19 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
+import { messageOf, PortolanError } from './errors.ts';
+import type { Logger } from './log.ts';
 
 export interface ReloadedFilesOptions<T> {
+  /** What the files hold, for the log: `certificate`, `configuration`. */
+  readonly what: string;
   /** The files, each with the flag that names it. */
   readonly files: readonly { readonly flag: string; readonly path: string }[];
   /** Makes the value of the files' texts. @throws Error whose message ends the sentence "--flag cannot be used: …". */
   readonly load: (texts: readonly string[]) => T;
   readonly changed: () => void;
+  /** Called after a change that cannot be used. */
+  readonly refused?: () => void;
   readonly log: Logger;
 }
 
@@ -59,7 +63,7 @@ export class ReloadedFiles<T> {
   }
 
   async #compare(): Promise<void> {
-    const { files, load, changed, log } = this.#options;
+    const { what, files, load, changed, refused, log } = this.#options;
     let texts: readonly string[] | null = null;
     let failure: unknown;
     try {
@@ -79,10 +83,11 @@ export class ReloadedFiles<T> {
       if (texts === null) throw failure;
       this.#current = load(texts);
       changed();
-      log.info({ files: paths }, 'changed files of TLS are used from now on');
+      log.info({ files: paths }, `the changed ${what} is used from now on`);
     } catch (error) {
       const text = `${this.#names()} cannot be used after a change; the earlier contents stay in use`;
       log.error({ files: paths, error: messageOf(error) }, text);
+      refused?.();
     }
   }
 
