@@ -56,6 +56,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/rest-client.ts',
     'credentials/bearer-token.ts',
     'credentials/impersonation.ts',
+    'discovery/cluster-secrets.ts',
     'discovery/discovery.ts',
     'discovery/identity.ts',
     'discovery/openapi.ts',

@@ -15,6 +15,7 @@ function rolesFor(needs: Partial<GatewayNeeds>) {
     wildcards: false,
     reviewsTokens: false,
     reviewsAccess: false,
+    clusterSecrets: null,
     impersonates: false,
     ...needs,
   });

@@ -7,6 +7,7 @@
  *   tokens of callers            create of tokenreviews
  *   rights of callers            create of subjectaccessreviews
  *   requests of callers          impersonate
+ *   Secrets that name clusters   list, in their namespace
  *   paths                        get of discovery, OpenAPI and the version
  *
  * If roles and bindings decide what callers see, ingest reads them: they are among the kinds in the tables.
@@ -43,6 +44,8 @@ export interface GatewayNeeds {
   readonly reviewsTokens: boolean;
   /** The cluster is asked whether a caller may do something. */
   readonly reviewsAccess: boolean;
+  /** The namespace whose Secrets register clusters; null for none. */
+  readonly clusterSecrets: string | null;
   /** Requests of callers are sent to the cluster with the gateway's credentials and the name of the caller. */
   readonly impersonates: boolean;
 }
@@ -70,6 +73,7 @@ export function gatewayRoles(needs: GatewayNeeds): readonly NeededRole[] {
       why: `What the gateway reads in the namespace ${namespace}.`,
       rules,
     })),
+    ...(needs.clusterSecrets === null ? [] : [registration(needs.clusterSecrets)]),
     ...(needs.impersonates ? [impersonation] : []),
   ];
 }
@@ -149,6 +153,15 @@ const paths: NeededRule = {
   nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi/v2', '/openapi/v3', '/openapi/v3/*', '/version'],
   verbs: ['get'],
 };
+
+function registration(namespace: string): NeededRole {
+  return {
+    suffix: '-clusters',
+    namespace,
+    why: 'Secrets of this namespace register clusters. The role allows to read all Secrets of the namespace: keep no others there.',
+    rules: [{ why: 'They are listed every few seconds.', apiGroups: [''], resources: ['secrets'], verbs: ['list'] }],
+  };
+}
 
 const impersonation: NeededRole = {
   suffix: '-impersonate',

@@ -9,7 +9,7 @@ import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
-import { type ClusterOptions, connect } from '../kube/client/connection.ts';
+import { type ClusterOptions, type Connection, connect } from '../kube/client/connection.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Reader } from '../store/types/lease.ts';
@@ -33,7 +33,7 @@ export interface AccessControlOptions {
   readonly accepts: readonly CredentialKind[];
   /** The clusters whose users the callers are, by name. The first one knows the callers: it reviews their tokens. */
   readonly clusters: ReadonlyMap<string, ClusterOptions>;
-  /** The number of clusters of the gateway. */
+  /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
   /** The audiences of which a token must have one; empty for those of the API server. */
   readonly audiences: readonly string[];
@@ -55,6 +55,8 @@ export interface AccessControl {
   upstreamCredentials(credentials: Credentials, cluster: string): CallerCredentials;
   /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
   mayObserve(caller: Caller): Promise<boolean>;
+  /** Callers have rights in these clusters too, besides those of the start. The former registered ones end. */
+  register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void>;
   /** Notes a commit. Call it before the subscribers learn of the commit. */
   wake(committed?: CommittedChanges): void;
   close(): Promise<void>;
@@ -66,9 +68,13 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
   const connections = await Promise.all([...options.clusters.values()].map((cluster) => connect(cluster)));
   const clients = new Map(connections.map((connection) => [connection.cluster, new RestClient(connection)]));
   const [home] = clients.values();
+  /** Connections to registered clusters. */
+  const extra: Connection[] = [];
   const tokens =
     accepts.includes('token') && home !== undefined ? new TokenReviews({ client: home, audiences, clock, log }) : null;
+  // The parts below read this list at each use: `register` changes it.
   const clusters = [...options.clusters.keys()];
+  const first = clusters.length;
   const reviews = options.mode === 'rbac' ? null : new AccessReviews({ clients, clock, log });
   const changed = (): void => {
     reviews?.rolesChanged();
@@ -95,10 +101,25 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     checks: check,
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
+    async register(registered) {
+      const opened = await Promise.all(registered.map((cluster) => connect(cluster)));
+      const former = extra.splice(0, extra.length, ...opened);
+      for (const name of clusters.splice(first)) {
+        clients.delete(name);
+        callerClusters.known.delete(name);
+      }
+      for (const connection of opened) {
+        clusters.push(connection.cluster);
+        clients.set(connection.cluster, new RestClient(connection));
+        callerClusters.known.add(connection.cluster);
+      }
+      changed();
+      await Promise.all(former.map((connection) => connection.close()));
+    },
     wake: (committed) => granted?.wake(committed),
     async close() {
       granted?.close();
-      await Promise.all(connections.map((connection) => connection.close()));
+      await Promise.all([...connections, ...extra].map((connection) => connection.close()));
     },
   };
 }

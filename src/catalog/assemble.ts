@@ -135,7 +135,7 @@ export class CatalogAssembler {
     const related = JSON.stringify(relations);
     if (known?.gathered === gathered && known.tree === tree && known.relations === related) return known.kind;
     const { key, first, all } = gathered;
-    const parts: Omit<CatalogKind, 'hash'> = {
+    const parts = {
       key,
       resource: first.resource,
       names,
@@ -143,11 +143,12 @@ export class CatalogAssembler {
       ...(first.description === undefined ? {} : { description: first.description }),
       printerColumns: first.printerColumns,
       redacted: [...new Set(all.flatMap(({ redacted }) => redacted))].sort(),
-      clusters: all.map(({ cluster }) => cluster),
       relations,
     };
-    const hash = hashText(JSON.stringify(parts));
-    const kind = known?.kind.hash === hash ? known.kind : Object.freeze({ ...parts, hash });
+    const clusters = all.map(({ cluster }) => cluster);
+    const shapeHash = hashText(JSON.stringify(parts));
+    const hash = hashText(`${shapeHash} ${JSON.stringify(clusters)}`);
+    const kind = known?.kind.hash === hash ? known.kind : Object.freeze({ ...parts, clusters, shapeHash, hash });
     this.#made.set(key, { gathered, tree, relations: related, kind });
     return kind;
   }

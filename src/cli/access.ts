@@ -12,7 +12,7 @@ import { type TlsConfig, tlsPaths } from './options/tls-paths.ts';
 
 export type AccessConfig = Pick<
   Config,
-  'host' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode' | 'secretData'
+  'host' | 'authCluster' | 'sameUsers' | 'tokenAudience' | 'authorizationMode' | 'secretData' | 'clusterSecrets'
 > &
   TlsConfig;
 
@@ -70,7 +70,7 @@ export async function openAccess(
     mode: config.authorizationMode,
     accepts,
     clusters: new Map([home, ...known]),
-    served: named.size,
+    served: config.clusterSecrets === undefined ? named.size : Number.POSITIVE_INFINITY,
     audiences: config.tokenAudience,
     proxyNames: config.proxyClientName,
     reader,

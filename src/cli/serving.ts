@@ -22,6 +22,7 @@ import type { CallerClients } from '../upstream/caller-clients.ts';
 import { type AccessConfig, openAccess } from './access.ts';
 import { openAuditFile } from './audit-file.ts';
 import { tlsPaths } from './options/tls-paths.ts';
+import type { RegistrationConfig } from './registered-clusters.ts';
 import type { Shutdown } from './shutdown.ts';
 import { version } from './version.ts';
 
@@ -47,7 +48,8 @@ export type ServingConfig = Pick<
   | 'callerConnections'
   | 'auditLog'
 > &
-  AccessConfig;
+  AccessConfig &
+  RegistrationConfig;
 
 /** The parts that were started before. */
 interface Started {
@@ -65,8 +67,15 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   const { clusters, reader, log, shutdown } = started;
   const access = await openAccess(config, clusters, { reader, log, changed: () => engine.interrupt() });
   if (access !== null) shutdown.add(() => access.close());
-  const engine = startEngine(config, started, access);
+  const callers = new LazyCallerClients(clusters, shutdown);
+  const engine = startEngine(config, started, access, callers);
   await firstGeneration(engine, started);
+  const { ingest } = started;
+  if (config.clusterSecrets !== undefined) {
+    const { registerClusters } = await import('./registered-clusters.ts');
+    const learn = (registered: Parameters<CallerClients['register']>[0]) => callers.register(registered);
+    await registerClusters(config, clusters, { ingest, access, callers: learn, shutdown, log });
+  }
   const server = await startHttp(config, engine, started, access);
   return {
     ...server,
@@ -79,8 +88,9 @@ export async function startServing(config: ServingConfig, started: Started): Pro
 
 function startEngine(
   config: ServingConfig,
-  { clusters, ingest, reader, shutdown, log }: Started,
+  { ingest, reader, shutdown, log }: Started,
   access: AccessControl | null,
+  callers: LazyCallerClients,
 ): Engine {
   const engine = createEngine({
     reader,
@@ -105,7 +115,7 @@ function startEngine(
     get waitForSyncMs() {
       return config.waitForSync;
     },
-    ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, openedOnce(clusters, shutdown)) }),
+    ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, callers) }),
     secretData: config.secretData,
   });
   shutdown.add(() => engine.close());
@@ -118,30 +128,47 @@ function startEngine(
 }
 
 /** Clients that act as the caller of a request. */
-function upstreamOf(access: AccessControl, opened: () => Promise<CallerClients>): Engine['source']['upstream'] {
+function upstreamOf(access: AccessControl, callers: LazyCallerClients): Engine['source']['upstream'] {
   return async (cluster, credentials) => {
     const own = access.upstreamCredentials(credentials, cluster);
-    return (await opened()).client(cluster, own);
+    return (await callers.opened()).client(cluster, own);
   };
 }
 
 /** Connects at the first call. The module is loaded then too, because a warm start must not wait for it. */
-function openedOnce(clusters: readonly ClusterOptions[], shutdown: Shutdown): () => Promise<CallerClients> {
-  let opening: Promise<CallerClients> | null = null;
-  const open = async (): Promise<CallerClients> => {
-    const { openCallerClients } = await import('../upstream/caller-clients.ts');
-    const clients = await openCallerClients(clusters);
-    shutdown.add(() => clients.close());
-    return clients;
-  };
-  return () => {
-    opening ??= open().catch((error: unknown) => {
+class LazyCallerClients {
+  readonly #clusters: readonly ClusterOptions[];
+  readonly #shutdown: Shutdown;
+  #registered: Parameters<CallerClients['register']>[0] = [];
+  #opening: Promise<CallerClients> | null = null;
+
+  constructor(clusters: readonly ClusterOptions[], shutdown: Shutdown) {
+    this.#clusters = clusters;
+    this.#shutdown = shutdown;
+  }
+
+  opened(): Promise<CallerClients> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
       // The next call tries again, because the kubeconfig may be corrected meanwhile.
-      opening = null;
+      this.#opening = null;
       throw error;
     });
-    return opening;
-  };
+    return this.#opening;
+  }
+
+  /** See CallerClients.register. */
+  async register(clusters: Parameters<CallerClients['register']>[0]): Promise<void> {
+    this.#registered = clusters;
+    await (await this.#opening)?.register(clusters);
+  }
+
+  async #open(): Promise<CallerClients> {
+    const { openCallerClients } = await import('../upstream/caller-clients.ts');
+    const clients = await openCallerClients(this.#clusters);
+    this.#shutdown.add(() => clients.close());
+    await clients.register(this.#registered);
+    return clients;
+  }
 }
 
 /** Loads the catalog from the store, or else waits for the first one from the clusters. */

@@ -25,7 +25,7 @@
 import type { CallerRights } from '../access/rights.ts';
 import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
-import type { Filter } from '../query/plan/filter.ts';
+import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import { digest } from '../query/plan/fingerprint.ts';
 import type { PlannedKind, Projection } from '../query/plan/plan.ts';
 import { requireReady } from '../query/read/readiness.ts';
@@ -131,6 +131,7 @@ class JoinedKind {
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
   const { filter, projection } = request;
+  const clusters = clustersIn(filter);
   const run: Run = { feed, request, joined: new JoinedKind(feed), question: digest({ filter, projection }) };
   try {
     let position = yield* begin(run);
@@ -147,7 +148,13 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
       const batch = await feed.next(position.kindId, position, seen, request.signal);
       if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
-      if (batch.kind === 'gap' || !batch.changes.every((change) => change.continues)) {
+      if (batch.kind === 'gap') {
+        position = yield* afterGap(run, position.epoch);
+        continue;
+      }
+      // A RESET of another cluster does not concern the client.
+      const found = batch.changes.filter(({ logged }) => clusters?.includes(logged.cluster) ?? true);
+      if (!found.every((change) => change.continues)) {
         position = yield* afterGap(run, position.epoch);
         continue;
       }
@@ -157,7 +164,7 @@ export async function* liveList(feed: ChangeFeed, request: LiveRequest): Message
         position = yield* changedRights(run, position, scopes);
         continue;
       }
-      for (const { changes, upTo } of fold(request.kind.key, batch.changes, batch.upTo, { filter, scope })) {
+      for (const { changes, upTo } of fold(request.kind.key, found, batch.upTo, { filter, scope })) {
         const count: number | null = position.count === null ? null : position.count + countDelta(changes);
         position = { ...position, sequence: upTo, count };
         yield message('LIVE', position, scope, { totalCount: count, changes: changes.map(liveChange) });

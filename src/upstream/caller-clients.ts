@@ -20,7 +20,9 @@ export async function openCallerClients(clusters: readonly ClusterOptions[]): Pr
 }
 
 export class CallerClients {
-  readonly #connections: ReadonlyMap<string, Connection>;
+  readonly #connections: Map<string, Connection>;
+  /** The settings of the clusters that came after the start, by name. */
+  #registered: ReadonlyMap<string, string> = new Map();
 
   /** Takes ownership of the connections: `close` ends them. */
   constructor(connections: readonly Connection[]) {
@@ -45,6 +47,21 @@ export class CallerClients {
       );
     }
     return new RestClient(connection.connectAs(credentials));
+  }
+
+  /** Connects to these clusters besides those of the start. Connections to others that were registered before end. */
+  async register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void> {
+    const wanted = new Map(clusters.map((cluster) => [cluster.name, JSON.stringify(cluster)]));
+    const former = this.#registered;
+    this.#registered = wanted;
+    for (const [name, settings] of former) {
+      if (wanted.get(name) === settings) continue;
+      await this.#connections.get(name)?.close();
+      this.#connections.delete(name);
+    }
+    for (const cluster of clusters) {
+      if (!this.#connections.has(cluster.name)) this.#connections.set(cluster.name, await connect(cluster));
+    }
   }
 
   /** Ends all connections and the requests on them. */

@@ -48,9 +48,9 @@ export interface ReviewedRightsOptions {
   readonly clock: Clock;
   /** Gets samples of what the roles grant; null for none. */
   readonly check: RightsCheck | null;
-  /** The clusters whose users the callers are. */
+  /** The clusters whose users the callers are, read at each use. */
   readonly clusters: readonly string[];
-  /** The number of clusters of the gateway. */
+  /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
 }
 

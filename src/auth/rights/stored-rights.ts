@@ -26,9 +26,9 @@ export interface StoredRightsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The clusters whose users the callers are. Rows of other clusters are visible to nobody. */
+  /** The clusters whose users the callers are, read at each use. Rows of other clusters are visible to nobody. */
   readonly clusters: readonly string[];
-  /** The number of clusters of the gateway. */
+  /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
   /** Called after the rights of some caller may have changed. */
   readonly changed?: () => void;

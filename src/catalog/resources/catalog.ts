@@ -112,6 +112,8 @@ export interface CatalogKind {
   readonly clusters: readonly string[];
   /** The relations to other kinds, in both directions, sorted by name. */
   readonly relations: readonly KindRelation[];
+  /** Changes exactly when an object of this kind may be shown otherwise. */
+  readonly shapeHash: string;
   /** Changes exactly when the GraphQL types or answers of this kind may change. */
   readonly hash: string;
 }

@@ -27,6 +27,7 @@ export type RbacConfig = Pick<
   | 'sameUsers'
   | 'authorizationMode'
   | 'secretData'
+  | 'clusterSecrets'
   | 'wildcards'
   | 'serviceAccount'
   | 'name'
@@ -68,6 +69,7 @@ export async function rbac(
     wildcards: config.wildcards,
     reviewsTokens: accepts.includes('token') && isHome,
     reviewsAccess: hasCallers && (isHome || config.sameUsers) && config.authorizationMode !== 'rbac',
+    clusterSecrets: isHome ? (config.clusterSecrets ?? null) : null,
     impersonates: config.secretData === 'live' && hasNamed && (isHome || config.sameUsers),
   });
   const [namespace = '', account = ''] = config.serviceAccount?.split('/') ?? [];

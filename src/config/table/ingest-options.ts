@@ -20,6 +20,20 @@ export const ingestOptions = {
     commands: clusters,
     schema: names.default([]),
   },
+  clusterSecrets: {
+    key: 'clusterSecrets',
+    value: 'namespace',
+    help: 'Serve the clusters that Secrets of this namespace register, while the gateway runs. The Secrets are in the first cluster, or in that of --auth-cluster.',
+    commands: ['serve', 'rbac'],
+    schema: namespaceName.optional(),
+  },
+  clusterSecretSelector: {
+    key: 'clusterSecretSelector',
+    value: 'selector',
+    help: 'Label selector of these Secrets; for those of Argo CD: argocd.argoproj.io/secret-type=cluster.',
+    commands: ['serve'],
+    schema: text.default('portolan.dev/secret-type=cluster'),
+  },
   inCluster: {
     key: 'inCluster',
     help: "Use the Pod's service account; the default inside a cluster when no kubeconfig is named.",

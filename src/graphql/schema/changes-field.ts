@@ -234,7 +234,8 @@ function messages(
 function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind, successor: LiveStart): void {
   const current = source.generation();
   if (current === generation) return;
-  const changed = current.kind(kind.key)?.hash !== kind.hash;
+  // The objects of a cluster that came or went are in the log.
+  const changed = current.kind(kind.key)?.shapeHash !== kind.shapeHash;
   throw new GenerationMoved(kind, successor.at === 'place' ? { ...successor, changed } : successor);
 }
 

@@ -10,6 +10,7 @@ import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
+import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
@@ -21,7 +22,7 @@ import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
 import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
-import type { IngestMessage } from './ingest-messages.ts';
+import type { IngestMessage, RegisteredCluster } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 interface IngestHostContext {
@@ -48,7 +49,12 @@ const graceMs = 500;
 
 export class IngestHost {
   readonly #context: IngestHostContext;
-  readonly #supervisors: readonly ClusterSupervisor[];
+  #supervisors: readonly ClusterSupervisor[];
+  /** Clusters that came after the start, by name. */
+  readonly #registered = new Map<string, { readonly text: string; readonly supervisor: ClusterSupervisor }>();
+  readonly #names = new Set<string>();
+  readonly #relations: RelationSet | undefined;
+  #registering: Promise<void> = Promise.resolve();
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
   /** Commits of this turn that were not posted yet. */
@@ -67,36 +73,38 @@ export class IngestHost {
 
   constructor(context: IngestHostContext) {
     this.#context = context;
-    const { options, writer, open, clock, random, log } = context;
+    const { options, clock, log } = context;
     this.#parser = (options.parseThread ?? availableParallelism() > 1) ? new ParseThread(log, clock) : null;
     const relations = options.relations === undefined ? undefined : declaredRelations(options.relations);
     for (const problem of relations?.problems ?? []) log.error({ problem }, 'a declaration of a relation is left out');
-    const names = new Set<string>();
-    this.#supervisors = options.clusters.map(
-      (cluster) =>
-        new ClusterSupervisor({
-          cluster,
-          selection: { include: options.include, exclude: options.exclude, required: options.required },
-          namespaces: [...new Set(options.namespaces)],
-          events: options.events,
-          open,
-          writer,
-          clock,
-          random,
-          log,
-          settings: { ...defaultSupervisorSettings, ...options.supervisor },
-          reflector: { ...defaultReflectorSettings, ...options.reflector },
-          parser: this.#parser ?? undefined,
-          relations: relations?.set,
-          redact: options.redact ?? [],
-          claimName: (name) => {
-            if (names.has(name)) return false;
-            names.add(name);
-            return true;
-          },
-          changed: () => this.#planProgress(),
-        }),
-    );
+    this.#relations = relations?.set;
+    this.#supervisors = options.clusters.map((cluster) => this.#supervisorOf(cluster));
+  }
+
+  #supervisorOf(cluster: ClusterOptions): ClusterSupervisor {
+    const { options, writer, open, clock, random, log } = this.#context;
+    return new ClusterSupervisor({
+      cluster,
+      selection: { include: options.include, exclude: options.exclude, required: options.required },
+      namespaces: [...new Set(options.namespaces)],
+      events: options.events,
+      open,
+      writer,
+      clock,
+      random,
+      log,
+      settings: { ...defaultSupervisorSettings, ...options.supervisor },
+      reflector: { ...defaultReflectorSettings, ...options.reflector },
+      parser: this.#parser ?? undefined,
+      relations: this.#relations,
+      redact: options.redact ?? [],
+      claimName: (name) => {
+        if (this.#names.has(name)) return false;
+        this.#names.add(name);
+        return true;
+      },
+      changed: () => this.#planProgress(),
+    });
   }
 
   start(): void {
@@ -149,6 +157,43 @@ export class IngestHost {
     // A resource or a cluster that comes later has its first sync beside the others, which are served meanwhile.
     this.#wasReady ||= progress.ready;
     return { ...progress, ready: this.#wasReady };
+  }
+
+  /**
+   * Serves these clusters besides those of the options. A cluster that is no longer among them goes away with its data. One with other
+   * settings is connected anew, and the rest are left alone. Never throws.
+   */
+  register(clusters: readonly RegisteredCluster[]): void {
+    this.#registering = this.#registering
+      .then(() => this.#register(clusters))
+      .catch((error: unknown) => {
+        this.#context.log.error({ error: messageOf(error) }, 'registered clusters could not be changed');
+      });
+  }
+
+  async #register(clusters: readonly RegisteredCluster[]): Promise<void> {
+    const { log, writer } = this.#context;
+    const wanted = new Map(clusters.map((cluster) => [cluster.name, { cluster, text: JSON.stringify(cluster) }]));
+    for (const [name, { text, supervisor }] of [...this.#registered]) {
+      if (wanted.get(name)?.text === text) continue;
+      await supervisor.stop();
+      if (this.#stop.signal.aborted) return;
+      this.#registered.delete(name);
+      this.#names.delete(name);
+      this.#supervisors = this.#supervisors.filter((each) => each !== supervisor);
+      if (wanted.has(name)) continue;
+      writer.forgetCluster(name);
+      log.info({ cluster: name }, 'a cluster is no longer registered; its data is dropped');
+    }
+    for (const [name, { cluster, text }] of wanted) {
+      if (this.#registered.has(name) || this.#stop.signal.aborted) continue;
+      const supervisor = this.#supervisorOf(cluster);
+      this.#registered.set(name, { text, supervisor });
+      this.#supervisors = [...this.#supervisors, supervisor];
+      supervisor.start();
+      log.info({ cluster: name }, 'a cluster is registered');
+    }
+    this.#planProgress();
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */

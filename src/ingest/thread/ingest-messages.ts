@@ -3,16 +3,20 @@
  *
  *   thread: opened -> wake, progress, catalog, ... -> (the thread ends after `close`)
  *           failed: the store cannot be opened, at the start or after damage, or --kinds has a mistake -> (the thread ends, or is closed)
- *   parent: close, damaged, promote
+ *   parent: close, damaged, promote, register
  *
  * `wake` contains the new range of the change log and the kinds in it. One message covers all commits of one turn of the event loop.
  * It contains no objects: clients get objects and revisions from the tables.
  */
 import type { ErrorCode } from '../../base/errors.ts';
+import type { ClusterOptions } from '../../kube/client/connection.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import type { IngestProgress } from '../context/progress.ts';
+
+/** A cluster that came after the start. */
+export type RegisteredCluster = ClusterOptions & { readonly name: string };
 
 export type IngestMessage =
   | { readonly type: 'opened' }
@@ -25,5 +29,7 @@ export type ParentMessage =
   | { readonly type: 'close' }
   /** A reader found the file with this inode damaged. */
   | ({ readonly type: 'damaged' } & FileDamage)
+  /** All clusters that came after the start and are still registered. */
+  | { readonly type: 'register'; readonly clusters: readonly RegisteredCluster[] }
   /** Queries use this path. It gets a column, or its column stays in use. */
   | { readonly type: 'promote'; readonly use: PathUse };

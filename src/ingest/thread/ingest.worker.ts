@@ -12,7 +12,7 @@ import type { ClusterOptions, Connection } from '../../kube/client/connection.ts
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
 import { Backoff } from '../flow/backoff.ts';
 import { IngestHost } from './ingest-host.ts';
-import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
+import type { IngestMessage, ParentMessage, RegisteredCluster } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 const port = must(parentPort, 'a parent thread');
@@ -26,6 +26,8 @@ const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' })
 const rebuilds = new Backoff(systemClock, Math.random);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
 let closing = false;
+/** The newest `register`. */
+let registered: readonly RegisteredCluster[] = [];
 
 /** Opens the store and starts ingest on it. */
 function opened(): IngestHost {
@@ -51,7 +53,9 @@ async function rebuild(): Promise<void> {
     await damaged?.host.close();
     await systemClock.sleep(rebuilds.next());
     if (closing) return;
-    opened().start();
+    const host = opened();
+    host.start();
+    host.register(registered);
   } catch (error) {
     fail(error);
   }
@@ -76,6 +80,10 @@ async function close(): Promise<void> {
 port.on('message', (message: ParentMessage) => {
   if (message.type === 'close') void close();
   else if (message.type === 'promote') running?.host.promote(message.use);
+  else if (message.type === 'register') {
+    registered = message.clusters;
+    running?.host.register(registered);
+  }
   // Ignored if the file was recreated since.
   else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {
     running?.writer.reportDamage(message.reason);

@@ -10,7 +10,7 @@ import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
-import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
+import type { IngestMessage, ParentMessage, RegisteredCluster } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 export interface IngestHandle {
@@ -34,6 +34,8 @@ export interface IngestHandle {
   reportDamage(damage: FileDamage): void;
   /** Reports that queries use this path. It gets a column, or its column stays in use. */
   promote(use: PathUse): void;
+  /** Serves these clusters besides those of the start, and drops the others that were registered before. */
+  register(clusters: readonly RegisteredCluster[]): void;
 }
 
 /** Milliseconds after which a thread that has not ended is terminated. */
@@ -123,6 +125,10 @@ class WorkerHandle implements IngestHandle {
 
   reportDamage(damage: FileDamage): void {
     this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
+  }
+
+  register(clusters: readonly RegisteredCluster[]): void {
+    this.#worker.postMessage({ type: 'register', clusters } satisfies ParentMessage);
   }
 
   promote(use: PathUse): void {

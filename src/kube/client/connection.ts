@@ -31,6 +31,7 @@ import {
   loadWithoutIdentity,
 } from '../credentials/credentials.ts';
 import { type IdentityHeaders, type ImpersonatedUser, impersonationHeaders } from '../credentials/impersonation.ts';
+import type { InlineKubeconfig } from '../credentials/inline-kubeconfig.ts';
 import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { TransportPool } from '../http/transport-pool.ts';
@@ -39,6 +40,8 @@ import { TransportPool } from '../http/transport-pool.ts';
 export interface ClusterOptions {
   /** The cluster's name in Portolan. Default: the context's name. */
   readonly name?: string | undefined;
+  /** A kubeconfig as text. */
+  readonly inline?: InlineKubeconfig | undefined;
   /** Path of a kubeconfig file. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;

@@ -13,10 +13,13 @@ import type { Cluster, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { record, strings, text } from '../http/json.ts';
+import { type InlineKubeconfig, readInline } from './inline-kubeconfig.ts';
 import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
 
 /** The options that select the configuration. */
 export interface KubeconfigOptions {
+  /** A kubeconfig as text. Takes precedence over all files. */
+  readonly inline?: InlineKubeconfig | undefined;
   /** Path of one kubeconfig file. Takes precedence over KUBECONFIG. */
   readonly kubeconfig?: string | undefined;
   /** Name of the context. Default: the current context of the files. */
@@ -57,6 +60,7 @@ const defaultServiceAccountDir = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** The configuration for the options and the environment. Throws CONFIGURATION with instructions. */
 export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
+  if (options.inline !== undefined) return readInlineConfig(options.inline, options.context);
   if (options.inCluster === true) return readServiceAccount(options);
   const files = kubeconfigFiles(options);
   const loaded = files.paths.flatMap((path) => readFile(path, files.explicit));
@@ -67,6 +71,16 @@ export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
   throw configuration(
     `No kubeconfig was found (looked at ${files.paths.length === 0 ? 'KUBECONFIG, which is not set' : files.paths.join(', ')}): name one with --kubeconfig or KUBECONFIG, or run in a Pod with a service account.`,
   );
+}
+
+function readInlineConfig(inline: InlineKubeconfig, context: string | undefined): ClusterConfig {
+  const { source } = inline;
+  try {
+    return pick([{ path: source, config: readInline(inline) }], context);
+  } catch (error) {
+    if (error instanceof PortolanError) throw error;
+    throw configuration(`The kubeconfig of ${source} cannot be used: ${firstLine(messageOf(error))}.`);
+  }
 }
 
 interface LoadedFile {

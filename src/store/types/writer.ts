@@ -74,6 +74,8 @@ export interface Writer {
   revision(): number;
   /** Registers the cluster of this name. A uid other than the stored one drops the cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
+  /** Drops the cluster and its data, and logs RESET. */
+  forgetCluster(name: string): void;
   /** Gives each cluster this error until it is read again: an earlier process left the statuses. */
   resetClusterStatuses(error: string): void;
   /** Records the result of the last attempt to read a cluster. */

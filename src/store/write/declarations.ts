@@ -25,8 +25,7 @@ export class Declarations {
 
   /** See Writer.openCluster. */
   openCluster(name: string, uid: string | null): void {
-    const { resources, session } = this.#context;
-    const { database } = session;
+    const { database } = this.#context.session;
     const stored = database.statement('SELECT uid FROM cluster WHERE name = ?').get(name);
     const known = stored?.[0] ?? null;
     if (stored !== undefined && (uid === null || uid === known)) return;
@@ -37,10 +36,16 @@ export class Declarations {
            ON CONFLICT DO UPDATE SET uid = excluded.uid, version = CASE WHEN uid = excluded.uid THEN version END`,
         )
         .run(name, uid);
-      if (known === null || uid === null) return;
-      for (const resource of resources.all()) {
-        if (resource.handle.cluster === name) this.#remove(resource);
-      }
+      if (known !== null && uid !== null) this.#removeAll(name);
+    });
+  }
+
+  /** See Writer.forgetCluster. */
+  forgetCluster(name: string): void {
+    const { database } = this.#context.session;
+    this.#change(() => {
+      this.#removeAll(name);
+      database.statement('DELETE FROM cluster WHERE name = ?').run(name);
     });
   }
 
@@ -97,6 +102,13 @@ export class Declarations {
     } catch (error) {
       resources.reload();
       throw error;
+    }
+  }
+
+  /** Inside a transaction. */
+  #removeAll(cluster: string): void {
+    for (const resource of this.#context.resources.all()) {
+      if (resource.handle.cluster === cluster) this.#remove(resource);
     }
   }
 

@@ -92,6 +92,10 @@ class SqliteWriter implements StoreWriter {
     this.#parts.faults.report(reason);
   }
 
+  forgetCluster(name: string): void {
+    this.#parts.declarations.forgetCluster(name);
+  }
+
   resetClusterStatuses(error: string): void {
     this.#parts.declarations.resetClusterStatuses(error);
   }

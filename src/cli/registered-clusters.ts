@@ -1,0 +1,56 @@
+/** Serves the clusters that Secrets register: ingest, access control and requests as callers learn of each change. */
+import type { AccessControl } from '../auth/access-control.ts';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/options.ts';
+import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
+import { type ClusterOptions, connect } from '../kube/client/connection.ts';
+import { RestClient } from '../kube/client/rest-client.ts';
+import { ClusterSecrets } from '../kube/discovery/cluster-secrets.ts';
+import type { Shutdown } from './shutdown.ts';
+
+export type RegistrationConfig = Pick<Config, 'authCluster' | 'clusterSecrets' | 'clusterSecretSelector' | 'sameUsers'>;
+
+interface Learning {
+  readonly ingest: IngestHandle;
+  /** Null for a gateway without authentication. */
+  readonly access: AccessControl | null;
+  /** Learns the clusters for requests as callers. */
+  readonly callers: (clusters: Parameters<IngestHandle['register']>[0]) => Promise<void>;
+  readonly shutdown: Shutdown;
+  readonly log: Logger;
+}
+
+/** Watches the Secrets until the shutdown. @throws PortolanError CONFIGURATION for a broken kubeconfig. */
+export async function registerClusters(
+  { authCluster, clusterSecrets = '', clusterSecretSelector, sameUsers }: RegistrationConfig,
+  clusters: readonly ClusterOptions[],
+  { ingest, access, callers, shutdown, log }: Learning,
+): Promise<void> {
+  const connections = await Promise.all(clusters.map((cluster) => connect(cluster)));
+  const home = connections.find(({ cluster }) => cluster === authCluster) ?? connections[0];
+  if (home === undefined) return;
+  shutdown.add(() => home.close());
+  await Promise.all(connections.filter((each) => each !== home).map((each) => each.close()));
+  if (access !== null && !sameUsers) {
+    log.warn({}, 'callers see nothing of registered clusters: start with --same-users if all have the same users');
+  }
+  const secrets = new ClusterSecrets({
+    client: new RestClient(home),
+    namespace: clusterSecrets,
+    selector: clusterSecretSelector,
+    reserved: new Set(connections.map(({ cluster }) => cluster)),
+    clock: systemClock,
+    log,
+    changed(registered) {
+      const learnt = [callers(registered), ...(sameUsers ? [access?.register(registered)] : [])];
+      // Rights are known before there are rows.
+      void Promise.all(learnt)
+        .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be connected'))
+        .then(() => ingest.register(registered));
+    },
+  });
+  shutdown.add(() => secrets.close());
+  secrets.start();
+}

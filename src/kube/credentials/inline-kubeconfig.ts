@@ -1,0 +1,37 @@
+/**
+ * A kubeconfig that came as text, from a Secret for instance. It may hold only inline data.
+ *
+ * Who can write such a text must not gain the rights of this process: it can name no file to read and no command to run.
+ */
+import { parse } from 'yaml';
+import { list, record } from '../http/json.ts';
+import { type KubeconfigEntries, kubeconfigEntries } from './kubeconfig-entries.ts';
+
+/** Plain data, so that another thread can receive it. */
+export interface InlineKubeconfig {
+  readonly text: string;
+  /** Where it came from, for messages: `the Secret portolan/east`. */
+  readonly source: string;
+}
+
+/** Members that name a file or a command. */
+const refused = {
+  clusters: ['certificate-authority'],
+  users: ['exec', 'auth-provider', 'tokenFile', 'client-certificate', 'client-key'],
+} as const;
+
+/** @throws Error that says what cannot be used. */
+export function readInline({ text }: InlineKubeconfig): KubeconfigEntries {
+  const raw = record(parse(text, { merge: true }));
+  if (raw === undefined) throw new Error('it is not a YAML mapping');
+  for (const [section, members] of Object.entries(refused)) {
+    for (const entry of list(raw[section])) {
+      const settings = record(record(entry)?.[section.slice(0, -1)]) ?? {};
+      const found = members.find((member) => settings[member] !== undefined);
+      if (found !== undefined) {
+        throw new Error(`it has ${found}, and only inline data is allowed: use ${found}-data, or a token`);
+      }
+    }
+  }
+  return kubeconfigEntries(raw, '/');
+}

@@ -1,0 +1,116 @@
+/**
+ * The clusters that Secrets of one namespace register.
+ *
+ *   start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
+ *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log
+ *                                 -> the list fails -> all clusters stay; one warning in the log
+ *
+ * A short list of one namespace costs an API server little, and needs no right but `list`.
+ * Invariant: a cluster goes away only when a complete list shows that its Secret is gone.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ClusterOptions } from '../client/connection.ts';
+import type { RestClient } from '../client/rest-client.ts';
+import { type ClusterSecret, clusterOfSecret } from './cluster-secret.ts';
+
+type NamedCluster = ClusterOptions & { readonly name: string };
+
+export interface ClusterSecretsOptions {
+  readonly client: Pick<RestClient, 'get'>;
+  readonly namespace: string;
+  /** Label selector of the Secrets. */
+  readonly selector: string;
+  /** Names that Secrets may not use: those of the other clusters. */
+  readonly reserved: ReadonlySet<string>;
+  readonly changed: (clusters: readonly NamedCluster[]) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Default 5 s. */
+  readonly everyMs?: number;
+}
+
+interface SecretList {
+  readonly items: readonly ClusterSecret[];
+}
+
+export class ClusterSecrets {
+  readonly #options: ClusterSecretsOptions;
+  readonly #stop = new AbortController();
+  /** By the name of the Secret. */
+  #clusters: ReadonlyMap<string, NamedCluster> = new Map();
+  /** What is wrong with a Secret, by its name; each is logged once. */
+  #problems: ReadonlyMap<string, string> = new Map();
+  #failure: string | null = null;
+
+  constructor(options: ClusterSecretsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#run();
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** Reads the Secrets once. Never rejects. */
+  async look(): Promise<void> {
+    const { client, log, namespace, selector } = this.#options;
+    try {
+      const list = await client.get<SecretList>(`/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`, {
+        query: { labelSelector: selector },
+        signal: this.#stop.signal,
+      });
+      this.#failure = null;
+      this.#take(list.items);
+    } catch (error) {
+      const failure = messageOf(error);
+      if (this.#stop.signal.aborted || failure === this.#failure) return;
+      this.#failure = failure;
+      log.warn({ namespace, error: failure }, 'the Secrets that register clusters cannot be listed; the clusters stay');
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock, everyMs = 5000 } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.look();
+      await clock.sleep(everyMs, signal).catch(() => {});
+    }
+  }
+
+  #take(secrets: readonly ClusterSecret[]): void {
+    const { changed, log, reserved } = this.#options;
+    const clusters = new Map<string, NamedCluster>();
+    const problems = new Map<string, string>();
+    const names = new Set(reserved);
+    for (const secret of secrets.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+      const { name } = secret.metadata;
+      try {
+        const cluster = clusterOfSecret(secret);
+        if (names.has(cluster.name))
+          throw new PortolanError('CONFIGURATION', `Two clusters are called ${cluster.name}.`);
+        names.add(cluster.name);
+        clusters.set(name, cluster);
+      } catch (error) {
+        const problem = messageOf(error);
+        problems.set(name, problem);
+        if (this.#problems.get(name) !== problem)
+          log.error({ secret: name, error: problem }, 'a Secret registers no cluster');
+        const former = this.#clusters.get(name);
+        if (former !== undefined && !names.has(former.name)) {
+          names.add(former.name);
+          clusters.set(name, former);
+        }
+      }
+    }
+    this.#problems = problems;
+    const isSame = JSON.stringify([...clusters]) === JSON.stringify([...this.#clusters]);
+    this.#clusters = clusters;
+    if (!isSame) changed([...clusters.values()]);
+  }
+}
