@@ -18,6 +18,7 @@ import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
 import { eventually } from './kit/eventually.ts';
 import { gadgetCrd } from './kit/gadget-crd.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
+import { data } from './kit/graphql-client.ts';
 import { describeOn, mainServer, oldServer } from './kit/real-servers.ts';
 
 interface Rule {
@@ -277,6 +278,42 @@ describeOn([mainServer, oldServer], 'rights at a real API server', { timeout: 18
     await apply(await printed({ kinds: ['pods'] }));
     await expect(withAccount((client) => client.get('/apis/two.portolan.example/v1/gadgets'))).rejects.toThrow(
       'forbidden',
+    );
+  });
+
+  test('with --cluster-secrets, the account may list the Secrets that register clusters', async () => {
+    const flags = { kinds: ['configmaps'], clusterSecrets: 'gateway' };
+    await plane.kubectl([
+      'create',
+      'secret',
+      'generic',
+      'copy',
+      '-n',
+      'gateway',
+      `--from-file=kubeconfig=${plane.kubeconfigPath}`,
+    ]);
+    await plane.kubectl(['label', 'secret', 'copy', '-n', 'gateway', 'portolan.dev/secret-type=cluster']);
+    const clusters = async ({ url }: RunningGateway): Promise<readonly string[]> => {
+      const found = await data<{ clusters: readonly { name: string; reachable: boolean }[] }>(
+        url,
+        '{ clusters { name reachable } }',
+      );
+      return found.clusters.filter(({ reachable }) => reachable).map(({ name }) => name);
+    };
+    const text = await printed(flags);
+    await apply(text);
+    await running(flags, async (gateway) => {
+      await eventually(async () => expect(await clusters(gateway)).toEqual(['copy', 'test']));
+      await plane.kubectl(['delete', 'secret', 'copy', '-n', 'gateway']);
+      await eventually(async () => expect(await clusters(gateway)).toEqual(['test']));
+    });
+    await withAccount(async (client) => {
+      await expect(client.get('/api/v1/namespaces/gateway/secrets/copy')).rejects.toThrow('forbidden');
+      await expect(client.get('/api/v1/namespaces/team-a/secrets')).rejects.toThrow('forbidden');
+    });
+    await plane.kubectl(['delete', 'role', 'portolan-clusters', '-n', 'gateway']);
+    await eventually(() =>
+      expect(withAccount((client) => client.get('/api/v1/namespaces/gateway/secrets'))).rejects.toThrow('forbidden'),
     );
   });
 
