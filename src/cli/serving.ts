@@ -31,6 +31,7 @@ export type ServingConfig = Pick<
   | 'port'
   | 'allowOrigin'
   | 'keepAlive'
+  | 'metricsBy'
   | 'maxPageSize'
   | 'maxCost'
   | 'maxReadBytes'
@@ -211,6 +212,7 @@ async function startHttp(
     progress: () => ingest.progress(),
     rightsChecks: () => access?.checks ?? null,
     ...(live === undefined ? {} : { config: live }),
+    by: config.metricsBy,
     version,
     clock: systemClock,
     log,

@@ -140,6 +140,13 @@ export const serverOptions = {
     commands: running,
     schema: z.array(origin).default([]),
   },
+  metricsBy: {
+    key: 'metricsBy',
+    value: 'what',
+    help: 'What the metrics of ingest have a series for: resource (of each cluster), cluster, or auto: resource up to ten clusters.',
+    commands: running,
+    schema: z.enum(['auto', 'resource', 'cluster'], { error: 'must be auto, resource or cluster' }).default('auto'),
+  },
   keepAlive: {
     key: 'keepAlive',
     value: 'duration',

@@ -5,6 +5,7 @@ import { describedCrd, type EngineFixture, engineFixture, made } from '../../../
 import { eventually } from '../../../test/kit/eventually.ts';
 import { ask } from '../../../test/kit/graphql-client.ts';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
+import { sampleOf } from '../../../test/kit/prometheus-text.ts';
 import { openAcknowledged } from '../../../test/kit/raw-socket.ts';
 import { storeFile } from '../../../test/kit/store-file.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -20,16 +21,6 @@ import { createMetrics, type MetricsOptions } from './metrics.ts';
 const widgets = 'widgets.example.com';
 const gadgets = 'gadgets.example.com';
 const status: IngestStatus = { ...idleStatus, phase: 'WATCHING' };
-
-/** The value of the metric's series with exactly these labels; undefined when the series is missing. */
-function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
-  const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
-  const line = text.split('\n').find((each) => {
-    const [, found, inner = ''] = /^([a-z_]+)(?:\{(.*)\})? /.exec(each) ?? [];
-    return found === name && inner.split(',').filter(Boolean).toSorted().join() === wanted.toSorted().join();
-  });
-  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
-}
 
 /** A gateway's server with metrics, over this source and reader. */
 async function serving(options: Pick<MetricsOptions, 'reader' | 'source'> & Partial<MetricsOptions>) {

@@ -18,6 +18,7 @@ import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
 import { FeedMetrics } from './feed-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
+import { type MetricsBy, ResourceMetrics } from './resource-metrics.ts';
 import { type RightsChecks, RightsMetrics } from './rights-metrics.ts';
 import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.ts';
 
@@ -30,6 +31,8 @@ export interface MetricsOptions {
   readonly rightsChecks?: (() => RightsChecks | null) | undefined;
   /** The state of the configuration file; absent where it is not read again. */
   readonly config?: ConfigState | undefined;
+  /** What the metrics of ingest have a series for. `auto`, the default: a resource up to ten clusters, above that a cluster. */
+  readonly by?: MetricsBy | 'auto';
   /** Portolan's version. */
   readonly version: string;
   readonly clock: Clock;
@@ -63,6 +66,7 @@ class MetricsRegistry implements Metrics {
   readonly operations: OperationMetrics;
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
+  readonly #resources: ResourceMetrics;
   readonly #store: StoreMetrics;
   readonly #feed: FeedMetrics;
   readonly #rights: RightsMetrics;
@@ -71,7 +75,9 @@ class MetricsRegistry implements Metrics {
   readonly #generations: Counter;
   readonly #slow: Counter;
   readonly #failures: Counter<'part'>;
+  readonly #leftOut: Gauge;
   #reading: Promise<StoreFacts | null> | null = null;
+  #isOver = false;
 
   constructor(options: MetricsOptions) {
     this.#options = options;
@@ -82,6 +88,7 @@ class MetricsRegistry implements Metrics {
       labelNames: ['version'],
       registers,
     }).set({ version: options.version }, 1);
+    this.#resources = new ResourceMetrics(this.#registry, options.by ?? 'auto');
     this.#store = new StoreMetrics(this.#registry);
     this.operations = new OperationMetrics(this.#registry);
     this.#feed = new FeedMetrics(this.#registry);
@@ -104,6 +111,11 @@ class MetricsRegistry implements Metrics {
       labelNames: ['part'],
       registers,
     });
+    this.#leftOut = new Gauge({
+      name: 'portolan_scrape_series_left_out',
+      help: 'Series that this scrape left out, because a gateway has at most 10,000 of its own.',
+      registers,
+    });
     collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -117,14 +129,20 @@ class MetricsRegistry implements Metrics {
       this.#reading = null;
     });
     const facts = await this.#reading;
-    this.#part('store', () => this.#store.setFacts(facts, clock.now()));
+    let leftOut = 0;
+    this.#part('store', () => {
+      this.#store.setFacts(facts);
+      leftOut += this.#resources.setResources(facts?.resources ?? null, clock.now());
+    });
     this.#part('readers', () => this.#store.setReaders(reader.stats()));
     this.#part('readiness', () => {
       const { disk, failing, ready } = progress();
-      this.#store.setReadiness(ready, failing);
+      this.#store.setReady(ready);
+      leftOut += this.#resources.setFailing(failing);
       this.#store.setDisk(disk ?? null);
     });
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
+    this.#setLeftOut(leftOut);
     this.#part('feed', () => {
       this.#feed.set(source.feed);
       this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });
@@ -155,6 +173,18 @@ class MetricsRegistry implements Metrics {
       this.#failed('store', error);
       return null;
     }
+  }
+
+  /** Logs when series begin to be left out. */
+  #setLeftOut(series: number): void {
+    if (series > 0 && !this.#isOver) {
+      this.#options.log.warn(
+        { series },
+        'metrics leave series out, because a gateway has at most 10,000 of its own; use --metrics-by cluster',
+      );
+    }
+    this.#isOver = series > 0;
+    this.#leftOut.set(series);
   }
 
   #part(name: string, take: () => void): void {

@@ -1,8 +1,7 @@
 /**
- * Metrics of ingest and of the store. Each scrape sets them again from one snapshot.
+ * Metrics of the store, its readers and its disk space, and whether the gateway is ready. Each scrape sets them again from one snapshot.
  *
- * Ingest counts restarts and keeps the counts in the store; the counters here copy them. A removed resource loses its series.
- * While the store cannot be read, its metrics have no series, because an outdated value would mislead.
+ * While the store cannot be read, its revision has no series, because an outdated value would mislead.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readLogFloor } from '../../store/read/changes.ts';
@@ -11,7 +10,6 @@ import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
-import type { Failing } from './readiness.ts';
 
 /** The store's figures at one revision. */
 export interface StoreFacts {
@@ -29,19 +27,9 @@ export async function readStoreFacts(lease: Lease): Promise<StoreFacts> {
   };
 }
 
-const ofResource = ['cluster', 'resource'] as const;
-
 export class StoreMetrics {
   readonly #up: Gauge;
-  readonly #phase: Gauge<'cluster' | 'resource' | 'phase'>;
-  readonly #objects: Gauge<'cluster' | 'resource'>;
-  readonly #synced: Gauge<'cluster' | 'resource'>;
-  readonly #age: Gauge<'cluster' | 'resource'>;
-  readonly #sign: Gauge<'cluster' | 'resource'>;
-  readonly #stale: Gauge<'cluster' | 'resource'>;
-  readonly #restarts: Counter<'cluster' | 'resource' | 'reason'>;
   readonly #ready: Gauge;
-  readonly #failing: Gauge<'cluster' | 'resource'>;
   readonly #revision: Gauge;
   readonly #floor: Gauge;
   readonly #wal: Gauge;
@@ -60,36 +48,6 @@ export class StoreMetrics {
     const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> =>
       new Counter({ name: `portolan_${name}`, help, labelNames: [...labelNames], registers: [registry] });
     this.#ready = gauge('ready', '1 while /readyz answers 200: every resource has synced or is failing.');
-    this.#failing = gauge(
-      'failing',
-      '1 for each resource that fails; resource is "everything" where it is the whole cluster.',
-      ofResource,
-    );
-    this.#phase = gauge('resource_phase', '1 for the phase that a resource is in; other phases have no series.', [
-      ...ofResource,
-      'phase',
-    ]);
-    this.#objects = gauge('resource_objects', 'Objects in the tables.', ofResource);
-    this.#synced = gauge('resource_synced', '1 when the resource has been listed completely once.', ofResource);
-    this.#age = gauge(
-      'resource_last_event_age_seconds',
-      'Time since the last event of a watch was applied; no series before the first.',
-      ofResource,
-    );
-    this.#sign = gauge(
-      'resource_last_sign_age_seconds',
-      'Time since the last event, bookmark, complete list or opening of a watch; no series before the first.',
-      ofResource,
-    );
-    this.#stale = gauge(
-      'resource_stale_seconds',
-      'Time for which the stored objects may be outdated; 0 while a watch is open and not silent, no series before the first complete list.',
-      ofResource,
-    );
-    this.#restarts = counter('resource_restarts_total', 'Lists and watches that had to begin again, by reason.', [
-      ...ofResource,
-      'reason',
-    ]);
     this.#up = gauge(
       'store_up',
       '1 when this scrape could read the store; without it there are no series by resource.',
@@ -114,10 +72,8 @@ export class StoreMetrics {
     this.#readerRestarts = counter('store_reader_restarts_total', 'Reader threads that died and were replaced.');
   }
 
-  setReadiness(ready: boolean, failing: readonly Failing[]): void {
+  setReady(ready: boolean): void {
     this.#ready.set(ready ? 1 : 0);
-    this.#failing.reset();
-    for (const { cluster, resource } of failing) this.#failing.set({ cluster, resource }, 1);
   }
 
   /** Null before the store is open. */
@@ -142,10 +98,8 @@ export class StoreMetrics {
     this.#readerRestarts.inc(restarts);
   }
 
-  /** `now` in milliseconds since the epoch; null when the store could not be read. */
-  setFacts(facts: StoreFacts | null, now: number): void {
-    const ofResources = [this.#phase, this.#objects, this.#synced, this.#age, this.#sign, this.#stale, this.#restarts];
-    for (const each of ofResources) each.reset();
+  /** Null when the store could not be read. */
+  setFacts(facts: StoreFacts | null): void {
     this.#up.set(facts === null ? 0 : 1);
     if (facts === null) {
       this.#revision.remove();
@@ -154,16 +108,5 @@ export class StoreMetrics {
     }
     this.#revision.set(facts.revision);
     this.#floor.set(facts.logFloor);
-    for (const { cluster, key, objects, synced, status } of facts.resources) {
-      const labels = { cluster, resource: key };
-      this.#phase.set({ ...labels, phase: status.phase }, 1);
-      this.#objects.set(labels, objects);
-      this.#synced.set(labels, synced ? 1 : 0);
-      if (status.lastEventAt !== null) this.#age.set(labels, Math.max(0, now - status.lastEventAt) / 1000);
-      if (status.lastSignAt !== null) this.#sign.set(labels, Math.max(0, now - status.lastSignAt) / 1000);
-      if (status.staleSince !== null) this.#stale.set(labels, Math.max(0, now - status.staleSince) / 1000);
-      else if (status.lastSignAt !== null) this.#stale.set(labels, 0);
-      for (const [reason, count] of Object.entries(status.restarts)) this.#restarts.inc({ ...labels, reason }, count);
-    }
   }
 }
