@@ -17,8 +17,11 @@ export class OperationMetrics {
       labelNames: ['type', 'code'],
       registers,
     });
-    // Prometheus computes a rate from two samples, so the series start at 0.
+    // Prometheus computes a rate from two samples, so the series start at 0: an alert must see the first defect.
     for (const type of ['query', 'subscription']) this.#operations.inc({ type, code: 'OK' }, 0);
+    for (const type of ['query', 'mutation', 'subscription', 'unknown']) {
+      this.#operations.inc({ type, code: 'INTERNAL_SERVER_ERROR' }, 0);
+    }
     this.#durations = new Histogram({
       name: 'portolan_graphql_operation_duration_seconds',
       help: 'Time that queries and mutations were executed, without parsing and validation.',
