@@ -4,7 +4,7 @@
  *   OUT/package.json             name, version, bin, and the one package that is not bundled
  *   OUT/schema/operations/       the playground's tabs
  *   OUT/schema/relations.yaml    the relations that Portolan ships
- *   OUT/src/portolan.js          the way in, as it is in src
+ *   OUT/src/portolan.js          the way in, as it is in src; kubectl-portolan.js beside it is the kubectl plugin
  *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
  *
@@ -63,6 +63,7 @@ export async function writeBundle(out: string): Promise<number> {
   } finally {
     await bundle.close();
   }
+  cpSync(join(root, 'src', 'kubectl-portolan.js'), join(out, 'src', 'kubectl-portolan.js'));
   const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
   writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
   cpSync(join(root, 'src', 'graphql', 'client', 'modules'), join(target, 'modules'), { recursive: true });

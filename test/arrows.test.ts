@@ -56,6 +56,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/rest-client.ts',
     'credentials/bearer-token.ts',
     'credentials/impersonation.ts',
+    'credentials/own-token.ts',
     'discovery/cluster-secrets.ts',
     'discovery/discovery.ts',
     'discovery/identity.ts',

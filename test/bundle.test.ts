@@ -1,7 +1,7 @@
 /** The bundle of `npm run build` is a complete gateway: its threads start, and the files that it reads exist. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,14 @@ test('it prints what the sources print', async () => {
   for (const args of [['--version'], ['serve', '--help'], ['client-config', '--urql']]) {
     expect(await output(entry, ...args)).toBe(await output(source, ...args));
   }
+});
+
+test('it has the kubectl plugin', async () => {
+  const plugin = join(folder, 'out', 'src', 'kubectl-portolan.js');
+  expect(await output(plugin, '--help')).toContain('Usage: kubectl portolan');
+  expect(await output(plugin, '--version')).toBe(await output(entry, '--version'));
+  const { bin } = JSON.parse(readFileSync(join(folder, 'out', 'package.json'), 'utf8'));
+  for (const file of Object.values<string>(bin)) expect(existsSync(join(folder, 'out', file))).toBe(true);
 });
 
 test('it is a program of its own, started with the options that the npm scripts have', async () => {

@@ -8,11 +8,25 @@ import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
+import type { QueryFlags } from './remote/query.ts';
 import type { Question } from './rights/can.ts';
 import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
 export async function run(args: readonly string[]): Promise<number> {
+  try {
+    // The kubectl plugin, src/kubectl-portolan.js.
+    if (args[0] === 'kubectl') return await (await import('./remote/kubectl.ts')).throughKubectl(args.slice(1), run);
+    return await runCommand(args);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    process.stderr.write(`portolan: ${messageOf(error)}\n`);
+    if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    return 1;
+  }
+}
+
+async function runCommand(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = new Command('portolan')
     .description(
@@ -31,6 +45,7 @@ Examples:
   portolan serve --kinds pods,'*.example.com'  only these resources
   portolan schema --kinds Pod,Node             the SDL of a view
   portolan status --failing                    what a running gateway cannot ingest, and why
+  portolan query '{ pods { totalCount } }'     the answer of a running gateway, as JSON
   portolan relations                           which fields lead from one kind to another
   portolan rbac --auth token                   the roles that the gateway's own account needs, for kubectl apply
   portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
@@ -72,6 +87,16 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   add('relations', 'print the relations between kinds in a running gateway', async (config) =>
     (await import('./remote/relations.ts')).relations(config),
   );
+  // The question is no configuration either.
+  add('query', 'send a GraphQL document to a running gateway and print the answer as JSON', async (config, command) => {
+    const [document] = command.args;
+    const flags = { ...command.opts<QueryFlags>(), ...(document === undefined ? {} : { document }) };
+    return (await import('./remote/query.ts')).query(config, flags);
+  })
+    .argument('[document]', 'the document (default: standard input)')
+    .option('-f, --file <path>', 'the file of the document; - for standard input')
+    .option('--variables <json>', 'the variables, as a JSON object')
+    .option('--operation <name>', 'the operation to run, if the document has several');
   add('rbac', "print the roles that the gateway's own account needs in a cluster, for kubectl apply", async (config) =>
     (await import('./rights/rbac.ts')).rbac(config),
   );
@@ -105,15 +130,8 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
       exitCode = (await import('./client-config.ts')).clientConfig(given);
     });
 
-  try {
-    await program.parseAsync([...args], { from: 'user' });
-    return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
-    process.stderr.write(`portolan: ${messageOf(error)}\n`);
-    if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    return 1;
-  }
+  await program.parseAsync([...args], { from: 'user' });
+  return exitCode;
 }
 
 function questionOf(command: Command): Question {

@@ -1,62 +1,104 @@
 /** Requests of the command line to a running gateway. */
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Config } from '../../config/options.ts';
+import { BearerToken } from '../../kube/credentials/bearer-token.ts';
+
+/** The options of every command that asks a running gateway. */
+export type RemoteConfig = Pick<Config, 'url' | 'token'>;
 
 /** Milliseconds to wait for each answer of the gateway. */
 const patience = 10_000;
 
 const refusal = z.object({ error: z.string() });
 
-/** The GraphQL endpoint. @param url the endpoint, or the gateway's root. */
-export function endpointOf(url: string): URL {
-  const endpoint = new URL(url);
-  if (endpoint.pathname === '/') endpoint.pathname = '/graphql';
-  return endpoint;
-}
+const answerShape = z.looseObject({
+  errors: z
+    .array(z.object({ message: z.string(), extensions: z.object({ code: z.string() }).partial().optional() }))
+    .optional(),
+});
 
-const errors = z
-  .array(z.object({ message: z.string(), extensions: z.object({ code: z.string() }).partial().optional() }))
-  .optional();
+export class GatewayClient {
+  /** The GraphQL endpoint. */
+  readonly endpoint: URL;
+  readonly #headers: Readonly<Record<string, string>>;
 
-/**
- * The data of a query; null while the gateway has no schema yet.
- * @param shape of the data.
- * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions.
- */
-export async function askGateway<T>(endpoint: URL, query: string, shape: z.ZodType<T>): Promise<T | null> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json' };
-  const request = { method: 'POST', headers, body: JSON.stringify({ query }) };
-  const answer = await fetched(endpoint, endpoint, request, z.object({ data: shape.nullish(), errors }));
-  if (answer.data != null) return answer.data;
-  if (answer.errors?.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY') === true) return null;
-  const why = answer.errors?.[0]?.message ?? 'nothing';
-  const { href } = endpoint;
-  throw new PortolanError('UPSTREAM_UNAVAILABLE', `Ask again: the gateway at ${href} answers ${JSON.stringify(why)}.`);
-}
+  /** `url` is the endpoint, or the gateway's root. @throws PortolanError UNAUTHENTICATED for text that is no token. */
+  constructor({ url, token }: RemoteConfig) {
+    this.endpoint = new URL(url);
+    if (this.endpoint.pathname === '/') this.endpoint.pathname = '/graphql';
+    // A file of a token ends with a newline. An invalid token is not in the message.
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${new BearerToken(token.trim()).reveal()}` };
+  }
 
-/** The JSON answer of an address. @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions. */
-export async function fetched<T>(endpoint: URL, target: URL, request: RequestInit, shape: z.ZodType<T>): Promise<T> {
-  const text = await textOf(endpoint.href, target, request);
-  const found = shape.safeParse(parsed(text));
-  if (found.success) return found.data;
-  const refused = refusal.safeParse(parsed(text));
-  const detail = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
-  throw new PortolanError(
-    'UPSTREAM_UNAVAILABLE',
-    `The server at ${endpoint.href} cannot be queried as a Portolan gateway${detail}; name the endpoint with --url.`,
-  );
-}
-
-async function textOf(shown: string, target: URL, request: RequestInit): Promise<string> {
-  try {
-    return await (await fetch(target, { ...request, signal: AbortSignal.timeout(patience) })).text();
-  } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  /**
+   * The data of a query; null while the gateway has no schema yet.
+   * @param shape of the data.
+   * @throws PortolanError UPSTREAM_UNAVAILABLE or UNAUTHENTICATED, with a message that contains instructions.
+   */
+  async ask<T>(query: string, shape: z.ZodType<T>): Promise<T | null> {
+    const answer = this.#checked(await this.post(JSON.stringify({ query })), z.object({ data: shape.nullish() }));
+    if (answer.data != null) return answer.data;
+    const { errors } = answerShape.parse(answer);
+    if (errors?.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY') === true) return null;
+    const why = errors?.[0]?.message ?? 'nothing';
+    const { href } = this.endpoint;
     throw new PortolanError(
       'UPSTREAM_UNAVAILABLE',
-      `No gateway answers at ${shown} (${messageOf(cause) || 'refused'}); start one with portolan serve, or name it with --url.`,
-      { cause: error },
+      `Ask again: the gateway at ${href} answers ${JSON.stringify(why)}.`,
     );
+  }
+
+  /**
+   * The text of the answer to a GraphQL request.
+   * @param milliseconds to wait for it.
+   * @throws PortolanError UPSTREAM_UNAVAILABLE, or UNAUTHENTICATED where the gateway does not accept the token.
+   */
+  async post(body: string, milliseconds = patience): Promise<string> {
+    const headers = { ...this.#headers, 'content-type': 'application/json', accept: 'application/json' };
+    const text = await this.#text(this.endpoint, { method: 'POST', headers, body }, milliseconds);
+    const [error] = answerShape.safeParse(parsed(text)).data?.errors ?? [];
+    if (error?.extensions?.code !== 'UNAUTHENTICATED') return text;
+    throw new PortolanError(
+      'UNAUTHENTICATED',
+      `The gateway at ${this.endpoint.href} needs a valid token (${error.message}); give one with PORTOLAN_TOKEN or --token, such as that of kubectl create token NAME.`,
+    );
+  }
+
+  /** The JSON answer of a path beside the endpoint. @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions. */
+  async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    const text = await this.#text(new URL(path, this.endpoint), { headers: this.#headers }, patience);
+    return this.#checked(text, shape);
+  }
+
+  /** The answer in this shape, with its other members. */
+  #checked<T>(text: string, shape: z.ZodType<T>): T {
+    const found = shape.safeParse(parsed(text));
+    if (found.success) return { ...(parsed(text) as object), ...found.data };
+    throw this.notPortolan(text);
+  }
+
+  /** The error for an answer that no gateway gives. */
+  notPortolan(text: string): PortolanError {
+    const refused = refusal.safeParse(parsed(text));
+    const detail = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
+    return new PortolanError(
+      'UPSTREAM_UNAVAILABLE',
+      `The server at ${this.endpoint.href} cannot be queried as a Portolan gateway${detail}; name the endpoint with --url.`,
+    );
+  }
+
+  async #text(target: URL, request: RequestInit, milliseconds: number): Promise<string> {
+    try {
+      return await (await fetch(target, { ...request, signal: AbortSignal.timeout(milliseconds) })).text();
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+      throw new PortolanError(
+        'UPSTREAM_UNAVAILABLE',
+        `No gateway answers at ${this.endpoint.href} (${messageOf(cause) || 'refused'}); start one with portolan serve, or name it with --url.`,
+        { cause: error },
+      );
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PortolanError } from '../../base/errors.ts';
 import { textTable } from '../../base/text-table.ts';
 import type { Config } from '../../config/options.ts';
-import { askGateway, endpointOf } from './gateway-client.ts';
+import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
 const query = `{ resources { key group kind relations {
   name to reverse origin way paths references missing declaration } } }`;
@@ -31,10 +31,10 @@ interface RelationRow extends z.output<typeof relation> {
 
 /** Prints to `output`. @throws PortolanError UPSTREAM_UNAVAILABLE when the gateway cannot be reached, or has no schema yet. */
 export async function relations(
-  { url, suggest, json }: Pick<Config, 'url' | 'suggest' | 'json'>,
+  { suggest, json, ...remote }: RemoteConfig & Pick<Config, 'suggest' | 'json'>,
   output: { write(text: string): unknown } = process.stdout,
 ): Promise<number> {
-  const data = await askGateway(endpointOf(url), query, shape);
+  const data = await new GatewayClient(remote).ask(query, shape);
   if (data === null)
     throw new PortolanError('UPSTREAM_UNAVAILABLE', 'The gateway is still starting; try again in a moment.');
   const rows = merged(

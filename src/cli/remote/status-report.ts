@@ -4,7 +4,7 @@
  * true of all resources.
  */
 import { z } from 'zod';
-import { askGateway, endpointOf, fetched } from './gateway-client.ts';
+import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
 export interface StatusRow {
   /** plural.group; `everything` for a cluster that cannot be reached or read. */
@@ -37,14 +37,18 @@ interface NamespaceRow {
 export interface StatusReport {
   readonly url: string;
   readonly ready: boolean;
+  /** That of /readyz; null where the gateway does not tell it. */
+  readonly status: string | null;
   readonly resources: readonly StatusRow[];
 }
 
 const readiness = z.object({
   ready: z.boolean(),
-  failing: z.array(
-    z.object({ cluster: z.string(), resource: z.string(), phase: z.string().nullish(), error: z.string() }),
-  ),
+  status: z.string().optional(),
+  // Absent for callers who may not read the details.
+  failing: z
+    .array(z.object({ cluster: z.string(), resource: z.string(), phase: z.string().nullish(), error: z.string() }))
+    .optional(),
 });
 
 const resource = z.object({
@@ -75,15 +79,14 @@ const query = `{ resources { key cluster phase synced objects lastEventAt staleS
 
 /**
  * The state of all resources.
- * @param url the GraphQL endpoint, or the gateway's root.
- * @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions.
+ * @throws PortolanError UPSTREAM_UNAVAILABLE or UNAUTHENTICATED, with a message that contains instructions.
  */
-export async function askStatus(url: string): Promise<StatusReport> {
-  const endpoint = endpointOf(url);
-  const ready = await fetched(endpoint, new URL('readyz', endpoint), {}, readiness);
+export async function askStatus(config: RemoteConfig): Promise<StatusReport> {
+  const gateway = new GatewayClient(config);
+  const { ready, status = null, failing = [] } = await gateway.get('readyz', readiness);
   // Before the first schema the list is empty; /readyz has the reason.
-  const rows = (await askGateway(endpoint, query, shape))?.resources ?? [];
-  const failures = new Map(ready.failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
+  const rows = (await gateway.ask(query, shape))?.resources ?? [];
+  const failures = new Map(failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
   const known = rows.map(({ key, error, collections, ...row }): StatusRow => {
     const failure = failures.get(`${row.cluster} ${key}`);
     failures.delete(`${row.cluster} ${key}`);
@@ -109,5 +112,5 @@ export async function askStatus(url: string): Promise<StatusReport> {
       failing: true,
     }),
   );
-  return { url: endpoint.href, ready: ready.ready, resources: [...unknown, ...known] };
+  return { url: gateway.endpoint.href, ready, status, resources: [...unknown, ...known] };
 }

@@ -13,6 +13,7 @@ import {
   startLoopbackServer,
 } from '../../../test/kit/loopback-server.ts';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
+import type { RemoteConfig } from './gateway-client.ts';
 import { status, statusTable } from './status.ts';
 import type { StatusReport, StatusRow } from './status-report.ts';
 
@@ -67,10 +68,10 @@ afterAll(async () => {
 });
 
 /** Runs the command: its output and its exit code. */
-async function runStatus(options: { url?: string; all?: boolean; failing?: boolean; json?: boolean } = {}) {
+async function runStatus(options: Partial<RemoteConfig & { all: boolean; failing: boolean; json: boolean }> = {}) {
   let out = '';
   const code = await status(
-    { url: gateway.url, all: false, failing: false, json: false, ...options },
+    { url: gateway.url, token: undefined, all: false, failing: false, json: false, ...options },
     { write: (text) => (out += text) },
   );
   return { code, out, lines: out.split('\n') };
@@ -169,6 +170,14 @@ describe('a gateway', () => {
     });
   });
 
+  test('whose failures are hidden from the caller is exit code 1', async () => {
+    const url = await answering({ ready: true, status: 'degraded' });
+    expect(await runStatus({ url })).toMatchObject({
+      code: 1,
+      out: '0 of 0 resources synced, 0 objects, 0 failing; degraded, by failures that only callers with the right to get /metrics see.\n',
+    });
+  });
+
   test('that is not ready yet is exit code 1, also before it has a schema', async () => {
     const errors = [{ message: 'not yet', extensions: { code: 'CACHE_NOT_READY' } }];
     const url = await answering({ ready: false, failing: [] }, { errors });
@@ -236,7 +245,7 @@ test.each([
     failing: false,
   };
   const [, line = ''] = statusTable(
-    { url: '', ready: true, resources: [row] },
+    { url: '', ready: true, status: 'ready', resources: [row] },
     { shown: [row], fold: false },
     1_000_000_000_000 + age,
   ).split('\n');

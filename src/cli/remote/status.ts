@@ -3,6 +3,7 @@ import { shortList } from '../../base/short-list.ts';
 import { oneLine } from '../../base/terminal-line.ts';
 import { textTable } from '../../base/text-table.ts';
 import type { Config } from '../../config/options.ts';
+import type { RemoteConfig } from './gateway-client.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
 
 const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE', 'RESTARTS', 'ERROR'] as const;
@@ -11,14 +12,14 @@ const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE'
  * Prints to `output`. Exit code 0 when the gateway is ready without failures, else 1. Throws when the gateway cannot be reached.
  */
 export async function status(
-  { url, all, failing, json }: Pick<Config, 'url' | 'all' | 'failing' | 'json'>,
+  { all, failing, json, ...remote }: RemoteConfig & Pick<Config, 'all' | 'failing' | 'json'>,
   output: { write(text: string): unknown } = process.stdout,
 ): Promise<number> {
-  const report = await askStatus(url);
+  const report = await askStatus(remote);
   const shown = failing ? report.resources.filter((row) => row.failing) : report.resources;
   if (json) output.write(`${JSON.stringify({ ...report, resources: shown }, null, 2)}\n`);
   else output.write(statusTable(report, { shown, fold: !all }, Date.now()));
-  return report.ready && !report.resources.some((row) => row.failing) ? 0 : 1;
+  return report.ready && report.status !== 'degraded' && !report.resources.some((row) => row.failing) ? 0 : 1;
 }
 
 /**
@@ -83,12 +84,14 @@ function restartsOf(restarts: StatusRow['restarts']): string {
   return `${total} (${restarts.map(({ reason, count }) => `${reason} ${count}`).join(', ')})`;
 }
 
-function summary({ ready, resources }: StatusReport): string {
+function summary({ ready, status, resources }: StatusReport): string {
   const known = resources.filter(({ objects }) => objects !== null);
   const objects = known.reduce((sum, row) => sum + (row.objects ?? 0), 0);
   const failing = resources.filter((row) => row.failing).length;
   const synced = known.filter((row) => row.synced === true).length;
-  const state = !ready ? 'not ready yet' : failing > 0 ? 'degraded' : 'ready';
+  const hidden =
+    status === 'degraded' ? 'degraded, by failures that only callers with the right to get /metrics see' : 'ready';
+  const state = !ready ? 'not ready yet' : failing > 0 ? 'degraded' : hidden;
   return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${state}.`;
 }
 

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { all } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { address, flag, roleName, serviceAccount, whole } from './option-values.ts';
+import { address, flag, roleName, serviceAccount, text, whole } from './option-values.ts';
+
+/** The commands that ask a running gateway. */
+export const remote = ['status', 'relations', 'query'] as const;
 
 export const commandOptions = {
   pods: {
@@ -34,8 +37,15 @@ export const commandOptions = {
     key: 'url',
     value: 'address',
     help: 'GraphQL endpoint of the gateway.',
-    commands: ['status', 'relations'],
+    commands: remote,
     schema: address.default('http://127.0.0.1:4000/graphql'),
+  },
+  token: {
+    key: 'token',
+    value: 'token',
+    help: 'Bearer token for a gateway with --auth. Other users of the machine can see a flag, so use the variable.',
+    commands: remote,
+    schema: text.optional(),
   },
   failing: {
     key: 'failing',
