@@ -3,10 +3,10 @@ import { z } from 'zod';
 
 /** Accepts a string of digits as a number, because flags and variables are strings. */
 export const whole = (least: number, most: number) => {
-  const wanted = `must be a whole number from ${least} to ${most}`;
-  return z
-    .union([z.number(), z.string().regex(/^\d+$/).transform(Number)], { error: wanted })
-    .refine((number) => Number.isInteger(number) && number >= least && number <= most, { error: wanted });
+  const error = `must be a whole number from ${least} to ${most}`;
+  // The range is part of the schema, so that a JSON Schema made from it has the range too.
+  const number = z.int().min(least, error).max(most, error);
+  return z.union([number, z.string().regex(/^\d+$/).transform(Number).pipe(number)], { error });
 };
 export const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'must be true or false',
@@ -60,8 +60,8 @@ const wantedOrigin =
 /** Written as browsers write it: in lower case, without the scheme's default port. */
 export const origin = z
   .string({ error: wantedOrigin })
-  .regex(/^(?!wss?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/i, wantedOrigin)
-  .refine((given) => URL.canParse(given), wantedOrigin)
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#@*\\]+$/, wantedOrigin)
+  .refine((given) => !/^wss?:/i.test(given) && URL.canParse(given), wantedOrigin)
   .transform((given) => {
     const { origin: written, protocol, host } = new URL(given);
     // The URL standard defines no origin for the schemes of desktop clients, such as electron://altair.
