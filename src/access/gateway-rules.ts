@@ -180,3 +180,14 @@ const impersonation: NeededRole = {
     },
   ],
 };
+
+/** The rules that name no kinds, for the Helm chart: it decides at the installation which of them are needed. */
+export const unnamedRules = {
+  wildcards: wildcardRules,
+  definitions: [definitions],
+  identity: [identity],
+  tokenReviews: [tokenReviews],
+  accessReviews: [accessReviews],
+  paths: [paths],
+  impersonation: impersonation.rules,
+} as const satisfies Readonly<Record<string, readonly NeededRule[]>>;

@@ -73,6 +73,8 @@ export interface ControlPlaneOptions {
   readonly controllerManager?: boolean;
   /** Starts kube-scheduler and kwok as well: Pods are bound to fake Nodes and run. Needs `podRunners`. */
   readonly runPods?: boolean;
+  /** Of the first start of the API server. */
+  readonly apiServer?: ApiServerOptions;
   /** A folder to keep; a temporary one by default. */
   readonly dir?: string;
 }
@@ -127,13 +129,13 @@ class Plane implements ControlPlane {
     return this.#place.assets.version;
   }
 
-  async start({ controllerManager = false, runPods = false }: ControlPlaneOptions): Promise<void> {
+  async start({ controllerManager = false, runPods = false, apiServer = {} }: ControlPlaneOptions): Promise<void> {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(this.dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     writeFileSync(join(this.dir, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
     this.setTokens([]);
     this.#spawn('etcd', etcdFlags(this.#place));
-    await this.startApiServer();
+    await this.startApiServer(apiServer);
     this.writeKubeconfig('admin', { token: this.token });
     if (controllerManager) this.#spawn('kube-controller-manager', controllerManagerFlags(this.#place));
     if (runPods) {
