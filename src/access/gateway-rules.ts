@@ -189,5 +189,6 @@ export const unnamedRules = {
   tokenReviews: [tokenReviews],
   accessReviews: [accessReviews],
   paths: [paths],
+  registration: registration('').rules,
   impersonation: impersonation.rules,
 } as const satisfies Readonly<Record<string, readonly NeededRule[]>>;

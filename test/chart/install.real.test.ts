@@ -53,7 +53,7 @@ describeOn([mainServer], 'an installation', { timeout: 180_000, needs }, (server
     writeFileSync(policyFile, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
     const apiServer = { audit: { policyFile, logFile: requestLog } };
     plane = await startControlPlane({ server, controllerManager: true, runPods: true, apiServer });
-    const names = ['team-a', 'team-b', 'demo'].map((name) => ({
+    const names = ['team-a', 'team-b', 'argocd', 'demo'].map((name) => ({
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name, labels: restricted },

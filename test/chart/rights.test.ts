@@ -15,6 +15,7 @@ interface Options {
   readonly exclude?: readonly string[];
   readonly namespaces?: readonly string[];
   readonly secretData?: 'live';
+  readonly clusterSecrets?: string;
 }
 
 const tls = { secret: 'tls', clientCa: { secret: '' }, proxyClientCa: { secret: '' } };
@@ -45,6 +46,7 @@ function expectedLines(options: Options, { secrets = false, wildcards = false } 
     wildcards,
     reviewsTokens: accepted.includes('token'),
     reviewsAccess: accepted.length > 0 && authorizationMode !== 'rbac',
+    clusterSecrets: options.clusterSecrets ?? null,
     impersonates: options.secretData === 'live' && accepted.some((kind) => kind !== 'token'),
   })
     .flatMap(({ suffix, namespace, rules }) => linesOf(`${namespace}${suffix}`, rules))
@@ -96,6 +98,8 @@ describeWithHelm('the rights of the chart', () => {
     [{ auth: ['certificate', 'token'], secretData: 'live', namespaces: ['a'] }, {}],
     [{ secretData: 'live' }, { secrets: true }],
     [{ authorizationMode: 'rbac' }, {}],
+    [{ clusterSecrets: 'argocd' }, {}],
+    [{ clusterSecrets: 'a', namespaces: ['a'] }, { secrets: true }],
     [{ authorizationMode: 'review', exclude: ['*.rbac.authorization.k8s.io'] }, {}],
     [{ exclude: ['*.rbac.authorization.k8s.io', 'EVENTS', 'component*'] }, {}],
     [{ kinds: ['*', 'leases.coordination.k8s.io'] }, {}],
