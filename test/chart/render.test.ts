@@ -183,6 +183,8 @@ describeWithHelm('the chart', () => {
     expect(notes).toMatch(
       /curl http:\/\/127\.0\.0\.1:4000\/graphql --header "Authorization: Bearer \$TOKEN" --json '\{"query": "\{ pods/,
     );
+    expect(notes).toContain('built-in kinds without Secrets, and the custom resources that the cluster has now.\n');
+    expect(await notesOf({ config: { kinds: ['pods'] } })).not.toContain('built-in kinds');
     expect(await notesOf({ config: { auth: ['none'] } })).toContain('WARNING: there is no authentication.');
   });
 });
