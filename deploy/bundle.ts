@@ -84,9 +84,10 @@ function namesOfThreads(code: string): string {
 }
 
 function manifest(): unknown {
-  const { name, version, description, license, type, bin, engines } = read('package.json');
+  const { name, version, description, license, repository, type, bin, engines } = read('package.json');
   const installed = read(join('node_modules', unbundled, 'package.json')).version;
-  return { name, version, description, license, type, bin, engines, dependencies: { [unbundled]: installed } };
+  const dependencies = { [unbundled]: installed };
+  return { name, version, description, license, repository, type, bin, engines, dependencies };
 }
 
 function read(file: string): Readonly<Record<string, unknown>> {

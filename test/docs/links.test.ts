@@ -14,7 +14,7 @@ const docs = ['docs', 'docs/walks'].flatMap((folder) =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`),
 );
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs];
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...docs];
 
 /** The page without its blocks of code. */
 const prose = (page: string): string => page.replace(/^ *```.*?^ *```$/gms, '');
