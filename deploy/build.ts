@@ -6,7 +6,7 @@ import { writeBundle } from './bundle.ts';
 
 try {
   const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' } } });
-  const bytes = await writeBundle(resolve(values.out));
+  const { bytes } = await writeBundle(resolve(values.out));
   process.stdout.write(
     `${values.out}: ${(bytes / 1e6).toFixed(1)} MB. Start it with: ${values.out}/src/portolan.js serve\n` +
       'Where it is moved to another machine, run npm install in it first.\n',

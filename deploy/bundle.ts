@@ -12,13 +12,16 @@
  * a package, because it is compiled for the machine that it is installed on.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { PortolanError } from '../src/base/errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unbundled = 'better-sqlite3';
+
+/** The beginning of a module's path: the folder of its package, which may lie in another package's node_modules. */
+const packageFolder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 
 /** The modules that threads are started with, by the name of their file in the bundle. */
 const threads = {
@@ -31,11 +34,14 @@ const threads = {
   'sim.worker': 'src/sim/sim.worker.ts',
 } as const;
 
-/**
- * Writes the bundle into `out`; gives the bytes of what was bundled. An earlier bundle there is replaced; throws CONFIGURATION where
- * anything else is.
- */
-export async function writeBundle(out: string): Promise<number> {
+export interface Bundle {
+  readonly bytes: number;
+  /** `name@version` of each package in it or beside it, sorted. */
+  readonly packages: readonly string[];
+}
+
+/** Writes the bundle into `out`. An earlier bundle there is replaced; throws CONFIGURATION where anything else is. */
+export async function writeBundle(out: string): Promise<Bundle> {
   const target = join(out, 'src', 'bundle');
   if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(target)) {
     throw new PortolanError('CONFIGURATION', `${out} holds something else; name a folder that is empty or not there.`);
@@ -52,6 +58,7 @@ export async function writeBundle(out: string): Promise<number> {
     plugins: [{ name: 'names-of-threads', transform: (code, id) => (isOurs(id) ? namesOfThreads(code) : null) }],
   });
   let bytes = 0;
+  const folders = new Set([join(root, 'node_modules', unbundled)]);
   try {
     const { output } = await bundle.write({
       dir: target,
@@ -59,7 +66,14 @@ export async function writeBundle(out: string): Promise<number> {
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
     });
-    for (const file of output) bytes += file.type === 'chunk' ? Buffer.byteLength(file.code) : 0;
+    for (const file of output) {
+      if (file.type !== 'chunk') continue;
+      bytes += Buffer.byteLength(file.code);
+      for (const id of file.moduleIds) {
+        const [folder] = packageFolder.exec(id) ?? [];
+        if (folder !== undefined) folders.add(folder);
+      }
+    }
   } finally {
     await bundle.close();
   }
@@ -71,7 +85,7 @@ export async function writeBundle(out: string): Promise<number> {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
   }
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
-  return bytes;
+  return { bytes, packages: [...new Set([...folders].map(nameAndVersion))].sort() };
 }
 
 function isOurs(id: string): boolean {
@@ -83,6 +97,11 @@ function namesOfThreads(code: string): string {
   return code.replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'");
 }
 
+function nameAndVersion(folder: string): string {
+  const { name, version } = read(join(folder, 'package.json'));
+  return `${name}@${version}`;
+}
+
 function manifest(): unknown {
   const { name, version, description, license, repository, type, bin, engines } = read('package.json');
   const installed = read(join('node_modules', unbundled, 'package.json')).version;
@@ -91,5 +110,5 @@ function manifest(): unknown {
 }
 
 function read(file: string): Readonly<Record<string, unknown>> {
-  return JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, unknown>;
+  return JSON.parse(readFileSync(resolve(root, file), 'utf8')) as Record<string, unknown>;
 }
