@@ -182,6 +182,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       '{{pod}}': ofGateways('nodejs_eventloop_lag_p99_seconds'),
     }),
     graph('Open files', 'short', 'File descriptors.', { '{{pod}}': ofGateways('process_open_fds') }),
+    graph('Configuration', 'bool_yes_no', 'Whether the file cannot be used, or has options that need a restart.', {
+      '{{pod}} refused': 'portolan_config_refused{$gateway}',
+      '{{pod}} restart': 'portolan_config_restart_needed{$gateway}',
+    }),
     graph('Series left out', 'short', 'A gateway has at most 10,000 series of its own.', {
       '{{pod}}': 'portolan_scrape_series_left_out{$gateway}',
     }),

@@ -34,6 +34,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     progress: { ready: true, failing: [] } as ReturnType<MetricsOptions['progress']>,
     rights: { checked: 1, alarmed: false },
     stats: { restarts: 0, cutForWal: 0 },
+    config: { waiting: [] as string[], isRefused: false },
   };
   const metrics = createMetrics({
     reader: {
@@ -44,6 +45,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     source: fixture.engine.source,
     progress: () => state.progress,
     rightsChecks: () => state.rights,
+    config: state.config,
     version: '1.2.3',
     clock: { ...systemClock, now: () => 1_000_000 },
     log: silentLogger,
@@ -71,6 +73,12 @@ const cases: Readonly<Record<string, (world: World) => void>> = {
   },
   PortolanRightsAlarm: ({ state }) => {
     state.rights = { checked: 2, alarmed: true };
+  },
+  PortolanConfigRefused: ({ state }) => {
+    state.config.isRefused = true;
+  },
+  PortolanRestartNeeded: ({ state }) => {
+    state.config.waiting = ['--port'];
   },
   PortolanSeriesLeftOut: ({ state }) => {
     const failing = Array.from({ length: 1001 }, (_, index) => ({

@@ -12,7 +12,8 @@
 import { parseArgs } from 'node:util';
 import { PortolanError } from '../../base/errors.ts';
 import { variableOf } from '../../config/options.ts';
-import { commandOptions, remote } from '../../config/table/command-options.ts';
+import { commandOptions } from '../../config/table/command-options.ts';
+import { remote } from '../../config/table/command-sets.ts';
 import { ownToken } from '../../kube/credentials/own-token.ts';
 import { openPortForward } from './port-forward.ts';
 

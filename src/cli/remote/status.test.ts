@@ -178,6 +178,14 @@ describe('a gateway', () => {
     });
   });
 
+  test('that is draining is exit code 1', async () => {
+    const url = await answering({ ready: false, status: 'draining', failing: [] });
+    expect(await runStatus({ url })).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/; draining: it ends soon\.\n$/),
+    });
+  });
+
   test('that is not ready yet is exit code 1, also before it has a schema', async () => {
     const errors = [{ message: 'not yet', extensions: { code: 'CACHE_NOT_READY' } }];
     const url = await answering({ ready: false, failing: [] }, { errors });

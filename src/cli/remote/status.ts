@@ -84,15 +84,19 @@ function restartsOf(restarts: StatusRow['restarts']): string {
   return `${total} (${restarts.map(({ reason, count }) => `${reason} ${count}`).join(', ')})`;
 }
 
-function summary({ ready, status, resources }: StatusReport): string {
+function summary(report: StatusReport): string {
+  const { resources } = report;
   const known = resources.filter(({ objects }) => objects !== null);
   const objects = known.reduce((sum, row) => sum + (row.objects ?? 0), 0);
   const failing = resources.filter((row) => row.failing).length;
   const synced = known.filter((row) => row.synced === true).length;
-  const hidden =
-    status === 'degraded' ? 'degraded, by failures that only callers with the right to get /metrics see' : 'ready';
-  const state = !ready ? 'not ready yet' : failing > 0 ? 'degraded' : hidden;
-  return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${state}.`;
+  return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${stateOf(report, failing)}.`;
+}
+
+function stateOf({ ready, status }: StatusReport, failing: number): string {
+  if (!ready) return status === 'draining' ? 'draining: it ends soon' : 'not ready yet';
+  if (failing > 0) return 'degraded';
+  return status === 'degraded' ? 'degraded, by failures that only callers with the right to get /metrics see' : 'ready';
 }
 
 /** The duration in its largest whole unit: 59s, 3m, 7h, 12d. */

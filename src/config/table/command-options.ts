@@ -1,11 +1,8 @@
 /** Options of single commands, and of the log. */
 import { z } from 'zod';
-import { all } from './command-sets.ts';
+import { all, remote } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
 import { address, flag, roleName, serviceAccount, text, whole } from './option-values.ts';
-
-/** The commands that ask a running gateway. */
-export const remote = ['status', 'relations', 'query'] as const;
 
 export const commandOptions = {
   pods: {
