@@ -184,7 +184,7 @@ test('callers see of a registered cluster what its roles grant them', async () =
   bind(home, 'alice');
   bind(home, 'bob');
   bind(east, 'alice');
-  const { url } = await gatewayOver(home, { auth: ['token'], sameUsers: true, authorizationMode: 'rbac' });
+  const { url, gateway } = await gatewayOver(home, { auth: ['token'], sameUsers: true, authorizationMode: 'rbac' });
   const asked = async (user: string): Promise<readonly string[]> => {
     const answer = await fetch(url, {
       method: 'POST',
@@ -200,6 +200,12 @@ test('callers see of a registered cluster what its roles grant them', async () =
   home.create(secret('east', { kubeconfig: east.kubeconfig() }));
   await eventually(async () => expect(await asked('alice')).toEqual(['east/there', 'home/here']));
   expect(await asked('bob')).toEqual(['home/here']);
+  // The settings of another cluster cannot be used.
+  home.create(
+    secret('broken', { server: east.url, config: '{"tlsClientConfig":{"certData":"eA==","keyData":"eA=="}}' }),
+  );
+  await eventually(() => expect(gateway.progress().clusters).toHaveLength(3));
+  expect(await asked('alice')).toEqual(['east/there', 'home/here']);
   home.delete('/api/v1/namespaces/portolan/secrets/east');
   await eventually(async () => expect(await asked('alice')).toEqual(['home/here']));
 });

@@ -7,6 +7,7 @@
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { type ClusterOptions, type Connection, connect } from '../kube/client/connection.ts';
@@ -102,7 +103,15 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
     async register(registered) {
-      const opened = await Promise.all(registered.map((cluster) => connect(cluster)));
+      const opened: Connection[] = [];
+      for (const cluster of registered) {
+        try {
+          opened.push(await connect(cluster));
+        } catch (error) {
+          const text = 'callers see nothing of a registered cluster, because its settings cannot be used';
+          log.warn({ cluster: cluster.name, error: messageOf(error) }, text);
+        }
+      }
       const former = extra.splice(0, extra.length, ...opened);
       for (const name of clusters.splice(first)) {
         clients.delete(name);

@@ -36,6 +36,7 @@ export async function registerClusters(
   if (access !== null && !sameUsers) {
     log.warn({}, 'callers see nothing of registered clusters: start with --same-users if all have the same users');
   }
+  let learning: Promise<void> = Promise.resolve();
   const secrets = new ClusterSecrets({
     client: new RestClient(home),
     namespace: clusterSecrets,
@@ -44,11 +45,14 @@ export async function registerClusters(
     clock: systemClock,
     log,
     changed(registered) {
-      const learnt = [callers(registered), ...(sameUsers ? [access?.register(registered)] : [])];
-      // Rights are known before there are rows.
-      void Promise.all(learnt)
-        .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be connected'))
-        .then(() => ingest.register(registered));
+      // One change after the other. Rights are known before there are rows.
+      learning = learning
+        .then(async () => {
+          await callers(registered);
+          if (sameUsers) await access?.register(registered);
+          ingest.register(registered);
+        })
+        .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
     },
   });
   shutdown.add(() => secrets.close());

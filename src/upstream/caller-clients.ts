@@ -49,7 +49,10 @@ export class CallerClients {
     return new RestClient(connection.connectAs(credentials));
   }
 
-  /** Connects to these clusters besides those of the start. Connections to others that were registered before end. */
+  /**
+   * Connects to these clusters besides those of the start. Connections to others that were registered before end. A cluster whose settings
+   * cannot be used is left out.
+   */
   async register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void> {
     const wanted = new Map(clusters.map((cluster) => [cluster.name, JSON.stringify(cluster)]));
     const former = this.#registered;
@@ -60,7 +63,9 @@ export class CallerClients {
       this.#connections.delete(name);
     }
     for (const cluster of clusters) {
-      if (!this.#connections.has(cluster.name)) this.#connections.set(cluster.name, await connect(cluster));
+      if (this.#connections.has(cluster.name)) continue;
+      const connection = await connect(cluster).catch(() => null);
+      if (connection !== null) this.#connections.set(cluster.name, connection);
     }
   }
 
