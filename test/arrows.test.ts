@@ -21,6 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream', 'operation'],
   server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'graphql', 'live'],
   upstream: ['base', 'catalog', 'kube', 'access'],
+  telemetry: ['base'],
   sim: ['base'],
   cli: [
     'base',
@@ -37,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'operation',
     'graphql',
     'server',
+    'telemetry',
     'sim',
   ],
   'main.ts': ['base', 'cli'],
@@ -196,6 +198,10 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'negotiation/tls-files.ts',
     'written-examples.ts',
   ],
+  telemetry: [
+    'open-tracing.ts',
+    'trace-settings.ts',
+  ],
   sim: [
     'spawn-sim.ts',
   ],
@@ -211,6 +217,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   '@pothos/core': ['graphql'],
   'graphql-yoga': ['server'],
   'prom-client': ['server'],
+  '@opentelemetry': ['telemetry'],
   graphql: ['graphql', 'server', 'cli'],
 };
 

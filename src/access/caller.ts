@@ -1,5 +1,6 @@
 /** The caller of a request. HTTP, WebSocket and prepared answers get it from an `Authenticate` and pass it to the operation. */
 import { PortolanError } from '../base/errors.ts';
+import type { Span } from '../base/tracing.ts';
 
 /** Who makes a request, as the API server knows the user. */
 export interface UserInfo {
@@ -45,9 +46,10 @@ export interface ClientCertificate {
 
 /**
  * Authenticates a request. An implementation returns synchronously if it can, so that a prepared answer is not delayed.
+ * @param span gets the request to an API server, if there must be one.
  * @throws PortolanError UNAUTHENTICATED for missing or rejected credentials.
  */
-export type Authenticate = (credentials: Credentials) => Caller | Promise<Caller>;
+export type Authenticate = (credentials: Credentials, span?: Span) => Caller | Promise<Caller>;
 
 /** @throws PortolanError UNAUTHENTICATED if the caller's credentials are no longer known to be valid. */
 export function requireValid({ validUntil }: Caller, now: number): void {

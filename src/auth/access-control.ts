@@ -89,7 +89,7 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       ? must(granted, 'the rights by roles')
       : new ReviewedRights({ ...options, clusters, granted, reviews, check });
   const authenticator: AuthenticatorOptions = {
-    tokens: tokens === null ? null : (token) => tokens.callerOf(token),
+    tokens: tokens === null ? null : (token, span) => tokens.callerOf(token, span),
     proxies: accepts.includes('proxy') ? proxyNames : null,
     certificates: accepts.includes('certificate'),
   };

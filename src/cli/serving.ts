@@ -5,6 +5,7 @@
 import type { AccessControl } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from '../config/options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
@@ -18,6 +19,7 @@ import { TlsFiles } from '../server/negotiation/tls-files.ts';
 import { readWrittenExamples } from '../server/written-examples.ts';
 import type { PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { wantsTraces } from '../telemetry/trace-settings.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
 import { type AccessConfig, openAccess } from './access.ts';
 import { openAuditFile } from './audit-file.ts';
@@ -66,6 +68,8 @@ interface Started {
 /** Resolves when the server listens. Before that, it waits for a catalog. */
 export async function startServing(config: ServingConfig, started: Started): Promise<RunningServer> {
   const { clusters, reader, log, shutdown } = started;
+  // The first part, so that it ends last: spans end with their requests.
+  const tracer = await openTracer(started);
   const access = await openAccess(config, clusters, { reader, log, changed: () => engine.interrupt() });
   if (access !== null) shutdown.add(() => access.close());
   const callers = new LazyCallerClients(clusters, shutdown);
@@ -77,7 +81,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
     const learn = (registered: Parameters<CallerClients['register']>[0]) => callers.register(registered);
     await registerClusters(config, clusters, { ingest, access, callers: learn, shutdown, log });
   }
-  const server = await startHttp(config, engine, started, access);
+  const server = await startHttp(config, engine, started, { access, tracer });
   return {
     ...server,
     close() {
@@ -85,6 +89,15 @@ export async function startServing(config: ServingConfig, started: Started): Pro
       return server.close();
     },
   };
+}
+
+/** The SDK of OpenTelemetry is loaded only if traces are wanted. */
+async function openTracer({ shutdown, log }: Started): Promise<Tracer> {
+  if (!wantsTraces(process.env)) return noTracer;
+  const { openTracing } = await import('../telemetry/open-tracing.ts');
+  const tracing = openTracing(process.env, version, log);
+  shutdown.add(() => tracing.close());
+  return tracing.tracer;
 }
 
 function startEngine(
@@ -200,7 +213,7 @@ async function startHttp(
   config: ServingConfig,
   { source }: Engine,
   { ingest, reader, shutdown, log, live }: Started,
-  access: AccessControl | null,
+  { access, tracer }: { readonly access: AccessControl | null; readonly tracer: Tracer },
 ): Promise<RunningServer> {
   const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
   if (audit !== null) shutdown.add(() => audit.close());
@@ -234,6 +247,7 @@ async function startHttp(
     metrics,
     tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),
+    tracer,
     log,
   });
   shutdown.add(() => server.close());

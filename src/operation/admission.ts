@@ -10,9 +10,11 @@
  *   operation that cannot run         -> refuse         counts its error code
  *   every operation of a caller       -> limits         what one caller may have in flight (caller-limits.ts)
  *
- * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`).
+ * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`). They describe its span too, so a
+ * span is the same whichever way the operation came.
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
+import { noSpan, type Span, within } from '../base/tracing.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
 import { type AuditLog, noAudit } from './audit.ts';
 import { type CallerBounds, CallerLimits, defaultBounds } from './caller-limits.ts';
@@ -31,6 +33,7 @@ interface Request {
   readonly credentials: Credentials;
   readonly signal: AbortSignal | undefined;
   readonly explain: boolean;
+  readonly span?: Span | undefined;
 }
 
 /** Metrics of operations. */
@@ -64,6 +67,7 @@ export interface Finished {
   /** Rows read from the store. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
+  readonly span: Span;
 }
 
 /** Repeats of a query whose caller turned out to have more rights. The rights to related kinds are asked one after the other. */
@@ -86,7 +90,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     this.audit = audit;
     this.source = source;
     this.limits = new CallerLimits(bounds, () => source.monotonic());
-    this.callerOf = (credentials: Credentials) => authenticate(credentials);
+    this.callerOf = authenticate;
     this.#counters = counters;
   }
 
@@ -100,8 +104,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN for an explanation that is not allowed. The caller of this method must
    * count the error by `refuse`.
    */
-  begin({ caller, credentials, signal, explain }: Request): Operation<G> {
-    return beginOperation(this.source, caller, signal, { explain, credentials });
+  begin({ caller, credentials, signal, explain, span = noSpan }: Request): Operation<G> {
+    return beginOperation(this.source, caller, signal, { explain, credentials, span });
   }
 
   /**
@@ -115,7 +119,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     execute: (operation: Operation<G>) => T | Promise<T>,
   ): Promise<T> {
     const began = this.monotonic();
-    const { signal } = operation;
+    const { signal, span } = operation;
+    const executed = (next: Operation<G>): T | Promise<T> => within(span, () => execute(next));
     let current = operation;
     let code = 'CANCELLED';
     // Waiting for a first sync does not make an operation slow.
@@ -124,7 +129,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
       if (signal?.aborted !== true) code = outcome;
     };
     try {
-      let result = await execute(current);
+      let result = await executed(current);
       const { syncWatch, limits } = this.source;
       let deadline: AbortSignal | null = null;
       for (let awaited = codes.awaited(result); awaited.length > 0; awaited = codes.awaited(result)) {
@@ -137,13 +142,13 @@ export class Admission<G extends ServedKinds = ServedKinds> {
         waited += this.monotonic() - waitingSince;
         if (!settled || signal?.aborted === true) break;
         current = current.again();
-        result = await execute(current);
+        result = await executed(current);
       }
       for (let round = 0; type === 'query' && round < mostRepeats; round += 1) {
         if (signal?.aborted === true || (await current.pendingRights()) !== true) break;
         current.end();
         current = current.again();
-        result = await execute(current);
+        result = await executed(current);
       }
       settle(codes.ofResult(result));
       return result;
@@ -153,30 +158,45 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     } finally {
       current.end();
       const { trace } = current;
-      this.finish({ type, code, began: began + waited, name, document, rows: trace.rows, plans: () => trace.plans() });
+      const plans = (): readonly PlanShape[] => trace.plans();
+      this.finish({ type, code, began: began + waited, name, document, rows: trace.rows, plans, span });
     }
   }
 
   /** Counts an operation that has ended, and logs it if it was slow. */
-  finish({ type, code, began, name, document, rows, plans }: Finished): void {
+  finish({ type, code, began, name, document, rows, plans, span }: Finished): void {
     const milliseconds = this.monotonic() - began;
     this.#counters?.count(type, code);
     this.#counters?.took(type, milliseconds / 1000);
-    this.source.slowQueries.note({ milliseconds, rows, operation: name, document, plans });
+    const { traceId } = span;
+    this.source.slowQueries.note({ milliseconds, rows, operation: name, document, plans, traceId });
+    describe(span, type, name, code);
   }
 
   /** Counts an operation that does not run, or a subscription that fails to start. */
-  refuse(type: OperationType, code: string): void {
+  refuse(type: OperationType, code: string, span: Span = noSpan): void {
     this.#counters?.count(type, code);
+    describe(span, type, null, code);
   }
 
   /** Counts a subscription that started. */
-  subscriptionBegan(): void {
+  subscriptionBegan(name: string | null, span: Span): void {
     this.#counters?.count('subscription', 'OK');
+    describe(span, 'subscription', name, 'OK');
   }
 
   /** Adds one to the open subscriptions. The returned function subtracts it, once. */
   subscribed(): () => void {
     return this.#counters?.subscribed() ?? (() => {});
   }
+}
+
+/** By the semantic conventions for GraphQL: the name of an operation is no part of the span's name, because clients choose it. */
+function describe(span: Span, type: OperationType, name: string | null, code: string): void {
+  if (!span.isRecorded) return;
+  if (type !== 'unknown') {
+    span.rename(type);
+    span.set({ 'graphql.operation.type': type, ...(name === null ? {} : { 'graphql.operation.name': name }) });
+  }
+  if (code !== 'OK') span.fail(code);
 }

@@ -21,6 +21,8 @@ export interface Denial {
   readonly path?: readonly (string | number)[];
   /** resourceKeys */
   readonly resources?: readonly string[];
+  /** That of the request; null without tracing. */
+  readonly traceId?: string | null;
 }
 
 export interface AuditLog {
@@ -42,7 +44,7 @@ export function auditLines(write: (line: string) => void, now: () => number): Au
   let left = 0;
   const put = (entry: object): void => write(`${JSON.stringify({ time: new Date(now()).toISOString(), ...entry })}\n`);
   return {
-    denied({ caller, code, message, address, operation, path, resources }) {
+    denied({ caller, code, message, address, operation, path, resources, traceId }) {
       const current = Math.floor(now() / 1000);
       if (current !== second) {
         if (left > 0) put({ event: 'left out', denials: left });
@@ -62,6 +64,7 @@ export function auditLines(write: (line: string) => void, now: () => number): Au
         ...(operation == null ? {} : { operation }),
         ...(path === undefined ? {} : { path: path.join('.') }),
         ...(resources === undefined ? {} : { resources }),
+        ...(traceId == null ? {} : { traceId }),
         message,
       });
     },

@@ -4,12 +4,15 @@
  *
  *   follow(lease, path, work) -> work plans a list -> the plan is recorded, and the index advisor is notified
  *                              -> work times out    -> the error gets a hint about the missing index
+ *                              -> statements        -> a span each, within that of the lease
  */
-import { PortolanError } from '../base/errors.ts';
+import { codeOf, PortolanError } from '../base/errors.ts';
+import { noSpan, type Span, type SpanAttributes } from '../base/tracing.ts';
 import { shapeOfFilter, shapeOfOrder } from '../query/plan/filter-shape.ts';
 import { type ExplainedStatement, explaining } from '../query/read/explain.ts';
 import { observePlans, type PlanNote } from '../query/route/plan-note.ts';
 import type { Lease } from '../store/types/lease.ts';
+import type { Row } from '../store/types/statement.ts';
 import { type IndexAdvisor, missingPaths } from './index-advisor.ts';
 
 /** The response path of a field: response keys and list indexes. Empty for a statement that serves several fields. */
@@ -34,8 +37,9 @@ export interface PlanShape {
   readonly unindexed: readonly string[];
 }
 
-/** The most plans to keep of one operation. */
+/** The most plans to keep of one operation, and the most statements with spans. */
 const mostPlans = 100;
+const mostSpans = 100;
 
 export class OperationTrace {
   readonly #indexAdvisor: IndexAdvisor;
@@ -44,6 +48,7 @@ export class OperationTrace {
   readonly explains: boolean;
   readonly #planned: Planned[] = [];
   readonly #statements: (ExplainedStatement & { readonly field: string })[] = [];
+  #spans = 0;
   /** Rows read from the store. */
   rows = 0;
 
@@ -55,11 +60,20 @@ export class OperationTrace {
 
   /**
    * Runs `work` for the field at `path`, with a lease that records plans and, for an explanation, statements.
+   * @param span that of the lease
    * @throws PortolanError TIMEOUT with a hint about the missing index, and whatever else `work` throws.
    */
-  async follow<T>(lease: Lease, path: ResponsePath, work: (lease: Lease) => Promise<T>): Promise<T> {
+  async follow<T>(
+    lease: Lease,
+    path: ResponsePath,
+    work: (lease: Lease) => Promise<T>,
+    span: Span = noSpan,
+  ): Promise<T> {
     const plans: PlanNote[] = [];
-    const traced = this.explains ? { ...lease, ...this.#explaining(lease, path) } : { ...lease };
+    const explained = this.explains ? { ...lease, ...this.#explaining(lease, path) } : { ...lease };
+    const traced = span.isRecorded
+      ? { ...explained, ...this.#inSpans(explained, () => this.#statementSpan(span, path, plans.at(-1) ?? null)) }
+      : explained;
     observePlans(traced, (note) => {
       plans.push(note);
       if (this.#planned.length < mostPlans) this.#planned.push({ path, note });
@@ -89,6 +103,31 @@ export class OperationTrace {
     return this.explains ? { plans: this.plans(), statements: this.#statements } : null;
   }
 
+  #statementSpan(span: Span, path: ResponsePath, note: PlanNote | null): Span {
+    this.#spans += 1;
+    return this.#spans > mostSpans ? noSpan : statementSpan(span, textOf(path), note);
+  }
+
+  #inSpans(lease: Lease, begin: () => Span): Pick<Lease, 'all' | 'fill'> {
+    const run = async (read: () => Promise<readonly Row[]>): Promise<readonly Row[]> => {
+      const span = begin();
+      try {
+        const rows = await read();
+        span.set({ 'db.response.returned_rows': rows.length });
+        return rows;
+      } catch (error) {
+        span.fail(codeOf(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    };
+    return {
+      all: (statement) => run(() => lease.all(statement)),
+      fill: (statements, limit) => run(() => lease.fill(statements, limit)),
+    };
+  }
+
   #explaining(lease: Lease, path: ResponsePath): Pick<Lease, 'all' | 'fill'> {
     return explaining(lease, this.#now, (statement) => this.#statements.push({ field: textOf(path), ...statement }));
   }
@@ -106,6 +145,25 @@ export function planShape(field: string, note: PlanNote): PlanShape {
     ways: surveyedPaths,
     unindexed: missingPaths(note).map(({ path }) => path),
   };
+}
+
+/** The span of a statement for the field at `field`. @param note its plan; null if it serves the planning of others. */
+export function statementSpan(lease: Span, field: string, note: PlanNote | null): Span {
+  const attributes: SpanAttributes = {
+    'db.system.name': 'sqlite',
+    'db.operation.name': 'SELECT',
+    ...(field === '' ? {} : { 'portolan.field': field }),
+  };
+  if (note === null) return lease.child('SELECT', attributes);
+  const { kind, filter, orderBy, route, unindexed } = planShape(field, note);
+  return lease.child(`SELECT ${kind}`, {
+    ...attributes,
+    'portolan.kind': kind,
+    'portolan.plan.filter': filter,
+    'portolan.plan.order_by': orderBy,
+    'portolan.plan.route': route,
+    ...(unindexed.length === 0 ? {} : { 'portolan.plan.unindexed': unindexed }),
+  });
 }
 
 function textOf(path: ResponsePath): string {

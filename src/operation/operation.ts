@@ -10,7 +10,8 @@
  */
 import type { Caller, Credentials } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
-import { PortolanError } from '../base/errors.ts';
+import { codeOf, PortolanError } from '../base/errors.ts';
+import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { readView, type View } from '../query/sql/view.ts';
@@ -36,6 +37,7 @@ interface OperationBegin {
   /** Those of the request or the WebSocket; null without any. */
   readonly credentials: Credentials | null;
   readonly explain?: boolean;
+  readonly span: Span;
   /** The parts that the first operation shares with its repeats. */
   readonly shared?: Map<string, unknown>;
   /** The number of objects that may each cost as much as an operation. */
@@ -62,6 +64,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** The budget that its counts and aggregates share. */
   readonly scans: ScanBudget;
   readonly trace: OperationTrace;
+  /** That of the request. It also has the parts of the operation's repeats. */
+  readonly span: Span;
   /** The start, in milliseconds since the epoch. Relative times of filters refer to it. */
   readonly now: number;
   /** An event of a subscription. */
@@ -74,7 +78,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #missing = new Map<string, Missing>();
   readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
   readonly #warnings = new Map<string, Warning>();
-  #opening: Promise<{ lease: OpenLease; view: View }> | null = null;
+  #opening: Promise<{ lease: OpenLease; view: View; span: Span }> | null = null;
   #revision: number | null = null;
   #ended = false;
   #scopes: Scopes | null = null;
@@ -84,13 +88,14 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
-    { detached, liveStart, credentials, explain = false, shared = new Map(), objects = 1 }: OperationBegin,
+    { detached, liveStart, credentials, span, explain = false, shared = new Map(), objects = 1 }: OperationBegin,
   ) {
     this.source = source;
     this.generation = generation;
     this.caller = caller;
     this.now = source.now();
     this.signal = signal;
+    this.span = span;
     this.liveStart = liveStart;
     const { maxCost, maxReadBytes } = source.limits;
     this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
@@ -108,25 +113,32 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath = []): Promise<T> {
     const options = { client: this.caller.name, ...(this.signal === undefined ? {} : { signal: this.signal }) };
     if (this.isDetached) {
-      return this.source.reader.lease(async (lease) => {
-        const view = await this.#view(lease);
-        return this.trace.follow(spreadable(lease), path, (traced) => work(traced, view));
-      }, options);
+      const span = this.span.child('lease');
+      return this.source.reader
+        .lease(async (lease) => {
+          const view = await this.#view(lease);
+          return this.trace.follow(spreadable(lease), path, (traced) => work(traced, view), span);
+        }, options)
+        .finally(() => span.end());
     }
     if (this.#ended) throw endedError();
     this.#opening ??= this.#open(options);
-    const { lease, view } = await this.#opening;
-    return this.trace.follow(lease, path, (traced) => work(traced, view));
+    const { lease, view, span } = await this.#opening;
+    return this.trace.follow(lease, path, (traced) => work(traced, view), span);
   }
 
-  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View }> {
-    const lease = await this.source.reader.open(options);
+  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View; span: Span }> {
+    const span = this.span.child('lease');
+    let lease: OpenLease | null = null;
     try {
+      lease = this.#metered(await this.source.reader.open(options), span);
       if (this.#ended) throw endedError();
       this.#revision = lease.revision;
-      return { lease: this.#metered(lease), view: await this.#view(lease) };
+      return { lease, view: await this.#view(lease), span };
     } catch (error) {
-      lease.end();
+      lease?.end();
+      span.fail(codeOf(error));
+      span.end();
       throw error;
     }
   }
@@ -144,8 +156,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return readView(lease, scopes, this.#dependencies);
   }
 
-  /** The lease, with its rows counted by cost and trace. */
-  #metered(lease: OpenLease): OpenLease {
+  /** The lease, with its rows counted by cost and trace. Its end ends the span. */
+  #metered(lease: OpenLease, span: Span): OpenLease {
     const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
       const found = await rows;
       this.cost.read(found);
@@ -157,7 +169,10 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       epoch: lease.epoch,
       all: (statement) => counted(lease.all(statement)),
       fill: (statements, limit) => counted(lease.fill(statements, limit)),
-      end: () => lease.end(),
+      end: () => {
+        lease.end();
+        span.end();
+      },
     };
   }
 
@@ -166,10 +181,11 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * by the cost of one object, and an event has this number of objects.
    */
   detached(objects = 1): Operation<G> {
-    const { source, generation, caller, signal } = this;
+    const { source, generation, caller, signal, span } = this;
     return new Operation(source, generation, caller, signal, {
       detached: true,
       liveStart: null,
+      span,
       credentials: this.#credentials,
       objects,
     });
@@ -177,23 +193,25 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The same operation in a new snapshot. */
   again(): Operation<G> {
-    const { source, generation, caller, signal } = this;
+    const { source, generation, caller, signal, span } = this;
     const explain = this.trace.explains;
     return new Operation(source, generation, caller, signal, {
       detached: false,
       liveStart: null,
       credentials: this.#credentials,
       explain,
+      span,
       shared: this.#shared,
     });
   }
 
   /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */
   movedOn(liveStart: LiveStart): Operation<G> {
-    const { source, caller, signal } = this;
+    const { source, caller, signal, span } = this;
     return new Operation(source, source.generation(), caller, signal, {
       detached: false,
       liveStart,
+      span,
       credentials: this.#credentials,
     });
   }
@@ -314,7 +332,7 @@ export function answerExtensions(
 
 /**
  * Begins an operation on the current generation. The caller of this function must end it.
- * @param options `explain` adds an explanation to the answer; `credentials` are those of the request.
+ * @param options `explain` adds an explanation to the answer; `credentials` and `span` are those of the request.
  * @throws PortolanError FORBIDDEN for an explanation that the gateway does not allow; CACHE_NOT_READY before the first
  * generation.
  */
@@ -322,7 +340,11 @@ export function beginOperation<G extends ServedKinds>(
   source: OperationSource<G>,
   caller: Caller,
   signal?: AbortSignal,
-  { explain = false, credentials = null }: Partial<Pick<OperationBegin, 'explain' | 'credentials'>> = {},
+  {
+    explain = false,
+    credentials = null,
+    span = noSpan,
+  }: Partial<Pick<OperationBegin, 'explain' | 'credentials' | 'span'>> = {},
 ): Operation<G> {
   if (explain && !source.diagnosis.explain) {
     throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
@@ -332,6 +354,7 @@ export function beginOperation<G extends ServedKinds>(
     liveStart: null,
     credentials,
     explain,
+    span,
   });
 }
 

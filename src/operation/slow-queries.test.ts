@@ -11,7 +11,14 @@ test('a few slow operations a minute are logged; the others are counted and repo
     () => 100,
     () => now,
   );
-  const slow = { milliseconds: 150.4, rows: 2, operation: null, document: () => '{ pods }', plans: () => [] };
+  const slow = {
+    milliseconds: 150.4,
+    rows: 2,
+    operation: null,
+    document: () => '{ pods }',
+    plans: () => [],
+    traceId: null,
+  };
   queries.note({ ...slow, milliseconds: 99 });
   for (let count = 0; count < 20; count += 1) queries.note(slow);
   expect(queries.count).toBe(20);
@@ -19,6 +26,9 @@ test('a few slow operations a minute are logged; the others are counted and repo
   expect(entries[0]).toEqual({ milliseconds: 150, rows: 2, operation: null, document: '{ pods }', plans: [] });
   now = 60_000;
   queries.note(slow);
-  queries.note(slow);
-  expect(entries.slice(5).map(({ unlogged }) => unlogged)).toEqual([15, undefined]);
+  queries.note({ ...slow, traceId: 'a1' });
+  expect(entries.slice(5).map(({ unlogged, traceId }) => [unlogged, traceId])).toEqual([
+    [15, undefined],
+    [undefined, 'a1'],
+  ]);
 });

@@ -13,6 +13,8 @@ export interface SlowQuery {
   /** The document without values. Called only for entries of the log. */
   readonly document: () => string;
   readonly plans: () => readonly PlanShape[];
+  /** Null without tracing. */
+  readonly traceId: string | null;
 }
 
 /** Maximum log entries in a window of this many milliseconds. */
@@ -41,7 +43,7 @@ export class SlowQueries {
   }
 
   /** Records an operation that has ended. */
-  note({ milliseconds, rows, operation, document, plans }: SlowQuery): void {
+  note({ milliseconds, rows, operation, document, plans, traceId }: SlowQuery): void {
     if (milliseconds < this.#thresholdMs()) return;
     this.#count += 1;
     const now = this.#now();
@@ -57,6 +59,6 @@ export class SlowQueries {
     const unlogged = this.#unlogged === 0 ? {} : { unlogged: this.#unlogged };
     this.#unlogged = 0;
     const entry = { milliseconds: Math.round(milliseconds), rows, operation, document: document(), plans: plans() };
-    this.#log.warn({ ...entry, ...unlogged }, 'a slow query');
+    this.#log.warn({ ...entry, ...unlogged, ...(traceId === null ? {} : { traceId }) }, 'a slow query');
   }
 }

@@ -17,6 +17,7 @@ import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { Admission } from '../operation/admission.ts';
@@ -33,6 +34,7 @@ import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { preparedFront } from './prepared-front.ts';
+import { beginRequest } from './request-spans.ts';
 import { serveWebSockets } from './websocket.ts';
 import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
 
@@ -70,6 +72,8 @@ export interface ServerOptions {
   readonly keepAliveMs?: number;
   /** Milliseconds between two checks of the credentials of a connection; default 10 s. */
   readonly checkCallersMs?: number;
+  /** Traces requests. Default: none is traced. */
+  readonly tracer?: Tracer;
   readonly log: Logger;
 }
 
@@ -90,7 +94,7 @@ const grace = 700;
  * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port, log, isOpen = false } = options;
+  const { host, port, log, isOpen = false, tracer = noTracer } = options;
   if (!isOpen) refuseUnlessLoopback(host);
   const { tls } = options;
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
@@ -109,10 +113,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         drain.add(() => response.destroy()),
       );
     }
-    const answering =
-      answerItself(request, response, { crossOrigin, admission, drain, options }) ??
-      prepared?.(request, response) ??
-      yoga.handle(request, response, {});
+    const answerQuery = (): Promise<void> | ReturnType<typeof yoga.handle> => {
+      const span = beginRequest(tracer, request, response);
+      return prepared?.(request, response, span) ?? yoga.handle(request, response, { span });
+    };
+    const answering = answerItself(request, response, { crossOrigin, admission, drain, options }) ?? answerQuery();
     Promise.resolve(answering).catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'a request could not be answered');
       response.destroy();

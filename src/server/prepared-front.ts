@@ -15,6 +15,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'graphql';
 import type { Caller, Credentials } from '../access/caller.ts';
 import { must } from '../base/must.ts';
+import type { Span } from '../base/tracing.ts';
 import { type DocumentLimits, defaultLimits } from '../graphql/document/document-limits.ts';
 import { documentShape } from '../graphql/document/document-shape.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
@@ -34,7 +35,7 @@ export interface PreparedFrontOptions {
 }
 
 /** Answers the request, through Yoga if necessary. Null for a request that cannot have a plan; its body is then still unread. */
-export type PreparedFront = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
+export type PreparedFront = (request: IncomingMessage, response: ServerResponse, span: Span) => Promise<void> | null;
 
 /** Larger bodies arrive in several chunks; a console's queries are smaller. */
 const mostBytes = 64 * 1024;
@@ -47,9 +48,16 @@ export function preparedFront(
   const queries = new PreparedQueries(source, limits);
   const answers = new PreparedAnswers(source, pages);
 
-  const finish = ({ body }: PlannedRequest, code: string, began: number, answer: PreparedAnswer | null): void => {
+  const finish = (
+    { body, question }: PlannedRequest,
+    code: string,
+    began: number,
+    answer: PreparedAnswer | null,
+  ): void => {
     const { rows, plans } = answer ?? { rows: 0, plans: () => [] };
-    admission.finish({ type: 'query', code, began, name: null, document: () => shapeOf(body), rows, plans });
+    const { name } = question.plan;
+    const { span } = question;
+    admission.finish({ type: 'query', code, began, name, document: () => shapeOf(body), rows, plans, span });
   };
   const send = (
     planned: PlannedRequest,
@@ -110,21 +118,25 @@ export function preparedFront(
   };
 
   /** The request's plan and scopes; null when Yoga must answer, for instance because the body is not complete yet. */
-  const questionOf = (request: IncomingMessage, body: Buffer | null, caller: Caller): PreparedQuestion | null => {
+  const questionOf = (
+    request: IncomingMessage,
+    body: Buffer | null,
+    { caller, span }: Pick<PreparedQuestion, 'caller' | 'span'>,
+  ): PreparedQuestion | null => {
     if (body === null || body.length !== Number(request.headers['content-length'])) return null;
     const found = queries.find(body.toString('utf8'), parametersOf);
     if (found === null || !answers.isReady(found.plan)) return null;
     const scopes = source.rights.now(caller);
-    return scopes === null ? null : { ...found, caller, scopes };
+    return scopes === null ? null : { ...found, caller, scopes, span };
   };
 
-  return (request, response) => {
+  return (request, response, span) => {
     const type = answerType(request);
     if (type === null) return null;
     let known: Caller | Promise<Caller>;
     const credentials = credentialsOf(request);
     try {
-      known = admission.callerOf(credentials);
+      known = admission.callerOf(credentials, span);
     } catch {
       // Yoga authenticates again and creates the error answer.
       return null;
@@ -135,12 +147,12 @@ export function preparedFront(
       const look = (caller: Caller): void => {
         response.off('close', over);
         const body = request.read() as Buffer | null;
-        const question = questionOf(request, body, caller);
+        const question = questionOf(request, body, { caller, span });
         const leave = question === null ? null : entered(question);
         if (body === null || question === null || leave === null) {
           // Before the next event-loop turn, while the stream has not ended.
           if (body !== null) request.unshift(body);
-          Promise.resolve(yoga.handle(request, response, { caller, credentials })).then(over, reject);
+          Promise.resolve(yoga.handle(request, response, { caller, credentials, span })).then(over, reject);
         } else {
           const planned = {
             question,
@@ -167,7 +179,7 @@ export function preparedFront(
         if (request.readableLength > 0) look(caller);
         else request.once('readable', () => look(caller));
       };
-      const refused = (): void => void Promise.resolve(yoga.handle(request, response, {})).then(over, reject);
+      const refused = (): void => void Promise.resolve(yoga.handle(request, response, { span })).then(over, reject);
       if (known instanceof Promise) known.then(whenReadable, refused).catch(reject);
       else request.once('readable', () => look(known));
     });
@@ -235,7 +247,7 @@ async function throughYoga(
   yoga: Yoga,
   request: IncomingMessage,
   response: ServerResponse,
-  { body, caller, credentials }: PlannedRequest,
+  { body, caller, credentials, question: { span } }: PlannedRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
@@ -243,7 +255,7 @@ async function throughYoga(
   );
   const url = `http://${request.headers.host}${endpoint}`;
   const init = { method: 'POST', headers, body: new Uint8Array(body), signal };
-  const answer = await yoga.fetch(url, init, { caller, credentials });
+  const answer = await yoga.fetch(url, init, { caller, credentials, span });
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (signal.aborted) return;
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes);

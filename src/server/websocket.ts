@@ -16,11 +16,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { makeServer } from 'graphql-ws';
+import { isAsyncIterable } from 'graphql-yoga';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { type Caller, type Credentials, requireValid } from '../access/caller.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
+import { noTracer, type Span, type Tracer } from '../base/tracing.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
 import { denialCodes } from '../operation/audit.ts';
@@ -28,6 +30,7 @@ import { keepValid } from '../operation/keep-valid.ts';
 import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
+import { beginMessage } from './request-spans.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
@@ -39,6 +42,8 @@ interface Connection {
   caller: Caller | null;
   /** Those of the upgrade request and of `connection_init`; null before. */
   credentials: Credentials | null;
+  /** The payload of `connection_init`. */
+  params: Readonly<Record<string, unknown>> | undefined;
 }
 
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
@@ -59,20 +64,29 @@ const forbidden = 4403;
 const internalError = 1011;
 const tryAgainLater = 1013;
 
+interface WebSocketOptions {
+  readonly log: Logger;
+  readonly checkCallersMs?: number;
+  readonly drain: Drain;
+  readonly tracer?: Tracer;
+}
+
 /** Answers the protocol on every connection of `sockets`; the returned `dispose` ends them with 1001. */
 export function serveWebSockets(
   yoga: Yoga,
   admission: Admission<Generation>,
   sockets: WebSocketServer,
-  { log, checkCallersMs, drain }: { readonly log: Logger; readonly checkCallersMs?: number; readonly drain: Drain },
+  { log, checkCallersMs, drain, tracer = noTracer }: WebSocketOptions,
 ): { dispose(): Promise<void> } {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
     onConnect: async ({ extra, connectionParams }) => {
+      const span = beginMessage(tracer, 'connection_init', extra.request, [connectionParams]);
       try {
         const credentials = credentialsOf(extra.request, connectionParams);
-        extra.caller = await admission.callerOf(credentials);
+        extra.caller = await admission.callerOf(credentials, span);
+        extra.params = connectionParams;
         extra.credentials = credentials;
         const leave = admission.limits.enter(extra.caller, 'connections');
         extra.signal.addEventListener('abort', leave, { once: true });
@@ -88,20 +102,30 @@ export function serveWebSockets(
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
         const code = codeOf(error);
-        const address = extra.request.socket.remoteAddress ?? null;
-        if (denialCodes.has(code)) admission.audit.denied({ caller: null, code, message: messageOf(error), address });
+        span.fail(code);
+        if (denialCodes.has(code)) {
+          const address = extra.request.socket.remoteAddress ?? null;
+          const { traceId } = span;
+          admission.audit.denied({ caller: null, code, message: messageOf(error), address, traceId });
+        }
         // A client may send the same credentials again when the API server answers.
         if (code === 'UPSTREAM_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') extra.close(tryAgainLater, code);
         // Closes the connection with 4403 (Forbidden), unless it is closing already.
         return false;
+      } finally {
+        span.end();
       }
     },
     onSubscribe: async ({ extra }, _id, params) => {
+      const span = beginMessage(tracer, 'GraphQL Operation', extra.request, [params.extensions, extra.params]);
       try {
-        return await prepare(yoga, params, extra);
+        return await prepare(yoga, params, extra, span);
       } catch (error) {
         const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
-        return errors.map((each) => withoutHttp(codedError(each, log)));
+        const coded = errors.map((each) => withoutHttp(codedError(each, log)));
+        span.fail(String(coded[0]?.extensions['code']));
+        span.end();
+        return coded;
       }
     },
   });
@@ -139,6 +163,7 @@ export function serveWebSockets(
         request,
         caller: null,
         credentials: null,
+        params: undefined,
         close: (code, reason) => socket.close(code, reason),
       },
     );
@@ -167,6 +192,7 @@ async function prepare(
   yoga: Yoga,
   params: Params,
   { signal, caller: known, credentials }: Connection,
+  span: Span,
 ): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
@@ -175,6 +201,7 @@ async function prepare(
     signal,
     caller,
     credentials,
+    span,
   });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);
@@ -189,7 +216,15 @@ async function prepare(
     operationName: params.operationName ?? null,
     variableValues: params.variables ?? null,
     contextValue: await contextFactory(),
-    rootValue: { execute, subscribe },
+    rootValue: {
+      execute: async (args: ExecutionArgs) => Promise.resolve(execute(args)).finally(() => span.end()),
+      subscribe: async (args: ExecutionArgs) => {
+        const outcome = await subscribe(args);
+        // The admission ends the span of a subscription with its first message.
+        if (!isAsyncIterable(outcome)) span.end();
+        return outcome;
+      },
+    },
   } as unknown as ExecutionArgs;
 }
 

@@ -5,6 +5,7 @@
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
 import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
+import type { Span } from '../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Admission } from '../operation/admission.ts';
@@ -29,6 +30,7 @@ export interface EntryContext {
   readonly caller?: Caller;
   /** Those of which the caller was authenticated. */
   readonly credentials?: Credentials;
+  readonly span?: Span;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;

@@ -22,6 +22,8 @@ export interface ApiServerOptions {
   readonly authorizationMode?: string;
   /** Files of the audit: its policy, and the log, with a JSON object in each line. */
   readonly audit?: { readonly policyFile: string; readonly logFile: string };
+  /** A TracingConfiguration. */
+  readonly tracingFile?: string;
 }
 
 /** The controllers of 1.20 that need certificates or a cloud; newer servers leave them out by themselves and refuse unknown names. */
@@ -50,7 +52,7 @@ export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): 
 
 export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptions): readonly string[] {
   const { dir, ports } = place;
-  const { watchCache = true, clientCaFile, authorizationMode = 'RBAC', audit } = options;
+  const { watchCache = true, clientCaFile, authorizationMode = 'RBAC', audit, tracingFile } = options;
   return [
     `--etcd-servers=http://127.0.0.1:${ports.client}`,
     `--secure-port=${ports.secure}`,
@@ -67,6 +69,7 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     `--watch-cache=${watchCache}`,
     ...(clientCaFile === undefined ? [] : [`--client-ca-file=${clientCaFile}`]),
     ...(audit === undefined ? [] : [`--audit-policy-file=${audit.policyFile}`, `--audit-log-path=${audit.logFile}`]),
+    ...(tracingFile === undefined ? [] : [`--tracing-config-file=${tracingFile}`]),
     ...(hasInsecurePort(place) ? ['--insecure-port=0'] : []),
   ];
 }

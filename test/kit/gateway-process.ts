@@ -31,15 +31,21 @@ export interface GatewayProcess {
 
 const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 
-/** Resolves when the gateway listens; rejects with its log when it does not start. */
-export async function startGatewayProcess(args: readonly string[]): Promise<GatewayProcess> {
+/**
+ * Resolves when the gateway listens; rejects with its log when it does not start.
+ * @param environment variables besides PATH and the folders of the user
+ */
+export async function startGatewayProcess(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
     ['--v8-pool-size=1', '--max-semi-space-size=16', entry, 'serve', '--port', '0', ...args],
     {
       cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -10,12 +10,13 @@
 import type { Authenticate, Caller, ClientCertificate, Credentials } from '../../access/caller.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
+import { noSpan, type Span } from '../../base/tracing.ts';
 import { bearerToken } from './bearer.ts';
 import { authenticatedGroup, proxiedCaller, validAs } from './front-proxy.ts';
 
 export interface AuthenticatorOptions {
   /** The caller of a token. Null: tokens are refused. */
-  readonly tokens: ((token: string) => Caller | Promise<Caller>) | null;
+  readonly tokens: ((token: string, span: Span) => Caller | Promise<Caller>) | null;
   /** The common names of proxies; empty for any certificate of the proxies' authority. Null: there is no proxy. */
   readonly proxies: readonly string[] | null;
   /** Are certificates of users accepted? */
@@ -31,9 +32,9 @@ export type Presented =
 /** @throws PortolanError UNAUTHENTICATED, and what the review of a token throws. */
 export function createAuthenticate(options: AuthenticatorOptions): Authenticate {
   const { tokens } = options;
-  return (credentials: Credentials) => {
+  return (credentials: Credentials, span: Span = noSpan) => {
     const presented = presentedBy(options, credentials);
-    return presented.type === 'named' ? presented.caller : must(tokens, 'tokens are accepted')(presented.token);
+    return presented.type === 'named' ? presented.caller : must(tokens, 'tokens are accepted')(presented.token, span);
   };
 }
 

@@ -18,6 +18,7 @@ import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Leave, Semaphore } from '../../base/semaphore.ts';
+import { noSpan, type Span, within } from '../../base/tracing.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 
@@ -83,25 +84,25 @@ export class TokenReviews {
   }
 
   /**
-   * The caller of a token; synchronous for a known token.
+   * The caller of a token; synchronous for a known token. A review is a part of the span.
    * @throws PortolanError UNAUTHENTICATED for a token that the API server rejects; UPSTREAM_UNAVAILABLE without its answer;
    * TOO_MANY_REQUESTS while too many reviews wait.
    */
-  callerOf(token: string): Caller | Promise<Caller> {
+  callerOf(token: string, span: Span = noSpan): Caller | Promise<Caller> {
     const hash = createHash('sha256').update(token).digest('base64');
     const now = this.#options.clock.now();
     const known = this.#valid.get(hash);
     if (known !== undefined && now < known.validUntil) {
       // A refusal is told to the next request.
-      if (now > known.validUntil - renewMs && !this.#reviews.has(hash)) this.#begin(token, hash).catch(() => {});
+      if (now > known.validUntil - renewMs && !this.#reviews.has(hash)) this.#begin(token, hash, span).catch(() => {});
       return known;
     }
     if (now < (this.#invalid.get(hash) ?? 0)) throw rejected();
-    return this.#reviews.get(hash) ?? this.#begin(token, hash);
+    return this.#reviews.get(hash) ?? this.#begin(token, hash, span);
   }
 
-  #begin(token: string, hash: string): Promise<Caller> {
-    const review = this.#review(token, hash).finally(() => this.#reviews.delete(hash));
+  #begin(token: string, hash: string, span: Span): Promise<Caller> {
+    const review = within(span, () => this.#review(token, hash)).finally(() => this.#reviews.delete(hash));
     this.#reviews.set(hash, review);
     return review;
   }

@@ -83,6 +83,8 @@ export interface AnswerPlan {
   readonly lists: readonly PlannedList[];
   /** The statement that reads whether the lists' kinds are ready (src/query/read/readiness.ts); read in the same snapshot. */
   readonly readiness: Statement;
+  /** The operation's name in its document. */
+  readonly name: string | null;
   /** The operation's estimated cost, in values; within the limit. */
   readonly asked: number;
 }
@@ -168,7 +170,8 @@ class Planner {
     }
     if (lists.length === 0) throw new NotPlain();
     data.push(`${before.replace(/,$/, '')}}`);
-    return { data, lists, readiness: readinessStatement(lists.flatMap(kindsOf)), asked: cost.asked ?? 0 };
+    const readiness = readinessStatement(lists.flatMap(kindsOf));
+    return { data, lists, readiness, name: operation.name?.value ?? null, asked: cost.asked ?? 0 };
   }
 
   #list(query: GraphQLObjectType, nodes: FieldNodes): PlannedList {

@@ -27,13 +27,12 @@ import type { Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { codeOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
-import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import { type Span, within } from '../../base/tracing.ts';
 import { missingFrom } from '../../operation/list-readiness.ts';
 import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
-import { neighboursOf } from '../../query/plan/plan.ts';
 import type { PreparedCount } from '../../query/read/kept-counts.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
@@ -46,14 +45,14 @@ import type {
   PageReader,
   PageRequest,
   PagesRead,
-  PageText,
   RelatedRequest,
   RelatedTally,
 } from '../../store/types/page-reader.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { AnswerPlan, PlannedList, PlannedRelated } from './answer-plan.ts';
-import type { AnswerPiece } from './connection-pieces.ts';
+import { answerText } from './answer-text.ts';
+import { beginPages } from './page-spans.ts';
 
 /** A plan and its caller. */
 export interface PreparedQuestion {
@@ -62,6 +61,7 @@ export interface PreparedQuestion {
   readonly caller: Caller;
   /** The newest scopes of the caller that are known. */
   readonly scopes: Scopes;
+  readonly span: Span;
 }
 
 /** An answer, with the figures that the admission records. */
@@ -139,7 +139,13 @@ export class PreparedAnswers {
         const counts = this.#countsOf(question, routes);
         if (counts === null) return null;
         const { name: client } = question.caller;
-        const read = await this.#reader.pages(counts.after(statements), requests, { signal, client });
+        const end = beginPages(question.span, plan, routes);
+        let read: PagesRead | null = null;
+        try {
+          read = await this.#reader.pages(counts.after(statements), requests, { signal, client });
+        } finally {
+          end(read);
+        }
         if (!this.#hasRights(question, routes, read)) return null;
         if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }
@@ -164,7 +170,9 @@ export class PreparedAnswers {
     if (routes.length === 0 || !routes.every((route, index) => this.#isShort(plan.lists[index], route))) return null;
     const counts = this.#countsOf(question, routes);
     if (counts === null) return null;
+    const end = beginPages(question.span, plan, routes);
     const read = this.#reader.pagesNow(counts.after(statements), requests);
+    end(read === 'spent' ? null : read);
     if (read === null) return null;
     for (const route of routes) {
       if (read === 'spent') this.#longReads.set(route, (this.#longReads.get(route) ?? 0) + 1);
@@ -278,7 +286,11 @@ export class PreparedAnswers {
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     return {
-      text: answerText(plan, { read, routes, totals }, this.#tail(plan, generation, read, limits.maxCost)),
+      text: answerText(
+        plan,
+        { read, kinds: routes.map(({ kind }) => kind), totals },
+        this.#tail(plan, generation, read, limits.maxCost),
+      ),
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>
@@ -315,9 +327,15 @@ export class PreparedAnswers {
   }
 
   /** A route for each list, cached or read in a lease; null when one of the kinds has no tables yet. */
-  async #routesOf({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
+  async #routesOf(question: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
+    const { plan, scopes, span } = question;
     const cached = this.#cachedRoutes(plan, scopes);
     if (cached !== null) return cached;
+    const lease = span.child('lease');
+    return within(span, () => this.#planRoutes(question, signal)).finally(() => lease.end());
+  }
+
+  async #planRoutes({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
     return this.#source.reader.lease(
       async (lease) => {
         const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
@@ -442,56 +460,4 @@ function talliesOf(
     for (const each of level) found.push({ parents: 0, rows: 0, ...tallies[each.number], each });
   }
   return found;
-}
-
-interface ReadLists {
-  readonly read: PagesRead;
-  readonly routes: readonly KnownRoute[];
-  /** The total counts, null where they are not selected. */
-  readonly totals: readonly (number | null)[];
-}
-
-function answerText({ data }: AnswerPlan, { read, routes, totals }: ReadLists, tail: string): string {
-  let text = '{"data":';
-  let at = 0;
-  for (const piece of data) {
-    if (typeof piece === 'string') {
-      text += piece;
-      continue;
-    }
-    const page = must(read.pages[at], 'a page for each list');
-    const total = totals[at] ?? null;
-    const { kind } = must(routes[at], 'each list has its route');
-    at += 1;
-    for (const each of piece.pieces) text += pieceText(each, piece, { page, total, read, kind });
-  }
-  return text + tail;
-}
-
-interface ReadList {
-  readonly page: PageText;
-  readonly total: number | null;
-  readonly read: PagesRead;
-  readonly kind: KindView;
-}
-
-function pieceText(piece: AnswerPiece, { list }: PlannedList, { page, total, read, kind }: ReadList): string {
-  if (typeof piece === 'object') {
-    if ('list' in piece) return page.lists[piece.list] ?? '[]';
-    return String(total === null || piece.count === null ? total : Math.min(total, piece.count));
-  }
-  switch (piece) {
-    case 'next':
-      return String(neighboursOf(list.plan.page, page.found).hasNextPage);
-    case 'previous':
-      return String(neighboursOf(list.plan.page, page.found).hasPreviousPage);
-    case 'start':
-      return page.first ?? 'null';
-    case 'end':
-      return page.last ?? 'null';
-    case 'changes':
-      return JSON.stringify(encodeLiveCursor({ epoch: read.epoch, sequence: read.revision }, kind.visible));
-    default:
-      return piece;
-  }
 }

@@ -22,6 +22,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { activeSpan, type Span, type SpanAttributes } from '../../base/tracing.ts';
 import type { BearerToken } from '../credentials/bearer-token.ts';
 import {
   CredentialProvider,
@@ -34,6 +35,7 @@ import { type IdentityHeaders, type ImpersonatedUser, impersonationHeaders } fro
 import type { InlineKubeconfig } from '../credentials/inline-kubeconfig.ts';
 import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
+import { pathTemplate } from '../http/path-template.ts';
 import { TransportPool } from '../http/transport-pool.ts';
 
 /** The settings to connect to one cluster. Plain data, so that another thread can receive it. */
@@ -145,6 +147,8 @@ class UndiciConnection implements Connection {
   readonly source: string;
   readonly proxy: string | undefined;
   readonly #origin: string;
+  /** The server, for spans. */
+  readonly #place: SpanAttributes;
   readonly #basePath: string;
   readonly #impersonates: boolean;
   readonly #gateway: CredentialProvider;
@@ -164,6 +168,8 @@ class UndiciConnection implements Connection {
     this.source = config.source;
     this.proxy = config.cluster.proxyUrl?.replace(/\/\/[^/@]*@/, '//');
     this.#origin = server.origin;
+    const port = Number(server.port) || (server.protocol === 'https:' ? 443 : 80);
+    this.#place = { 'server.address': server.hostname, 'server.port': port, 'k8s.cluster.name': cluster };
     this.#basePath = server.pathname.replace(/\/+$/, '');
     this.server = this.#origin + this.#basePath;
     this.#impersonates = config.user.impersonateUser !== undefined || config.impersonation !== undefined;
@@ -230,17 +236,46 @@ class UndiciConnection implements Connection {
     if (this.#closed) {
       throw new PortolanError('UPSTREAM_UNAVAILABLE', `The connection to ${this.cluster} was closed: open a new one.`);
     }
-    const { statusCode, headers, body } = await pool.dispatcherFor(transport, transportFingerprint).request({
-      origin: this.#origin,
-      path: this.#basePath + request.path,
-      method: request.method,
-      headers: { 'accept-encoding': 'identity', ...request.headers, ...identity },
-      body: request.body ?? null,
-      signal: request.signal ?? null,
-      headersTimeout: request.headersTimeoutMs,
-      bodyTimeout: request.bodyTimeoutMs,
+    const dispatcher = pool.dispatcherFor(transport, transportFingerprint);
+    return this.#traced(request, async (trace) => {
+      const { statusCode, headers, body } = await dispatcher.request({
+        origin: this.#origin,
+        path: this.#basePath + request.path,
+        method: request.method,
+        headers: { 'accept-encoding': 'identity', ...trace, ...request.headers, ...identity },
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+        headersTimeout: request.headersTimeoutMs,
+        bodyTimeout: request.bodyTimeoutMs,
+      });
+      return { status: statusCode, headers, body };
     });
-    return { status: statusCode, headers, body };
+  }
+
+  /** Sends in a span of its own, which ends with the body. @param send gets the headers that continue the trace. */
+  async #traced(
+    { method, path }: ConnectionRequest,
+    send: (trace: Span['headers']) => Promise<ConnectionAnswer>,
+  ): Promise<ConnectionAnswer> {
+    const parent = activeSpan();
+    const template = parent.isRecorded ? pathTemplate(path) : '';
+    const span = parent.child(
+      `${method} ${template}`,
+      { ...this.#place, 'http.request.method': method, 'url.template': template },
+      'client',
+    );
+    try {
+      const answer = await send(span.headers);
+      span.set({ 'http.response.status_code': answer.status });
+      if (answer.status >= 400) span.fail(String(answer.status));
+      if (span.isRecorded) answer.body.once('close', () => span.end());
+      return answer;
+    } catch (error) {
+      const { code, name } = error as { readonly code?: unknown; readonly name?: string };
+      span.fail(String(code ?? name));
+      span.end();
+      throw error;
+    }
   }
 }
 

@@ -22,6 +22,7 @@ import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
+import { noSpan, type Span, within } from '../../base/tracing.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
@@ -43,6 +44,7 @@ interface Enveloped {
   readonly signal?: AbortSignal;
   readonly caller?: Caller;
   readonly credentials?: Credentials;
+  readonly span?: Span;
   readonly params?: { readonly extensions?: unknown; readonly operationName?: string | null };
 }
 
@@ -70,6 +72,10 @@ const refusedCallers: Readonly<Record<string, ResponseInit>> = {
   UPSTREAM_UNAVAILABLE: { status: 503 },
 };
 
+function spanIn(context: unknown): Span {
+  return (context as Enveloped | null | undefined)?.span ?? noSpan;
+}
+
 function addressIn(context: unknown): string | null {
   const { req } = (context ?? {}) as { readonly req?: { readonly socket: { readonly remoteAddress?: string } } };
   return req?.socket.remoteAddress ?? null;
@@ -78,7 +84,7 @@ function addressIn(context: unknown): string | null {
 /** Tells the audit of every error that is a denial. */
 function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, result: unknown): void {
   const { contextValue } = args;
-  const { caller } = (contextValue as OperationContext).portolan;
+  const { caller, span } = (contextValue as OperationContext).portolan;
   for (const error of (result as Result | null)?.errors ?? []) {
     const code = codeOfThrown(error);
     if (!denialCodes.has(code) || !(error instanceof GraphQLError)) continue;
@@ -89,9 +95,10 @@ function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, resu
       code,
       message,
       address: addressIn(contextValue),
-      operation: operationOf(args)?.name?.value ?? null,
+      operation: nameOf(args),
       ...(path === undefined ? {} : { path }),
       ...('resources' in details ? { resources: details['resources'] as readonly string[] } : {}),
+      traceId: span.traceId,
     });
   }
 }
@@ -120,14 +127,19 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
       const known = (serverContext as Enveloped | undefined)?.caller;
+      const span = spanIn(serverContext);
       try {
-        callers.set(request, known ?? (await admission.callerOf(credentialsIn(request, serverContext))));
+        const credentials = credentialsIn(request, serverContext);
+        callers.set(request, known ?? (await admission.callerOf(credentials, span)));
       } catch (error) {
         const code = codeOfThrown(error);
         const refused = codedError(error, log);
-        admission.refuse('unknown', code);
+        admission.refuse('unknown', code, span);
         const address = addressIn(serverContext);
-        if (denialCodes.has(code)) admission.audit.denied({ caller: null, code, message: refused.message, address });
+        if (denialCodes.has(code)) {
+          const { message } = refused;
+          admission.audit.denied({ caller: null, code, message, address, traceId: span.traceId });
+        }
         endResponse(fetchAPI.Response.json({ errors: [refused] }, refusedCallers[code] ?? { status: 500 }));
       }
     },
@@ -142,27 +154,30 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
           credentials: credentialsIn(request, context),
           signal: request?.signal ?? signal,
           explain,
+          span: enveloped.span,
         });
         setSchema(operation.generation.schema);
         extendContext({ portolan: operation });
       } catch (error) {
-        admission.refuse('unknown', codeOfThrown(error));
+        admission.refuse('unknown', codeOfThrown(error), enveloped.span);
         throw error;
       }
     },
 
     onParse() {
       return ({ result, context }) => {
-        if (result instanceof Error) admission.refuse('unknown', codeOr(result, 'GRAPHQL_PARSE_FAILED'));
+        const span = spanIn(context);
+        if (result instanceof Error) admission.refuse('unknown', codeOr(result, 'GRAPHQL_PARSE_FAILED'), span);
         else if (isHttp(context) && isUnresolved(result as DocumentNode, context))
-          admission.refuse('unknown', unresolved);
+          admission.refuse('unknown', unresolved, span);
       };
     },
 
     onValidate({ params: { documentAST }, context }) {
       return ({ valid, result }) => {
-        if (!valid) admission.refuse(firstType(documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'));
-        else if (!isHttp(context) && isUnresolved(documentAST, context)) admission.refuse('unknown', unresolved);
+        const span = spanIn(context);
+        if (!valid) admission.refuse(firstType(documentAST), codeOr(result[0], 'GRAPHQL_VALIDATION_FAILED'), span);
+        else if (!isHttp(context) && isUnresolved(documentAST, context)) admission.refuse('unknown', unresolved, span);
       };
     },
 
@@ -176,7 +191,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
         admission
           .run(
             portolan,
-            { type, name: given.operationName ?? null, document: () => documentShape(given) },
+            { type, name: nameOf(args), document: () => documentShape(given) },
             codes,
             async (operation) => {
               const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
@@ -196,16 +211,18 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const { portolan } = args.contextValue as OperationContext;
       const entered = entrance(admission, portolan, 'subscriptions');
       const refused = refusal(args, admission, log, entered);
-      setSubscribeFn(refused === null ? acrossGenerations(subscribeFn) : () => refused);
+      const { span } = portolan;
+      const subscribe = acrossGenerations(subscribeFn);
+      setSubscribeFn(refused === null ? (given) => within(span, () => subscribe(given)) : () => refused);
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) {
             entered.leave();
             auditErrors(admission, args, result);
-            admission.refuse('subscription', codes.ofResult(result));
+            admission.refuse('subscription', codes.ofResult(result), span);
             return;
           }
-          admission.subscriptionBegan();
+          admission.subscriptionBegan(nameOf(args), span);
           const context = args.contextValue as OperationContext & Enveloped;
           const begin = (): (() => void) => {
             const ended = admission.subscribed();
@@ -216,7 +233,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
               entered.leave();
             };
           };
-          setResult(endingWithErrors(result as AsyncIterable<Result>, log, begin) as never);
+          setResult(endingWithErrors(result as AsyncIterable<Result>, log, { begin, span }) as never);
         },
       };
     },
@@ -281,6 +298,10 @@ function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
   return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status } } });
 }
 
+function nameOf(args: ExecutionArgs): string | null {
+  return operationOf(args)?.name?.value ?? null;
+}
+
 function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode | null {
   return getOperationAST(document, operationName) ?? null;
 }
@@ -317,15 +338,21 @@ function withExtensions(result: Result, operation: Operation): Result {
   return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
 }
 
+function endWith(span: Span, code: string): void {
+  if (code !== 'OK') span.fail(code);
+  span.end();
+}
+
 /**
  * Passes the messages through. A failure between two messages becomes a last message with errors, so that the connection survives.
+ * The span ends with the first message.
  * `begin` is called at the first `next`, because a transport that cannot carry messages drops the generator without calling it. The
  * function that `begin` returns is called at least once, however the messages end.
  */
 function endingWithErrors(
   messages: AsyncIterable<Result>,
   log: Logger,
-  begin: () => () => void,
+  { begin, span }: { readonly begin: () => () => void; readonly span: Span },
 ): AsyncGenerator<Result> {
   const inner = messages[Symbol.asyncIterator]();
   let over = false;
@@ -333,19 +360,22 @@ function endingWithErrors(
   const end = async (): Promise<void> => {
     over = true;
     ended?.();
+    span.end();
     await inner.return?.();
   };
   return endingGenerator<Result>(async () => {
     if (over) return { done: true, value: undefined };
     ended ??= begin();
     try {
-      const step = await inner.next();
+      const step = await within(span, () => inner.next());
+      if (span.isRecorded) endWith(span, step.done === true ? 'OK' : codes.ofResult(step.value));
       if (step.done !== true) return step;
       ended();
       return { done: true, value: undefined };
     } catch (error) {
       over = true;
       ended();
+      endWith(span, codeOfThrown(error));
       return { done: false, value: { errors: [codedError(error, log)] } };
     }
   }, end);
