@@ -3,6 +3,7 @@ import type { Authenticate } from '../../src/access/caller.ts';
 import { type Rights, seesEverything } from '../../src/access/rights.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import type { Tracer } from '../../src/base/tracing.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { defaultReaders } from '../../src/config/table/query-options.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
@@ -25,12 +26,14 @@ interface ServeOptions extends Pick<EngineOptions, 'diagnosis'> {
   /** Default: every caller is the local user, who sees everything. */
   readonly authenticate?: Authenticate;
   readonly rightsOver?: (reader: Reader) => Rights;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 /** Serves the store with the default options of a gateway. */
 export async function serveStore(
   file: string,
-  { prepared, authenticate, rightsOver, ...more }: ServeOptions,
+  { prepared, authenticate, rightsOver, tracer, ...more }: ServeOptions,
 ): Promise<ServedStore> {
   const config = loadConfig({ flags: {}, environment: {} });
   const { readers = defaultReaders, leaseMs, maxPageSize, maxCost, maxReadBytes, scanRows } = config;
@@ -49,6 +52,7 @@ export async function serveStore(
     tabs: [],
     log,
     ...(prepared ? { pages: reader } : {}),
+    ...(tracer === undefined ? {} : { tracer }),
   });
   return {
     url: server.url,
