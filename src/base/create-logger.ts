@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import pino from 'pino';
 import { reportClosedOutput } from './closed-output.ts';
 import type { Logger, LogLevel } from './log.ts';
-import { terminalLine } from './terminal-line.ts';
+import { terminalLine } from './text/terminal-line.ts';
 
 const stderr = 2;
 

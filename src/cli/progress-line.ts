@@ -3,8 +3,8 @@
  * resources that are not synced, those that the API server refuses together.
  */
 import type { Logger } from '../base/log.ts';
-import { shortList } from '../base/short-list.ts';
-import { clearLine } from '../base/terminal-line.ts';
+import { shortList } from '../base/text/short-list.ts';
+import { clearLine } from '../base/text/terminal-line.ts';
 import type { FailingResource, IngestProgress } from '../ingest/context/progress.ts';
 
 interface Output {

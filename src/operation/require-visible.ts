@@ -6,7 +6,7 @@
 import { rbacKeys } from '../access/rbac-objects.ts';
 import { type Access, isVisible, partIn, type Scope } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
-import { shortList } from '../base/short-list.ts';
+import { shortList } from '../base/text/short-list.ts';
 import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
 import type { View } from '../query/sql/view.ts';
 

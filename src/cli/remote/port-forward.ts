@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import { oneLine } from '../../base/terminal-line.ts';
+import { oneLine } from '../../base/text/terminal-line.ts';
 
 export interface PortForward {
   /** `http://127.0.0.1:43123`, or https for a gateway with TLS. */

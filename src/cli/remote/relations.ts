@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { PortolanError } from '../../base/errors.ts';
-import { textTable } from '../../base/text-table.ts';
+import { textTable } from '../../base/text/text-table.ts';
 import type { Config } from '../../config/options.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 

@@ -1,7 +1,7 @@
 /** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
-import { shortList } from '../../base/short-list.ts';
-import { oneLine } from '../../base/terminal-line.ts';
-import { textTable } from '../../base/text-table.ts';
+import { shortList } from '../../base/text/short-list.ts';
+import { oneLine } from '../../base/text/terminal-line.ts';
+import { textTable } from '../../base/text/text-table.ts';
 import type { Config } from '../../config/options.ts';
 import type { RemoteConfig } from './gateway-client.ts';
 import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';

@@ -11,7 +11,7 @@ import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
 import type { AccessDecision } from '../../auth/rights/subject-access-review.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { oneLine } from '../../base/terminal-line.ts';
+import { oneLine } from '../../base/text/terminal-line.ts';
 import type { Config } from '../../config/options.ts';
 import { connect } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';

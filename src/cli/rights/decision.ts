@@ -4,8 +4,8 @@ import type { Grants } from '../../access/grants.ts';
 import { superusers } from '../../access/grants.ts';
 import type { PolicyRule, RequestAttributes } from '../../access/policy-rule.ts';
 import { matchingSubject, type Subject } from '../../access/rbac-objects.ts';
-import { shortList } from '../../base/short-list.ts';
-import { oneLine } from '../../base/terminal-line.ts';
+import { shortList } from '../../base/text/short-list.ts';
+import { oneLine } from '../../base/text/terminal-line.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 
 interface NamedObject {

@@ -1,7 +1,7 @@
 /** `portolan rbac`: the roles that the gateway's own account needs in a cluster, as YAML. */
 import { gatewayRoles } from '../../access/gateway-rules.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { oneLine } from '../../base/terminal-line.ts';
+import { oneLine } from '../../base/text/terminal-line.ts';
 import type { Resource } from '../../catalog/resources/resource.ts';
 import type { Config } from '../../config/options.ts';
 import { type Inventory, takeInventory } from '../../ingest/cluster/inventory.ts';

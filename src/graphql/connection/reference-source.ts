@@ -1,7 +1,7 @@
 /** The references of objects by name, and the objects that refer to them. */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
-import { splitLike } from '../../base/split-like.ts';
+import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';

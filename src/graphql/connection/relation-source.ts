@@ -7,7 +7,7 @@
  */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
-import { splitLike } from '../../base/split-like.ts';
+import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';

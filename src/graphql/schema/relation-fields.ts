@@ -1,6 +1,6 @@
 /** The fields of a kind's type that lead to other kinds. */
 import { GraphQLInt, type GraphQLNamedType, type GraphQLResolveInfo, GraphQLString, getNamedType } from 'graphql';
-import { shortList } from '../../base/short-list.ts';
+import { shortList } from '../../base/text/short-list.ts';
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';

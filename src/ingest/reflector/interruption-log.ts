@@ -11,7 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { shortList } from '../../base/short-list.ts';
+import { shortList } from '../../base/text/short-list.ts';
 import type { Failure } from '../flow/failure.ts';
 
 const gatherMs = 2000;
