@@ -55,10 +55,12 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   kube: [
     'client/connection.ts',
     'client/explain.ts',
+    'client/registered-connections.ts',
     'client/rest-client.ts',
     'credentials/bearer-token.ts',
     'credentials/impersonation.ts',
     'credentials/own-token.ts',
+    'discovery/cluster-secret.ts',
     'discovery/cluster-secrets.ts',
     'discovery/discovery.ts',
     'discovery/identity.ts',

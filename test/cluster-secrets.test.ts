@@ -1,5 +1,8 @@
 /** Secrets that register clusters while the gateway runs. */
+import { join } from 'node:path';
+import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
+import WebSocket from 'ws';
 import { type Logger, silentLogger } from '../src/base/log.ts';
 import { startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
@@ -7,6 +10,7 @@ import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
+import { temporaryDirectory } from './kit/temporary-directory.ts';
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
 
@@ -28,7 +32,9 @@ function secret(name: string, values: Readonly<Record<string, string>>) {
 async function gatewayOver(home: SimCluster, flags: object = {}) {
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
-  home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
+  if (home.get('/api/v1/namespaces/portolan') === undefined) {
+    home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
+  }
   const logged: string[] = [];
   const note = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Logger = { ...silentLogger, error: note, warn: note, child: () => log };
@@ -90,6 +96,39 @@ function follow(url: string): { shown(): readonly string[]; stop(): Promise<void
   return { shown: () => [...held.values()].sort(), stop };
 }
 
+const masters = { token: 'admin', user: 'admin', groups: ['system:masters'] };
+const [alice, bob, limited] = ['alice', 'bob', 'limited'].map((user) => ({ token: user, user, groups: [] }));
+const rbacGroup = 'rbac.authorization.k8s.io';
+const readsMaps = {
+  apiVersion: `${rbacGroup}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name: 'maps' },
+  rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }],
+};
+
+function bind(cluster: SimCluster, user: string): void {
+  cluster.create({
+    apiVersion: `${rbacGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `maps-${user}` },
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'maps' },
+    subjects: [{ apiGroup: rbacGroup, kind: 'User', name: user }],
+  });
+}
+
+/** What a caller sees. The token of a user is its name. */
+async function askedAs(user: string, url: string): Promise<readonly string[]> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${user}` },
+    body: JSON.stringify({
+      query: '{ configMaps(orderBy: [{ path: "cluster" }]) { nodes { cluster metadata { name } } } }',
+    }),
+  });
+  const { data: found } = (await answer.json()) as { data: Pick<Shown, 'configMaps'> };
+  return found.configMaps.nodes.map(({ cluster, metadata }) => `${cluster}/${metadata.name}`);
+}
+
 test('a cluster comes, changes its credentials and goes, and the others are not disturbed', async () => {
   const home = await clusterWith('here');
   const east = await clusterWith('there', { users: [{ token: 'right', user: 'gateway', groups: ['system:masters'] }] });
@@ -129,6 +168,89 @@ test('a cluster comes, changes its credentials and goes, and the others are not 
   await live.stop();
 });
 
+test('another server under a known name is another cluster: nothing of the former one is shown as its own', async () => {
+  const home = await clusterWith('here', { users: [masters, alice] });
+  const first = await clusterWith('in-first', { users: [masters, alice] });
+  // The gateway's account there may read ConfigMaps alone: not even the uid of the cluster.
+  const second = await clusterWith('in-second', { users: [masters, alice, limited] });
+  for (const cluster of [home, first, second]) cluster.create(readsMaps);
+  for (const cluster of [home, first]) bind(cluster, 'alice');
+  bind(second, 'limited');
+  const { url } = await gatewayOver(home, { auth: ['token'], sameUsers: true, authorizationMode: 'rbac' });
+  const register = (cluster: SimCluster, bearerToken: string) =>
+    secret('east', { server: cluster.url, config: JSON.stringify({ bearerToken }) });
+  home.create(register(first, 'admin'));
+  await eventually(async () => expect(await askedAs('alice', url)).toEqual(['east/in-first', 'home/here']));
+  home.update(register(second, 'limited'));
+  await eventually(async () => expect(await askedAs('alice', url)).toEqual(['home/here']));
+  const until = performance.now() + 12_000;
+  while (performance.now() < until) {
+    expect(await askedAs('alice', url)).toEqual(['home/here']);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+});
+
+test.each(['rbac', 'auto'])(
+  'a subscription of one cluster does not notice another, in the mode %s',
+  async (authorizationMode) => {
+    const home = await clusterWith('here', { users: [masters, alice] });
+    const east = await clusterWith('there', { users: [masters, alice] });
+    for (const cluster of [home, east]) {
+      cluster.create(readsMaps);
+      bind(cluster, 'alice');
+    }
+    const { url } = await gatewayOver(home, { auth: ['token'], sameUsers: true, authorizationMode });
+    const phases: string[] = [];
+    const client = createClient({
+      url: url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: 'Bearer alice' },
+    });
+    onTestFinished(() => void client.dispose());
+    client.subscribe<{ configMapChanges: { phase: string } }>(
+      { query: 'subscription { configMapChanges(filter: { clusters: ["home"] }) { phase } }' },
+      {
+        next: ({ data: found, errors }) => phases.push(found?.configMapChanges.phase ?? JSON.stringify(errors)),
+        error: (error) => phases.push(String(error)),
+        complete: () => phases.push('complete'),
+      },
+    );
+    await eventually(() => expect(phases).toContain('SYNCED'));
+    home.create(secret('east', { server: east.url, config: '{"bearerToken":"admin"}' }));
+    await eventually(async () => expect(await askedAs('alice', url)).toEqual(['east/there', 'home/here']));
+    home.delete('/api/v1/namespaces/portolan/secrets/east');
+    await eventually(async () => expect(await askedAs('alice', url)).toEqual(['home/here']));
+    home.create(configMap('after'));
+    await eventually(() => expect(phases.at(-1)).toBe('LIVE'));
+    expect(phases).toEqual(['SNAPSHOT', 'SYNCED', 'LIVE']);
+  },
+);
+
+test('a gateway is ready when it has the objects of the clusters that are registered already', async () => {
+  const home = await clusterWith('here');
+  const east = await clusterWith('there');
+  for (let index = 0; index < 2000; index += 1) east.create(configMap(`map-${index}`));
+  home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
+  home.create(secret('east', { kubeconfig: east.kubeconfig() }));
+  const { url } = await gatewayOver(home);
+  expect((await fetch(new URL('/readyz', url))).status).toBe(200);
+  expect(await data(url, '{ configMaps { totalCount } }')).toEqual({ configMaps: { totalCount: 2002 } });
+});
+
+test('a Secret that is deleted while the gateway does not run takes its cluster along', async () => {
+  const home = await clusterWith('here');
+  const east = await clusterWith('there');
+  home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
+  home.create(secret('east', { kubeconfig: east.kubeconfig() }));
+  const store = join(temporaryDirectory('registered'), 'store.db');
+  const first = await gatewayOver(home, { data: store });
+  expect((await shown(first.url)).objects).toEqual(['home/here', 'east/there']);
+  await first.gateway.close();
+  home.delete('/api/v1/namespaces/portolan/secrets/east');
+  const { url } = await gatewayOver(home, { data: store });
+  await eventually(async () => expect(await shown(url)).toEqual({ clusters: ['home up'], objects: ['home/here'] }));
+});
+
 test('a Secret that registers nothing is named in the log, and the others stay', async () => {
   const home = await clusterWith('here');
   const east = await clusterWith('there');
@@ -143,6 +265,11 @@ test('a Secret that registers nothing is named in the log, and the others stay',
   const problems = logged.filter((line) => line.startsWith('a Secret registers no cluster')).join('\n');
   expect(problems).toContain('a-empty');
   expect(problems).toContain('Two clusters are called home');
+  // A later Secret with the same name, of another server, takes nothing away.
+  const dead = { server: 'http://127.0.0.1:9', config: '{}' };
+  home.create(secret('a-before', { name: 'east', ...dead }));
+  await eventually(() => expect(logged.join('\n')).toContain('a-before'));
+  expect(await shown(url)).toEqual({ clusters: ['east up', 'home up'], objects: ['home/here', 'east/there'] });
   // Broken now: what it registered stays.
   home.update(secret('d-good', { name: 'east', kubeconfig: 'nothing' }));
   await eventually(() => expect(logged.join('\n')).toContain('d-good'));
@@ -161,41 +288,14 @@ test('the clusters stay while their Secrets cannot be listed', async () => {
 });
 
 test('callers see of a registered cluster what its roles grant them', async () => {
-  const users = ['alice', 'bob'].map((user) => ({ token: `token-of-${user}`, user, groups: [] }));
-  const masters = { token: 'admin', user: 'admin', groups: ['system:masters'] };
-  const home = await clusterWith('here', { users: [masters, ...users] });
-  const east = await clusterWith('there', { users: [masters, ...users] });
-  for (const cluster of [home, east]) {
-    cluster.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata: { name: 'maps' },
-      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }],
-    });
-  }
-  const bind = (cluster: SimCluster, user: string) =>
-    cluster.create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: `maps-${user}` },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'maps' },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-    });
+  const home = await clusterWith('here', { users: [masters, alice, bob] });
+  const east = await clusterWith('there', { users: [masters, alice, bob] });
+  for (const cluster of [home, east]) cluster.create(readsMaps);
   bind(home, 'alice');
   bind(home, 'bob');
   bind(east, 'alice');
   const { url, gateway } = await gatewayOver(home, { auth: ['token'], sameUsers: true, authorizationMode: 'rbac' });
-  const asked = async (user: string): Promise<readonly string[]> => {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer token-of-${user}` },
-      body: JSON.stringify({
-        query: '{ configMaps(orderBy: [{ path: "cluster" }]) { nodes { cluster metadata { name } } } }',
-      }),
-    });
-    const { data: found } = (await answer.json()) as { data: Pick<Shown, 'configMaps'> };
-    return found.configMaps.nodes.map(({ cluster, metadata }) => `${cluster}/${metadata.name}`);
-  };
+  const asked = (user: string) => askedAs(user, url);
   expect(await asked('alice')).toEqual(['home/here']);
   home.create(secret('east', { kubeconfig: east.kubeconfig() }));
   await eventually(async () => expect(await asked('alice')).toEqual(['east/there', 'home/here']));

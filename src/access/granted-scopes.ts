@@ -22,7 +22,7 @@ import { allRows, noRows } from './scope.ts';
  * @param isComplete these are all clusters of the gateway.
  */
 export function grantedScopes(grants: ReadonlyMap<string, Grants>, isComplete: boolean): Scopes {
-  const id = [...grants].map(([cluster, { id }]) => `${cluster}=${id}`).join();
+  const id = JSON.stringify([...grants].map(([cluster, grant]) => [cluster, grant.id]));
   const known = new Map<string, Scope>();
   // Many kinds have the same namespaces. Then they share a scope, its text and its parameters.
   const ofNamespaces = new Map<ReadonlySet<string>, ClusterScope>();
@@ -36,7 +36,7 @@ export function grantedScopes(grants: ReadonlyMap<string, Grants>, isComplete: b
     if (clusters.size === 0) return noRows;
     const parts = [...clusters.values()];
     if (isComplete && clusters.size === grants.size && parts.every((part) => part === 'all')) return allRows;
-    const text = [...clusters].map(([cluster, part]) => `${cluster} ${numberOf(part)}`).join();
+    const text = JSON.stringify([...clusters].map(([cluster, part]) => [cluster, numberOf(part)]));
     const known = shared.get(text) ?? { rows: 'some', clusters };
     shared.set(text, known);
     return known;

@@ -77,6 +77,14 @@ export function partIn(scope: Scope, cluster: string): ClusterScope | null {
   return scope.clusters.get(cluster) ?? null;
 }
 
+/** The part of a scope in these clusters; null for all clusters. */
+export function scopeIn(scope: Scope, clusters: readonly string[] | null): Scope {
+  if (clusters === null || scope.rows !== 'some') return scope;
+  const parts = new Map([...scope.clusters].filter(([cluster]) => clusters.includes(cluster)));
+  if (parts.size === scope.clusters.size) return scope;
+  return parts.size === 0 ? noRows : { rows: 'some', clusters: parts };
+}
+
 /** Is a row of the kind visible in this scope? The counterpart of `scopeSql` (src/query/sql/counts.ts). */
 export function isVisible(scope: Scope, { cluster, namespace, name }: Omit<RowIdentity, 'key'>): boolean {
   const part = partIn(scope, cluster);

@@ -10,7 +10,8 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
-import { type ClusterOptions, type Connection, connect } from '../kube/client/connection.ts';
+import { type ClusterOptions, connect } from '../kube/client/connection.ts';
+import { RegisteredConnections } from '../kube/client/registered-connections.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Reader } from '../store/types/lease.ts';
@@ -69,8 +70,7 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
   const connections = await Promise.all([...options.clusters.values()].map((cluster) => connect(cluster)));
   const clients = new Map(connections.map((connection) => [connection.cluster, new RestClient(connection)]));
   const [home] = clients.values();
-  /** Connections to registered clusters. */
-  const extra: Connection[] = [];
+  const registered = new RegisteredConnections();
   const tokens =
     accepts.includes('token') && home !== undefined ? new TokenReviews({ client: home, audiences, clock, log }) : null;
   // The parts below read this list at each use: `register` changes it.
@@ -102,33 +102,28 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     checks: check,
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
-    async register(registered) {
-      const opened: Connection[] = [];
-      for (const cluster of registered) {
-        try {
-          opened.push(await connect(cluster));
-        } catch (error) {
-          const text = 'callers see nothing of a registered cluster, because its settings cannot be used';
-          log.warn({ cluster: cluster.name, error: messageOf(error) }, text);
-        }
-      }
-      const former = extra.splice(0, extra.length, ...opened);
+    async register(clustersNow) {
+      const isChanged = await registered.replace(clustersNow, (cluster, error) => {
+        const text = 'callers see nothing of a registered cluster, because its settings cannot be used';
+        log.warn({ cluster, error: messageOf(error) }, text);
+      });
+      if (!isChanged) return;
       for (const name of clusters.splice(first)) {
         clients.delete(name);
         callerClusters.known.delete(name);
       }
-      for (const connection of opened) {
-        clusters.push(connection.cluster);
-        clients.set(connection.cluster, new RestClient(connection));
-        callerClusters.known.add(connection.cluster);
+      for (const name of registered.names) {
+        const connection = must(registered.get(name), 'an open connection');
+        clusters.push(name);
+        clients.set(name, new RestClient(connection));
+        callerClusters.known.add(name);
       }
       changed();
-      await Promise.all(former.map((connection) => connection.close()));
     },
     wake: (committed) => granted?.wake(committed),
     async close() {
       granted?.close();
-      await Promise.all([...connections, ...extra].map((connection) => connection.close()));
+      await Promise.all([registered, ...connections].map((each) => each.close()));
     },
   };
 }

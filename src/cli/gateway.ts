@@ -182,6 +182,7 @@ function openIngest(
   const opening = startIngest({
     file,
     clusters,
+    awaitsRegistration: config.clusterSecrets !== undefined,
     include: config.kinds,
     exclude: config.exclude,
     namespaces: config.namespaces,

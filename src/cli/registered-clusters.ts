@@ -7,22 +7,26 @@ import type { Config } from '../config/options.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
+import type { RegisteredCluster } from '../kube/discovery/cluster-secret.ts';
 import { ClusterSecrets } from '../kube/discovery/cluster-secrets.ts';
 import type { Shutdown } from './shutdown.ts';
 
 export type RegistrationConfig = Pick<Config, 'authCluster' | 'clusterSecrets' | 'clusterSecretSelector' | 'sameUsers'>;
+
+/** Milliseconds that the start waits for the first list of the Secrets. */
+const patienceMs = 5000;
 
 interface Learning {
   readonly ingest: IngestHandle;
   /** Null for a gateway without authentication. */
   readonly access: AccessControl | null;
   /** Learns the clusters for requests as callers. */
-  readonly callers: (clusters: Parameters<IngestHandle['register']>[0]) => Promise<void>;
+  readonly callers: (clusters: readonly RegisteredCluster[]) => Promise<void>;
   readonly shutdown: Shutdown;
   readonly log: Logger;
 }
 
-/** Watches the Secrets until the shutdown. @throws PortolanError CONFIGURATION for a broken kubeconfig. */
+/** Reads the Secrets, then watches them until the shutdown. @throws PortolanError CONFIGURATION for a broken kubeconfig. */
 export async function registerClusters(
   { authCluster, clusterSecrets = '', clusterSecretSelector, sameUsers }: RegistrationConfig,
   clusters: readonly ClusterOptions[],
@@ -56,5 +60,9 @@ export async function registerClusters(
     },
   });
   shutdown.add(() => secrets.close());
+  // The gateway is not ready before it knows the clusters. It does not wait for ever: the API server with the Secrets may be down.
+  await Promise.race([secrets.look(), systemClock.sleep(patienceMs)]);
+  await learning;
+  if (!secrets.isKnown) ingest.register(null);
   secrets.start();
 }

@@ -78,8 +78,13 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   const { ingest } = started;
   if (config.clusterSecrets !== undefined) {
     const { registerClusters } = await import('./registered-clusters.ts');
-    const learn = (registered: Parameters<CallerClients['register']>[0]) => callers.register(registered);
-    await registerClusters(config, clusters, { ingest, access, callers: learn, shutdown, log });
+    await registerClusters(config, clusters, {
+      ingest,
+      access,
+      callers: (registered) => callers.register(registered),
+      shutdown,
+      log,
+    });
   }
   const server = await startHttp(config, engine, started, { access, tracer });
   return {

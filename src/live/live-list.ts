@@ -36,6 +36,7 @@ import type { ChangeFeed, Membership } from './change-feed.ts';
 import { fold } from './fold.ts';
 import { addedRow, countDelta, type LiveChange, liveChange } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
+import { rightsInClusters } from './rights-in-clusters.ts';
 import { moveScope } from './scope-move.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
@@ -101,7 +102,10 @@ type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 /** A live list that runs. */
 interface Run {
   readonly feed: ChangeFeed;
+  /** With the rights in the clusters of the filter. */
   readonly request: LiveRequest;
+  /** The rights in all clusters. */
+  readonly whole: CallerRights;
   readonly joined: JoinedKind;
   /** A digest of the filter and the projection. */
   readonly question: string;
@@ -129,10 +133,17 @@ class JoinedKind {
 }
 
 /** Runs until the signal aborts, the feed closes or `check` throws. */
-export async function* liveList(feed: ChangeFeed, request: LiveRequest): Messages<void> {
-  const { filter, projection } = request;
+export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<void> {
+  const { filter, projection } = given;
   const clusters = clustersIn(filter);
-  const run: Run = { feed, request, joined: new JoinedKind(feed), question: digest({ filter, projection }) };
+  const request = { ...given, rights: rightsInClusters(given.rights, clusters) };
+  const run: Run = {
+    feed,
+    request,
+    whole: given.rights,
+    joined: new JoinedKind(feed),
+    question: digest({ filter, projection }, 'meant'),
+  };
   try {
     let position = yield* begin(run);
     while (position !== null && !stopped(run)) {
@@ -226,7 +237,9 @@ async function* begin(run: Run): Messages<LivePosition | null> {
   }
   const { cursor } = start;
   const inLog = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
-  const continues = inLog && cursor.scope === scopeMark(visible);
+  // The cursor of a list is about all clusters.
+  const whole = (await run.whole.after(store)).of(run.request.kind.key, 'watch');
+  const continues = inLog && [scopeMark(visible), scopeMark(whole)].includes(cursor.scope);
   if (continues && start.at === 'cursor') {
     yield message('SYNCED', cursor, visible);
     return { ...cursor, kindId, visible, count: null };

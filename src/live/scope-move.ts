@@ -8,7 +8,7 @@
  * of b. The message up to 9 removes all Pods of b with NO_LONGER_VISIBLE, and tells nothing of change 9.
  */
 import { isVisible, type Scope, type Scopes } from '../access/scope.ts';
-import type { Filter } from '../query/plan/filter.ts';
+import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import type { PlannedKind, Projection } from '../query/plan/plan.ts';
 import { fetchObjects } from '../query/read/fetch.ts';
 import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
@@ -55,8 +55,11 @@ export async function moveScope(
   const { epoch, sequence, kindId } = place;
   if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
   const logged = await readChanges(lease, { kindId, after: sequence, limit: mostChanges + 1 });
-  const changes = logged.map((change) => new FeedChange(change));
-  if (changes.length > mostChanges || !changes.every((change) => change.continues)) return 'gap';
+  const clusters = clustersIn(filter);
+  const changes = logged
+    .filter(({ cluster }) => clusters?.includes(cluster) ?? true)
+    .map((change) => new FeedChange(change));
+  if (logged.length > mostChanges || !changes.every((change) => change.continues)) return 'gap';
   const scope = after.of(kind.key, 'watch');
   const messages = fold(kind.key, changes, lease.revision, { filter, before, scope });
   // An object that was deleted and made again takes two messages, but the client moves in one.

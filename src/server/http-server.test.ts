@@ -270,6 +270,16 @@ describe('draining', () => {
   });
 });
 
+test('a query of a client that would also take an event stream is answered until the end of a drain', async () => {
+  const over = server.drain(50, AbortSignal.timeout(60_000));
+  const accept = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
+  for (let turn = 0; turn < 20; turn += 1) {
+    const body = '{"query":"{greeting}"}';
+    expect((await ask('/graphql', { method: 'POST', headers: { ...json, accept }, body })).status).toBe(200);
+  }
+  await over;
+});
+
 describe('closing', () => {
   test('tells WebSockets with 1001 and refuses new connections', async () => {
     const socket = await openAcknowledged(server.url);

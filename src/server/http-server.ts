@@ -110,7 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (request.headers.accept?.includes('text/event-stream') === true) {
       response.once(
         'close',
-        drain.add(() => response.destroy()),
+        drain.add(() => endStream(response)),
       );
     }
     const answerQuery = (): Promise<void> | ReturnType<typeof yoga.handle> => {
@@ -149,6 +149,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return closing;
     },
   };
+}
+
+/** Ends an event stream. Another answer to a client that would take a stream is left alone. */
+function endStream(response: ServerResponse): void {
+  if (String(response.getHeader('content-type')).startsWith('text/event-stream')) response.destroy();
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -8,6 +8,7 @@
  */
 import { PortolanError } from '../base/errors.ts';
 import { type ClusterOptions, type Connection, connect, type RequestSender } from '../kube/client/connection.ts';
+import { RegisteredConnections } from '../kube/client/registered-connections.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
 import type { CallerCredentials } from './caller-credentials.ts';
 
@@ -20,9 +21,8 @@ export async function openCallerClients(clusters: readonly ClusterOptions[]): Pr
 }
 
 export class CallerClients {
-  readonly #connections: Map<string, Connection>;
-  /** The settings of the clusters that came after the start, by name. */
-  #registered: ReadonlyMap<string, string> = new Map();
+  readonly #connections: ReadonlyMap<string, Connection>;
+  readonly #registered = new RegisteredConnections();
 
   /** Takes ownership of the connections: `close` ends them. */
   constructor(connections: readonly Connection[]) {
@@ -35,9 +35,9 @@ export class CallerClients {
    * caller.
    */
   client(cluster: string, credentials: CallerCredentials): CallerClient {
-    const connection = this.#connections.get(cluster);
+    const connection = this.#connections.get(cluster) ?? this.#registered.get(cluster);
     if (connection === undefined) {
-      const known = [...this.#connections.keys()].join(', ');
+      const known = [...this.#connections.keys(), ...this.#registered.names].join(', ');
       throw new PortolanError('NOT_FOUND', `There is no cluster ${JSON.stringify(cluster)}: choose one of ${known}.`);
     }
     if (credentials.type === 'token' && credentials.cluster !== cluster) {
@@ -49,28 +49,13 @@ export class CallerClients {
     return new RestClient(connection.connectAs(credentials));
   }
 
-  /**
-   * Connects to these clusters besides those of the start. Connections to others that were registered before end. A cluster whose settings
-   * cannot be used is left out.
-   */
+  /** Connects to these clusters besides those of the start. A cluster whose settings cannot be used is left out. */
   async register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void> {
-    const wanted = new Map(clusters.map((cluster) => [cluster.name, JSON.stringify(cluster)]));
-    const former = this.#registered;
-    this.#registered = wanted;
-    for (const [name, settings] of former) {
-      if (wanted.get(name) === settings) continue;
-      await this.#connections.get(name)?.close();
-      this.#connections.delete(name);
-    }
-    for (const cluster of clusters) {
-      if (this.#connections.has(cluster.name)) continue;
-      const connection = await connect(cluster).catch(() => null);
-      if (connection !== null) this.#connections.set(cluster.name, connection);
-    }
+    await this.#registered.replace(clusters, () => {});
   }
 
   /** Ends all connections and the requests on them. */
   async close(): Promise<void> {
-    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    await Promise.all([this.#registered, ...this.#connections.values()].map((each) => each.close()));
   }
 }

@@ -87,7 +87,7 @@ export class StoredRights implements Rights {
     const scopes = this.#scopesOf(known);
     if (unknown.size === 0) return scopes;
     // The same object for each call, because other scopes would mean other rights.
-    const of = `${scopes.id} ${[...unknown.keys()].join()}`;
+    const of = `${scopes.id} ${JSON.stringify([...unknown.keys()])}`;
     const found = this.#partial.get(of) ?? { ...scopes, id: `${scopes.id} of some`, unknown };
     this.#partial.set(of, found, 1);
     return found;
@@ -206,7 +206,7 @@ export class StoredRights implements Rights {
 
   #scopesOf(grants: ReadonlyMap<string, Grants>): Scopes {
     if (grants.size === 0) return nothing;
-    const key = [...grants].map(([cluster, { id }]) => `${cluster} ${id}`).join();
+    const key = JSON.stringify([...grants].map(([cluster, { id }]) => [cluster, id]));
     const found = this.#scopes.get(key) ?? grantedScopes(grants, grants.size === this.#options.served);
     this.#scopes.set(key, found, 1);
     return found;

@@ -12,6 +12,7 @@ import type { Logger } from '../../base/log.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
+import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
@@ -22,8 +23,9 @@ import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
 import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
-import type { IngestMessage, RegisteredCluster } from './ingest-messages.ts';
+import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
+import { RegisteredSupervisors } from './registered-supervisors.ts';
 
 interface IngestHostContext {
   readonly options: IngestOptions;
@@ -49,12 +51,12 @@ const graceMs = 500;
 
 export class IngestHost {
   readonly #context: IngestHostContext;
-  #supervisors: readonly ClusterSupervisor[];
-  /** Clusters that came after the start, by name. */
-  readonly #registered = new Map<string, { readonly text: string; readonly supervisor: ClusterSupervisor }>();
+  /** Those of the clusters of the start. */
+  readonly #started: readonly ClusterSupervisor[];
+  readonly #registered: RegisteredSupervisors;
   readonly #names = new Set<string>();
   readonly #relations: RelationSet | undefined;
-  #registering: Promise<void> = Promise.resolve();
+  #awaitsRegistration: boolean;
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
   /** Commits of this turn that were not posted yet. */
@@ -78,7 +80,20 @@ export class IngestHost {
     const relations = options.relations === undefined ? undefined : declaredRelations(options.relations);
     for (const problem of relations?.problems ?? []) log.error({ problem }, 'a declaration of a relation is left out');
     this.#relations = relations?.set;
-    this.#supervisors = options.clusters.map((cluster) => this.#supervisorOf(cluster));
+    this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
+    this.#awaitsRegistration = options.awaitsRegistration ?? false;
+    this.#registered = new RegisteredSupervisors({
+      supervise: (cluster) => this.#supervisorOf(cluster),
+      released: (name) => this.#names.delete(name),
+      changed: () => this.#planProgress(),
+      writer: context.writer,
+      stop: this.#stop.signal,
+      log,
+    });
+  }
+
+  get #supervisors(): readonly ClusterSupervisor[] {
+    return [...this.#started, ...this.#registered.all()];
   }
 
   #supervisorOf(cluster: ClusterOptions): ClusterSupervisor {
@@ -155,45 +170,17 @@ export class IngestHost {
     const clusters = this.#supervisors.map((supervisor) => supervisor.progress());
     const progress = sumProgress(clusters, writer.disk());
     // A resource or a cluster that comes later has its first sync beside the others, which are served meanwhile.
-    this.#wasReady ||= progress.ready;
+    this.#wasReady ||= progress.ready && !this.#awaitsRegistration;
     return { ...progress, ready: this.#wasReady };
   }
 
-  /**
-   * Serves these clusters besides those of the options. A cluster that is no longer among them goes away with its data. One with other
-   * settings is connected anew, and the rest are left alone. Never throws.
-   */
-  register(clusters: readonly RegisteredCluster[]): void {
-    this.#registering = this.#registering
-      .then(() => this.#register(clusters))
-      .catch((error: unknown) => {
-        this.#context.log.error({ error: messageOf(error) }, 'registered clusters could not be changed');
-      });
-  }
-
-  async #register(clusters: readonly RegisteredCluster[]): Promise<void> {
-    const { log, writer } = this.#context;
-    const wanted = new Map(clusters.map((cluster) => [cluster.name, { cluster, text: JSON.stringify(cluster) }]));
-    for (const [name, { text, supervisor }] of [...this.#registered]) {
-      if (wanted.get(name)?.text === text) continue;
-      await supervisor.stop();
-      if (this.#stop.signal.aborted) return;
-      this.#registered.delete(name);
-      this.#names.delete(name);
-      this.#supervisors = this.#supervisors.filter((each) => each !== supervisor);
-      if (wanted.has(name)) continue;
-      writer.forgetCluster(name);
-      log.info({ cluster: name }, 'a cluster is no longer registered; its data is dropped');
-    }
-    for (const [name, { cluster, text }] of wanted) {
-      if (this.#registered.has(name) || this.#stop.signal.aborted) continue;
-      const supervisor = this.#supervisorOf(cluster);
-      this.#registered.set(name, { text, supervisor });
-      this.#supervisors = [...this.#supervisors, supervisor];
-      supervisor.start();
-      log.info({ cluster: name }, 'a cluster is registered');
-    }
-    this.#planProgress();
+  /** See IngestHandle.register. Never throws. */
+  register(clusters: readonly RegisteredCluster[] | null): void {
+    const known = clusters === null ? Promise.resolve() : this.#registered.replace(clusters);
+    void known.then(() => {
+      this.#awaitsRegistration = false;
+      this.#planProgress();
+    });
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */

@@ -9,14 +9,11 @@
  * It contains no objects: clients get objects and revisions from the tables.
  */
 import type { ErrorCode } from '../../base/errors.ts';
-import type { ClusterOptions } from '../../kube/client/connection.ts';
+import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import type { IngestProgress } from '../context/progress.ts';
-
-/** A cluster that came after the start. */
-export type RegisteredCluster = ClusterOptions & { readonly name: string };
 
 export type IngestMessage =
   | { readonly type: 'opened' }
@@ -29,7 +26,7 @@ export type ParentMessage =
   | { readonly type: 'close' }
   /** A reader found the file with this inode damaged. */
   | ({ readonly type: 'damaged' } & FileDamage)
-  /** All clusters that came after the start and are still registered. */
-  | { readonly type: 'register'; readonly clusters: readonly RegisteredCluster[] }
+  /** All clusters that came after the start and are still registered; null if they cannot be known yet. */
+  | { readonly type: 'register'; readonly clusters: readonly RegisteredCluster[] | null }
   /** Queries use this path. It gets a column, or its column stays in use. */
   | { readonly type: 'promote'; readonly use: PathUse };

@@ -17,6 +17,8 @@ export interface IngestOptions extends Selection {
   /** Path of the store's file; created if missing. */
   readonly file: string;
   readonly clusters: readonly ClusterOptions[];
+  /** More clusters are registered after the start: ingest is not ready before it knows them. */
+  readonly awaitsRegistration?: boolean;
   /** Namespaced resources are read in these alone; empty or absent: in all at once. */
   readonly namespaces?: readonly string[];
   /** Retention of Events; absent: all are kept. */

@@ -9,10 +9,11 @@ import { createLogger } from '../../base/create-logger.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
+import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
 import { Backoff } from '../flow/backoff.ts';
 import { IngestHost } from './ingest-host.ts';
-import type { IngestMessage, ParentMessage, RegisteredCluster } from './ingest-messages.ts';
+import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 const port = must(parentPort, 'a parent thread');
@@ -26,8 +27,8 @@ const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' })
 const rebuilds = new Backoff(systemClock, Math.random);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
 let closing = false;
-/** The newest `register`. */
-let registered: readonly RegisteredCluster[] = [];
+/** The newest `register`; undefined before the first. */
+let registered: readonly RegisteredCluster[] | null | undefined;
 
 /** Opens the store and starts ingest on it. */
 function opened(): IngestHost {
@@ -55,7 +56,7 @@ async function rebuild(): Promise<void> {
     if (closing) return;
     const host = opened();
     host.start();
-    host.register(registered);
+    if (registered !== undefined) host.register(registered);
   } catch (error) {
     fail(error);
   }

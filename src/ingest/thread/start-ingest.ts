@@ -6,11 +6,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
-import type { IngestMessage, ParentMessage, RegisteredCluster } from './ingest-messages.ts';
+import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 export interface IngestHandle {
@@ -34,8 +35,8 @@ export interface IngestHandle {
   reportDamage(damage: FileDamage): void;
   /** Reports that queries use this path. It gets a column, or its column stays in use. */
   promote(use: PathUse): void;
-  /** Serves these clusters besides those of the start, and drops the others that were registered before. */
-  register(clusters: readonly RegisteredCluster[]): void;
+  /** Serves these clusters besides those of the start, and drops the others that were registered before. Null if they cannot be known yet. */
+  register(clusters: readonly RegisteredCluster[] | null): void;
 }
 
 /** Milliseconds after which a thread that has not ended is terminated. */
@@ -127,7 +128,7 @@ class WorkerHandle implements IngestHandle {
     this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
   }
 
-  register(clusters: readonly RegisteredCluster[]): void {
+  register(clusters: readonly RegisteredCluster[] | null): void {
     this.#worker.postMessage({ type: 'register', clusters } satisfies ParentMessage);
   }
 

@@ -46,10 +46,18 @@ describe('the form of Argo CD', () => {
 
 test.each(['kubeconfig', 'value'])('a kubeconfig under the key %s is taken as it is', (key) => {
   const text = kubeconfig({ token: 'a-token' });
-  expect(clusterOfSecret(secret({ [key]: text }))).toEqual({
+  expect(clusterOfSecret(secret({ [key]: text }))).toMatchObject({
     name: 'east',
     inline: { text, source: 'the Secret portolan/east' },
   });
+});
+
+test('the id of the server does not depend on credentials', () => {
+  const idOf = (user: object, cluster: object = {}): string =>
+    clusterOfSecret(secret({ kubeconfig: kubeconfig(user, cluster) })).serverId;
+  expect(idOf({ token: 'one' })).toBe(idOf({ token: 'other' }));
+  expect(idOf({ token: 'one' })).not.toBe(idOf({ token: 'one' }, { server: 'https://other.example' }));
+  expect(idOf({ token: 'one' })).not.toBe(idOf({ token: 'one' }, { 'certificate-authority-data': 'Y2E=' }));
 });
 
 test.each([
@@ -67,6 +75,7 @@ test.each([
     { kubeconfig: kubeconfig({}, { 'certificate-authority': '/ca' }) },
     'certificate-authority',
   ],
+  ['a name with other characters', { name: 'a\u001b[2J', server: 'https://k' }, 'the name has characters'],
   ['no YAML', { kubeconfig: 'clusters: [' }, 'registers no cluster'],
   ['text that is no mapping', { kubeconfig: 'text' }, 'not a YAML mapping'],
 ])('%s is refused with a reason, and without the values', (_what, values, reason) => {

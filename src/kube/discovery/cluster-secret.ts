@@ -7,6 +7,7 @@
  *
  * Only inline credentials are allowed: no commands, no files (src/kube/credentials/inline-kubeconfig.ts).
  */
+import { createHash } from 'node:crypto';
 import { PortolanError } from '../../base/errors.ts';
 import type { ClusterOptions } from '../client/connection.ts';
 import { readInline } from '../credentials/inline-kubeconfig.ts';
@@ -19,8 +20,18 @@ export interface ClusterSecret {
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A cluster that came after the start. Plain data. */
+export interface RegisteredCluster extends ClusterOptions {
+  readonly name: string;
+  /** Equal texts mean the same API server: a digest of its address and its authority, without credentials. */
+  readonly serverId: string;
+}
+
+/** Names of contexts and of clusters in the tools of cloud providers. */
+const namePattern = /^[\w.:@/-]{1,253}$/;
+
 /** @throws PortolanError CONFIGURATION that says what is wrong with the Secret, without its values. */
-export function clusterOfSecret({ metadata, data = {} }: ClusterSecret): ClusterOptions & { readonly name: string } {
+export function clusterOfSecret({ metadata, data = {} }: ClusterSecret): RegisteredCluster {
   const source = `the Secret ${metadata.namespace}/${metadata.name}`;
   const decoded = (key: string): string | undefined =>
     data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8').trim() || undefined;
@@ -32,8 +43,11 @@ export function clusterOfSecret({ metadata, data = {} }: ClusterSecret): Cluster
       throw new Error('it has neither `kubeconfig` nor `server` with `name` and `config`');
     }
     const inline = { text: given ?? argoKubeconfig(name, server ?? '', decoded('config')), source };
-    readInline(inline);
-    return { name, inline };
+    if (!namePattern.test(name)) throw new Error('the name has characters other than letters, digits and . : @ / _ -');
+    const { clusters } = readInline(inline);
+    const servers = clusters.map(({ server: address, caData, tlsServerName }) => [address, caData, tlsServerName]);
+    const serverId = createHash('sha256').update(JSON.stringify(servers)).digest('base64url');
+    return { name, inline, serverId };
   } catch (error) {
     const [why] = error instanceof Error ? error.message.split('\n') : [];
     throw new PortolanError('CONFIGURATION', `${source} registers no cluster: ${why}.`);

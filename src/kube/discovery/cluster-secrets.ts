@@ -1,21 +1,20 @@
 /**
  * The clusters that Secrets of one namespace register.
  *
- *   start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
+ *   look, start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
+ *                                 -> another API server under a known name -> the cluster goes away, and comes back at the next list
  *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log
  *                                 -> the list fails -> all clusters stay; one warning in the log
  *
  * A short list of one namespace costs an API server little, and needs no right but `list`.
- * Invariant: a cluster goes away only when a complete list shows that its Secret is gone.
+ * Invariants: a cluster goes away only when a complete list shows that its Secret is gone, or that it names another API server. A Secret
+ * never takes the name of a cluster that another Secret registers.
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { ClusterOptions } from '../client/connection.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import { type ClusterSecret, clusterOfSecret } from './cluster-secret.ts';
-
-type NamedCluster = ClusterOptions & { readonly name: string };
+import { type ClusterSecret, clusterOfSecret, type RegisteredCluster } from './cluster-secret.ts';
 
 export interface ClusterSecretsOptions {
   readonly client: Pick<RestClient, 'get'>;
@@ -24,7 +23,7 @@ export interface ClusterSecretsOptions {
   readonly selector: string;
   /** Names that Secrets may not use: those of the other clusters. */
   readonly reserved: ReadonlySet<string>;
-  readonly changed: (clusters: readonly NamedCluster[]) => void;
+  readonly changed: (clusters: readonly RegisteredCluster[]) => void;
   readonly clock: Clock;
   readonly log: Logger;
   /** Default 5 s. */
@@ -39,13 +38,19 @@ export class ClusterSecrets {
   readonly #options: ClusterSecretsOptions;
   readonly #stop = new AbortController();
   /** By the name of the Secret. */
-  #clusters: ReadonlyMap<string, NamedCluster> = new Map();
+  #clusters: ReadonlyMap<string, RegisteredCluster> = new Map();
   /** What is wrong with a Secret, by its name; each is logged once. */
   #problems: ReadonlyMap<string, string> = new Map();
   #failure: string | null = null;
+  #isKnown = false;
 
   constructor(options: ClusterSecretsOptions) {
     this.#options = options;
+  }
+
+  /** Has a list been read? */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   start(): void {
@@ -78,20 +83,26 @@ export class ClusterSecrets {
     const { clock, everyMs = 5000 } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await this.look();
       await clock.sleep(everyMs, signal).catch(() => {});
+      await this.look();
     }
   }
 
   #take(secrets: readonly ClusterSecret[]): void {
     const { changed, log, reserved } = this.#options;
-    const clusters = new Map<string, NamedCluster>();
+    const clusters = new Map<string, RegisteredCluster>();
     const problems = new Map<string, string>();
     const names = new Set(reserved);
-    for (const secret of secrets.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+    const known = ({ metadata }: ClusterSecret): number => (this.#clusters.has(metadata.name) ? 0 : 1);
+    const byName = (a: ClusterSecret, b: ClusterSecret): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+    // Secrets that register a cluster already keep its name.
+    for (const secret of secrets.toSorted((a, b) => known(a) - known(b) || byName(a, b))) {
       const { name } = secret.metadata;
       try {
         const cluster = clusterOfSecret(secret);
+        const before = this.#clusters.get(name);
+        // Nothing of the former API server may be shown as the new one's.
+        if (before?.name === cluster.name && before.serverId !== cluster.serverId) continue;
         if (names.has(cluster.name))
           throw new PortolanError('CONFIGURATION', `Two clusters are called ${cluster.name}.`);
         names.add(cluster.name);
@@ -109,7 +120,9 @@ export class ClusterSecrets {
       }
     }
     this.#problems = problems;
-    const isSame = JSON.stringify([...clusters]) === JSON.stringify([...this.#clusters]);
+    // The first list is told in any case: it may lack clusters that the store has.
+    const isSame = this.#isKnown && JSON.stringify([...clusters]) === JSON.stringify([...this.#clusters]);
+    this.#isKnown = true;
     this.#clusters = clusters;
     if (!isSame) changed([...clusters.values()]);
   }

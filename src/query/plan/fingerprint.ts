@@ -7,12 +7,16 @@ export function fingerprintOf(plan: Pick<ListPlan, 'kinds' | 'filter' | 'orderBy
   return digest({ kinds: plan.kinds.map(({ key }) => key).sort(), filter: plan.filter, orderBy: plan.orderBy });
 }
 
-/** A short hash of `value` (JSON values, bigints, paths). The order of object members does not matter. */
-export function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value, canonical)).digest('base64url').slice(0, 12);
+/**
+ * A short hash of `value` (JSON values, bigints, paths). The order of object members does not matter.
+ * @param times `written`: relative times count as they are written, and not what they mean now. `meant`: what they mean counts too.
+ */
+export function digest(value: unknown, times: 'written' | 'meant' = 'written'): string {
+  const text = JSON.stringify(value, (_key, each) => canonical(each, times));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }
 
-function canonical(_key: string, value: unknown): unknown {
+function canonical(value: unknown, times: 'written' | 'meant'): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   // The canonical text identifies a path; its steps would repeat it.
@@ -20,6 +24,8 @@ function canonical(_key: string, value: unknown): unknown {
   if (Object.getPrototypeOf(value) === null) return value;
   // A relative time is another time at each request, and a cursor must stay valid: the absolute values are left out.
   const members =
-    'relative' in value ? Object.entries(value).filter(([name]) => name !== 'values') : Object.entries(value);
+    'relative' in value && times === 'written'
+      ? Object.entries(value).filter(([name]) => name !== 'values')
+      : Object.entries(value);
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

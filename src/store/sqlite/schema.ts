@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 9;
+export const formatVersion = 10;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -30,7 +30,8 @@ export const schemaStatements: readonly string[] = [
 
   // `uid` (of the namespace kube-system) that answered under a cluster's name, and `version` of its API server; null while unknown.
   // `error`: why the last attempt to read the cluster failed; null if it succeeded.
-  `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT, version TEXT, error TEXT) WITHOUT ROWID`,
+  // `server` identifies the API server of a registered cluster; null for the clusters of the start.
+  `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT, version TEXT, error TEXT, server TEXT) WITHOUT ROWID`,
 
   // A store-wide integer for each (group, plural); `key` is the resourceKey. `promoted_table` is null until it has been made.
   `CREATE TABLE kind (

@@ -74,8 +74,11 @@ export interface Writer {
   revision(): number;
   /** Registers the cluster of this name. A uid other than the stored one drops the cluster's data and logs RESET. */
   openCluster(name: string, uid: string | null): void;
-  /** Drops the cluster and its data, and logs RESET. */
-  forgetCluster(name: string): void;
+  /**
+   * Notes all clusters that are registered now, by name, each with a text that identifies its API server. Data of registered clusters that
+   * are no longer among them, or that have another API server, is dropped, and RESET is logged.
+   */
+  registerClusters(servers: ReadonlyMap<string, string>): void;
   /** Gives each cluster this error until it is read again: an earlier process left the statuses. */
   resetClusterStatuses(error: string): void;
   /** Records the result of the last attempt to read a cluster. */

@@ -40,12 +40,26 @@ export class Declarations {
     });
   }
 
-  /** See Writer.forgetCluster. */
-  forgetCluster(name: string): void {
+  /** See Writer.registerClusters. */
+  registerClusters(servers: ReadonlyMap<string, string>): void {
     const { database } = this.#context.session;
+    const stored = database.statement('SELECT name, server FROM cluster WHERE server IS NOT NULL').all();
+    const known = new Map(stored.map(([name, server]) => [String(name), String(server)]));
+    const gone = [...known].filter(([name, server]) => servers.get(name) !== server);
+    const added = [...servers].filter(([name, server]) => known.get(name) !== server);
+    if (gone.length + added.length === 0) return;
     this.#change(() => {
-      this.#removeAll(name);
-      database.statement('DELETE FROM cluster WHERE name = ?').run(name);
+      for (const [name] of gone) {
+        this.#removeAll(name);
+        database.statement('DELETE FROM cluster WHERE name = ?').run(name);
+      }
+      for (const [name, server] of added) {
+        database
+          .statement(
+            'INSERT INTO cluster (name, server) VALUES (?, ?) ON CONFLICT DO UPDATE SET server = excluded.server',
+          )
+          .run(name, server);
+      }
     });
   }
 

@@ -92,8 +92,8 @@ class SqliteWriter implements StoreWriter {
     this.#parts.faults.report(reason);
   }
 
-  forgetCluster(name: string): void {
-    this.#parts.declarations.forgetCluster(name);
+  registerClusters(servers: ReadonlyMap<string, string>): void {
+    this.#parts.declarations.registerClusters(servers);
   }
 
   resetClusterStatuses(error: string): void {

@@ -1,0 +1,39 @@
+/**
+ * The rights of a caller in the clusters that a live list can show.
+ *
+ * Rights in other clusters come and go with these clusters. A list that shows none of their objects must not notice.
+ */
+import type { CallerRights } from '../access/rights.ts';
+import { type Scope, type Scopes, scopeIn } from '../access/scope.ts';
+
+/** @param clusters null for all */
+export function rightsInClusters(rights: CallerRights, clusters: readonly string[] | null): CallerRights {
+  if (clusters === null) return rights;
+  // A list asks for the same scopes again and again.
+  let last: { readonly of: Scopes; readonly narrowed: Scopes } | null = null;
+  const narrowed = (scopes: Scopes): Scopes => {
+    if (last?.of !== scopes) last = { of: scopes, narrowed: narrow(scopes, clusters) };
+    return last.narrowed;
+  };
+  return {
+    at: async (lease) => narrowed(await rights.at(lease)),
+    after(place) {
+      const found = rights.after(place);
+      return found instanceof Promise ? found.then(narrowed) : narrowed(found);
+    },
+  };
+}
+
+function narrow(scopes: Scopes, clusters: readonly string[]): Scopes {
+  const known = new Map<Scope, Scope>();
+  return {
+    ...scopes,
+    id: `${scopes.id} in ${JSON.stringify(clusters)}`,
+    of(key, access) {
+      const scope = scopes.of(key, access);
+      const found = known.get(scope) ?? scopeIn(scope, clusters);
+      known.set(scope, found);
+      return found;
+    },
+  };
+}
