@@ -1,10 +1,12 @@
 /** Subscriptions of callers who see some objects: what becomes of hidden objects shows in no message, also while rights change. */
 import { expect, test } from 'vitest';
 import type { CallerRights } from '../src/access/rights.ts';
-import { allRows, type Scope, scopeText } from '../src/access/scope.ts';
+import { allRows, noRows, type Scope, scopeText } from '../src/access/scope.ts';
 import { must } from '../src/base/must.ts';
+import { parsePath } from '../src/catalog/tree/path.ts';
 import { decodeLiveCursor } from '../src/live/live-cursor.ts';
 import type { LiveMessage, LiveStart } from '../src/live/live-list.ts';
+import type { Filter } from '../src/query/plan/filter.ts';
 import { LiveClient } from './kit/live-client.ts';
 import { liveSetup, nextOf, until } from './kit/live-lists.ts';
 
@@ -55,6 +57,35 @@ test.each([
   const snapshot = await nextOf(list);
   expect(snapshot).toMatchObject({ phase: 'SNAPSHOT', reset: true });
   expect(names(snapshot)).toEqual(['a']);
+});
+
+test('lists that began at different times share no move, though their relative times are written alike', async () => {
+  const setup = await liveSetup();
+  await setup.relist(['a'], '2026-01-01T09:30:00Z');
+  const since = (time: string): Filter => ({
+    kind: 'compare',
+    path: parsePath('spec.color'),
+    type: 'String',
+    operator: 'gte',
+    values: [time],
+    ignoreCase: false,
+    relative: ['-1h'],
+  });
+  const current: { scope: Scope } = { scope: noRows };
+  const scopes = () => {
+    const { scope } = current;
+    return { id: scopeText(scope), of: () => scope };
+  };
+  const rights: CallerRights = { at: async () => scopes(), after: scopes };
+  const early = setup.list({ at: 'snapshot' }, { rights, filter: since('2026-01-01T09:00:00Z') });
+  const late = setup.list({ at: 'snapshot' }, { rights, filter: since('2026-01-01T11:00:00Z') });
+  await until(early, new LiveClient(), 'SYNCED');
+  await until(late, new LiveClient(), 'SYNCED');
+  current.scope = allRows;
+  setup.feed.interrupt();
+  expect(names(await nextOf(early))).toEqual(['a']);
+  setup.put('b', '2026-01-01T11:30:00Z');
+  expect(names(await nextOf(late))).toEqual(['b']);
 });
 
 test('after rights were removed between two chunks of a snapshot, a new snapshot has the visible objects alone', async () => {
