@@ -32,7 +32,7 @@ if (major >= 24) {
   import('./main.ts');
 } else {
   process.stderr.write(
-    `portolan: this is Node ${process.versions.node} and Portolan needs 24 or later; start it with npm (npm run demo), which brings its own.\n`,
+    `portolan: this is Node ${process.versions.node} and Portolan needs 24 or later; start it with npm (npm run demo), which brings its own, or put node_modules/.bin on the PATH.\n`,
   );
   process.exitCode = 1;
 }

@@ -264,7 +264,7 @@ test('a Secret that registers nothing is named in the log, and the others stay',
   await eventually(async () => expect((await shown(url)).objects).toEqual(['home/here', 'east/there']));
   const problems = logged.filter((line) => line.startsWith('a Secret registers no cluster')).join('\n');
   expect(problems).toContain('a-empty');
-  expect(problems).toContain('Two clusters are called home');
+  expect(problems).toContain('The name home is taken by another cluster');
   // A later Secret with the same name, of another server, takes nothing away.
   const dead = { server: 'http://127.0.0.1:9', config: '{}' };
   home.create(secret('a-before', { name: 'east', ...dead }));

@@ -4,7 +4,7 @@
  *
  *   start -> URL printed -> synced -> … -> signal -> drained -> gateway closed, or process exit at the deadline -> exit code 0
  *
- * A second signal ends the drain.
+ * A second signal, a second or more after the first, ends the drain.
  */
 import { onClosedOutput } from '../base/closed-output.ts';
 import { messageOf } from '../base/errors.ts';

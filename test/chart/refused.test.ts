@@ -24,6 +24,7 @@ describeWithHelm('refused values', () => {
       "at '/config/namespaces/0': 'Team' does not match pattern",
     ],
     ['a wrong digest', { image: { digest: 'latest' } }, "at '/image/digest': 'latest' does not match pattern"],
+    ['an address of loopback', { config: { host: '127.0.0.1' } }, 'config.host is an address of loopback'],
     [
       'nobody to authenticate',
       { config: { auth: [] } },

@@ -7,6 +7,9 @@
 {{- if and (not $auth) (not (has $config.host $loopback)) -}}
 {{-   fail "config.auth is empty, and Portolan then listens on loopback only: set config.auth to [token], or to [none] to let everybody see everything." -}}
 {{- end -}}
+{{- if and $auth (has $config.host $loopback) -}}
+{{-   fail "config.host is an address of loopback, which neither the Service nor the probes reach: leave it out." -}}
+{{- end -}}
 {{- if and $callers (has "none" $auth) }}{{ fail "config.auth none stands alone: leave it out, or the other kinds." }}{{ end -}}
 {{- if and (or (has "certificate" $auth) (has "proxy" $auth)) (not .Values.tls.secret) -}}
 {{-   fail "config.auth certificate and proxy need TLS of the gateway: set tls.secret." -}}

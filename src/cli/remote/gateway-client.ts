@@ -93,9 +93,13 @@ export class GatewayClient {
       return await (await fetch(target, { ...request, signal: AbortSignal.timeout(milliseconds) })).text();
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+      const why = messageOf(cause) || 'refused';
+      const hint = why.includes('certificate')
+        ? 'name the file of its authority with NODE_EXTRA_CA_CERTS'
+        : 'start one with portolan serve, or name it with --url';
       throw new PortolanError(
         'UPSTREAM_UNAVAILABLE',
-        `No gateway answers at ${this.endpoint.href} (${messageOf(cause) || 'refused'}); start one with portolan serve, or name it with --url.`,
+        `No gateway answers at ${this.endpoint.href} (${why}); ${hint}.`,
         { cause: error },
       );
     }

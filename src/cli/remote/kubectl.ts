@@ -91,8 +91,12 @@ export async function throughKubectl(
 /** Lets this process accept any certificate. From here on it connects only through the tunnel. */
 function trustTunnel(environment: NodeJS.ProcessEnv): void {
   environment['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-  // Node prints a warning about the variable.
+  // Node prints a warning about the variable; others are still printed.
+  const listeners = process.listeners('warning');
   process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (!warning.message.includes('NODE_TLS_REJECT_UNAUTHORIZED')) for (const listener of listeners) listener(warning);
+  });
 }
 
 /** The plugin's options, wherever they are, and what is left for the command, in its order. */

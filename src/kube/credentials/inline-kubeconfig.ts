@@ -29,7 +29,8 @@ export function readInline({ text }: InlineKubeconfig): KubeconfigEntries {
       const settings = record(record(entry)?.[section.slice(0, -1)]) ?? {};
       const found = members.find((member) => settings[member] !== undefined);
       if (found !== undefined) {
-        throw new Error(`it has ${found}, and only inline data is allowed: use a token, or the member with -data`);
+        const isPem = found.startsWith('c');
+        throw new Error(`it has ${found}, and only inline data is allowed: use ${isPem ? `${found}-data` : 'a token'}`);
       }
     }
   }

@@ -104,7 +104,10 @@ export class ClusterSecrets {
         // Nothing of the former API server may be shown as the new one's.
         if (before?.name === cluster.name && before.serverId !== cluster.serverId) continue;
         if (names.has(cluster.name))
-          throw new PortolanError('CONFIGURATION', `Two clusters are called ${cluster.name}.`);
+          throw new PortolanError(
+            'CONFIGURATION',
+            `The name ${cluster.name} is taken by another cluster; give this one another \`name\`.`,
+          );
         names.add(cluster.name);
         clusters.set(name, cluster);
       } catch (error) {
