@@ -1,14 +1,19 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { eventually } from '../../test/kit/eventually.ts';
+import { allRows } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
+import { must } from '../base/must.ts';
+import { everything } from '../query/plan/filter.ts';
 import { changesOfKind } from '../store/read/changes.ts';
 import { readLayouts } from '../store/read/layout.ts';
 import { type CommittedChanges, joinCommits } from '../store/types/change.ts';
 import type { Lease, Reader } from '../store/types/lease.ts';
 import type { WriterOptions } from '../store/write/writer-options.ts';
-import { ChangeFeed, type FeedBatch, type FeedOptions, type FeedPosition, type FeedReads } from './change-feed.ts';
+import { ChangeFeed, type FeedOptions, type FeedPosition, type FeedReads, type Membership } from './change-feed.ts';
+import type { CohortBatch } from './cohort-batch.ts';
+import type { Cohort } from './cohorts.ts';
 
 const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
 const things = 'things.example.com';
@@ -121,8 +126,28 @@ async function setUp(wakes: Wakes, options: FeedOptions = {}, writer: WriterOpti
   };
 }
 
-function names(batch: FeedBatch): readonly string[] | string {
-  return batch.kind === 'gap' ? 'gap' : batch.changes.map(({ logged }) => logged.name);
+const joined = new WeakMap<ChangeFeed, Map<number, Cohort>>();
+
+/** One more subscriber to all objects of the kind. */
+function join(feed: ChangeFeed, kindId: number): Membership {
+  const membership = feed.join(kindId, { key: `kind ${kindId}`, filter: everything, scope: allRows });
+  joined.set(feed, (joined.get(feed) ?? new Map<number, Cohort>()).set(kindId, membership.cohort));
+  return membership;
+}
+
+function next(
+  feed: ChangeFeed,
+  kindId: number,
+  position: FeedPosition,
+  seen: number,
+  signal: AbortSignal,
+): Promise<CohortBatch> {
+  return feed.next(must(joined.get(feed)?.get(kindId), 'a cohort'), position, seen, signal);
+}
+
+function names(batch: CohortBatch): readonly string[] | string {
+  if (batch.kind === 'gap') return 'gap';
+  return batch.messages.flatMap(({ changes }) => changes.map(({ identity }) => identity.name));
 }
 
 /** Waits until the subscribers that were started before wait for changes, and nothing of the feed reads any more. */
@@ -134,16 +159,16 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('hands out changes after a position, of one kind, and waits for more', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, signal } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
     setup.write(things, 'a');
     setup.write(others, 'x');
     setup.write(things, 'b');
-    const first = await feed.next(thing, begin, 0, signal);
+    const first = await next(feed, thing, begin, 0, signal);
     expect(names(first)).toEqual(['a', 'b']);
     const position = { ...begin, sequence: first.kind === 'gap' ? -1 : first.upTo };
     expect(position.sequence).toBe((await setup.revision()).sequence);
-    const waiting = feed.next(thing, position, 0, signal);
+    const waiting = next(feed, thing, position, 0, signal);
     await settled(setup);
     setup.write(others, 'y');
     setup.write(things, 'c');
@@ -158,11 +183,11 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const leases = setup.leases();
     const read = await Promise.all(
       Array.from({ length: 50 }, () => {
-        feed.join(thing);
-        return feed.next(thing, place, 0, signal);
+        join(feed, thing);
+        return next(feed, thing, place, 0, signal);
       }),
     );
-    for (const batch of read) expect(batch).toMatchObject({ changes: [{ logged: { type: 'ADDED', name: 'a' } }] });
+    for (const batch of read) expect(names(batch)).toEqual(['a']);
     // One more opens the window.
     expect(setup.leases() - leases).toBeLessThanOrEqual(2);
   });
@@ -170,7 +195,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
     const setup = await setUp(wakes, { batch: 3 });
     const { feed, thing, signal } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
     const seen: string[] = [];
     let position = begin;
@@ -182,9 +207,9 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
       }
     })();
     while (seen.length < 40) {
-      const batch = await feed.next(thing, position, 0, signal);
+      const batch = await next(feed, thing, position, 0, signal);
       if (batch.kind === 'gap') throw new Error('there is no gap');
-      seen.push(...batch.changes.map(({ logged }) => logged.name));
+      seen.push(...names(batch));
       position = { ...position, sequence: batch.upTo };
     }
     await writing;
@@ -194,26 +219,26 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a wake in the middle of a pull leads to another pull', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, signal } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
-    const first = feed.next(thing, begin, 0, signal);
+    const first = next(feed, thing, begin, 0, signal);
     await settled(setup);
     // The second write is committed when the pull of the first write has taken its snapshot.
     setup.write(things, 'a');
     const batch = await first;
     setup.write(things, 'b');
     const position = { ...begin, sequence: batch.kind === 'gap' ? -1 : batch.upTo };
-    expect(names(await feed.next(thing, position, 0, signal))).toEqual(['b']);
+    expect(names(await next(feed, thing, position, 0, signal))).toEqual(['b']);
   });
 
   test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy', async () => {
     const setup = await setUp(wakes, { maxChanges: 5 }, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
     const { feed, thing, other, signal, fixture } = setup;
-    feed.join(thing);
-    feed.join(other);
+    join(feed, thing);
+    join(feed, other);
     const begin = await setup.revision();
-    const quiet = Array.from({ length: 20 }, () => feed.next(other, begin, 0, signal));
-    const busy = feed.next(thing, begin, 0, signal);
+    const quiet = Array.from({ length: 20 }, () => next(feed, other, begin, 0, signal));
+    const busy = next(feed, thing, begin, 0, signal);
     // A subscriber that still reads the log when it is truncated would correctly get a gap. So all must wait first.
     await eventually(() => expect(feed.waiting).toBe(21));
     setup.write(things, 'a');
@@ -222,7 +247,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const leases = setup.leases();
     for (let round = 0; round < 30; round += 1) {
       setup.write(things, `b${round}`);
-      const batch = await feed.next(thing, position, 0, signal);
+      const batch = await next(feed, thing, position, 0, signal);
       if (batch.kind === 'gap') throw new Error('the busy one keeps up');
       position = { ...position, sequence: batch.upTo };
       while (fixture.writer().maintain());
@@ -238,9 +263,9 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('changes of a kind without subscribers are never read', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, other, signal } = setup;
-    feed.join(other);
+    join(feed, other);
     const begin = await setup.revision();
-    const waiting = feed.next(other, begin, 0, signal);
+    const waiting = next(feed, other, begin, 0, signal);
     await settled(setup);
     for (let index = 0; index < 200; index += 1) {
       setup.write(things, `n${index}`);
@@ -253,8 +278,8 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(names(batch)).toEqual(['x']);
     expect(setup.readLog()).toEqual({ changes: 1, bodies: 1 });
     expect(feed.reads).toEqual({ leases: setup.leases(), changes: 1, bodies: 1 });
-    feed.join(thing);
-    const busy = await feed.next(thing, begin, 0, signal);
+    join(feed, thing);
+    const busy = await next(feed, thing, begin, 0, signal);
     expect(names(busy)).toHaveLength(200);
     await settled(setup, 0);
     expect(setup.readLog()).toEqual({ changes: 201, bodies: 201 });
@@ -264,11 +289,11 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a kind with more changes than one read takes does not hold up another', async () => {
     const setup = await setUp(wakes, { batch: 3 });
     const { feed, thing, other, signal, fixture } = setup;
-    feed.join(thing);
-    feed.join(other);
+    join(feed, thing);
+    join(feed, other);
     const begin = await setup.revision();
-    const busy = feed.next(thing, begin, 0, signal);
-    const quiet = feed.next(other, begin, 0, signal);
+    const busy = next(feed, thing, begin, 0, signal);
+    const quiet = next(feed, other, begin, 0, signal);
     await settled(setup, 2);
     for (let index = 0; index < 60; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
     fixture.apply(others, 'ADDED', made({ name: 'x' }));
@@ -284,10 +309,10 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a window goes with the last subscriber of its kind, and others stay', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, other, signal } = setup;
-    const [first, second] = [feed.join(thing), feed.join(thing)];
-    feed.join(other);
+    const [first, second] = [join(feed, thing), join(feed, thing)];
+    join(feed, other);
     const begin = await setup.revision();
-    const waiting = [thing, other].map((kindId) => feed.next(kindId, begin, 0, signal));
+    const waiting = [thing, other].map((kindId) => next(feed, kindId, begin, 0, signal));
     await settled(setup, 2);
     setup.write(things, 'a');
     setup.write(others, 'x');
@@ -299,7 +324,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(feed.held).toBe(2);
     second.leave();
     expect(feed.held).toBe(1);
-    expect(names(await feed.next(other, begin, 0, signal))).toEqual(['x']);
+    expect(names(await next(feed, other, begin, 0, signal))).toEqual(['x']);
     const before = setup.readLog();
     setup.write(things, 'b');
     await settled(setup, 0);
@@ -309,16 +334,16 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a store file that was made anew is a gap, for kinds that have no change in it too', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, other, signal } = setup;
-    feed.join(thing);
-    feed.join(other);
+    join(feed, thing);
+    join(feed, other);
     const begin = await setup.revision();
-    const waiting = [thing, other].map((kindId) => feed.next(kindId, begin, 0, signal));
+    const waiting = [thing, other].map((kindId) => next(feed, kindId, begin, 0, signal));
     await settled(setup, 2);
     setup.beginEpoch('another');
     setup.write(things, 'a');
     expect((await Promise.all(waiting)).map(names)).toEqual(['gap', 'gap']);
     const now = await setup.revision();
-    const quiet = feed.next(other, now, 0, signal);
+    const quiet = next(feed, other, now, 0, signal);
     await settled(setup);
     setup.write(others, 'x');
     expect(names(await quiet)).toEqual(['x']);
@@ -327,12 +352,12 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a subscriber that finds a store file made anew takes the window over, before any wake', async () => {
     const setup = await setUp(wakes);
     const { feed, other, signal } = setup;
-    feed.join(other);
-    const old = feed.next(other, await setup.revision(), 0, signal);
+    join(feed, other);
+    const old = next(feed, other, await setup.revision(), 0, signal);
     await settled(setup);
     setup.beginEpoch('another');
-    feed.join(other);
-    const fresh = feed.next(other, await setup.revision(), 0, signal);
+    join(feed, other);
+    const fresh = next(feed, other, await setup.revision(), 0, signal);
     expect(names(await old)).toBe('gap');
     await settled(setup);
     setup.write(others, 'x');
@@ -342,9 +367,9 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('one that is too slow for the window reads the log, in batches', async () => {
     const setup = await setUp(wakes, { maxChanges: 4, batch: 3 });
     const { feed, thing, signal } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
-    const fast = feed.next(thing, begin, 0, signal);
+    const fast = next(feed, thing, begin, 0, signal);
     await settled(setup);
     for (let index = 0; index < 10; index += 1) setup.write(things, `n${index}`);
     await fast;
@@ -352,10 +377,10 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const seen: string[] = [];
     let position = begin;
     while (seen.length < 10) {
-      const batch = await feed.next(thing, position, 0, signal);
+      const batch = await next(feed, thing, position, 0, signal);
       if (batch.kind === 'gap') throw new Error('the log reaches back');
-      expect(batch.changes.length).toBeLessThanOrEqual(3);
-      seen.push(...batch.changes.map(({ logged }) => logged.name));
+      expect(names(batch).length).toBeLessThanOrEqual(3);
+      seen.push(...names(batch));
       position = { ...position, sequence: batch.upTo };
     }
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
@@ -364,20 +389,20 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a position below the floor of the log, or of another epoch, is a gap', async () => {
     const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
     const { feed, thing, signal, fixture } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
     for (let index = 0; index < 20; index += 1) setup.write(things, `n${index}`);
     while (fixture.writer().maintain());
-    expect(names(await feed.next(thing, begin, 0, signal))).toBe('gap');
+    expect(names(await next(feed, thing, begin, 0, signal))).toBe('gap');
     const now = await setup.revision();
-    expect(names(await feed.next(thing, { ...now, epoch: 'another' }, 0, signal))).toBe('gap');
+    expect(names(await next(feed, thing, { ...now, epoch: 'another' }, 0, signal))).toBe('gap');
   });
 
   test('a log that is cut behind the window, before the window was filled, is a gap and no silent loss', async () => {
     const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
     const { feed, thing, signal, fixture } = setup;
-    feed.join(thing);
-    const waiting = feed.next(thing, await setup.revision(), 0, signal);
+    join(feed, thing);
+    const waiting = next(feed, thing, await setup.revision(), 0, signal);
     await settled(setup);
     for (let index = 0; index < 20; index += 1) fixture.apply(things, 'ADDED', made({ name: `n${index}` }));
     while (fixture.writer().maintain());
@@ -391,9 +416,9 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     setup.write(things, 'a');
     await settled(setup, 0);
     expect(setup.leases()).toBe(0);
-    const { leave } = feed.join(thing);
+    const { leave } = join(feed, thing);
     const begin = await setup.revision();
-    const waiting = feed.next(thing, begin, 0, signal);
+    const waiting = next(feed, thing, begin, 0, signal);
     await settled(setup);
     setup.write(things, 'b');
     await waiting;
@@ -401,29 +426,29 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     leave();
     leave();
     expect(feed.held).toBe(0);
-    feed.join(thing);
+    join(feed, thing);
     setup.write(things, 'c');
-    expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['b', 'c']);
+    expect(names(await next(feed, thing, begin, 0, signal))).toEqual(['b', 'c']);
   });
 
   test('the signal, an interruption and the close end a wait', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, other } = setup;
-    feed.join(thing);
-    feed.join(other);
+    join(feed, thing);
+    join(feed, other);
     const begin = await setup.revision();
     const stop = new AbortController();
-    const aborted = feed.next(thing, begin, 0, stop.signal);
-    const interrupted = feed.next(other, begin, 0, setup.signal);
+    const aborted = next(feed, thing, begin, 0, stop.signal);
+    const interrupted = next(feed, other, begin, 0, setup.signal);
     await settled(setup, 2);
     stop.abort();
-    expect(await aborted).toEqual({ kind: 'changes', changes: [], upTo: begin.sequence });
+    expect(await aborted).toEqual({ kind: 'messages', messages: [], upTo: begin.sequence });
     feed.interrupt();
     expect(names(await interrupted)).toEqual([]);
     expect(feed.interruptions).toBe(1);
     // An interruption that was not seen ends the wait before it begins.
-    expect(names(await feed.next(thing, begin, 0, setup.signal))).toEqual([]);
-    const closed = feed.next(thing, begin, 1, setup.signal);
+    expect(names(await next(feed, thing, begin, 0, setup.signal))).toEqual([]);
+    const closed = next(feed, thing, begin, 1, setup.signal);
     const changed = feed.changed(feed.wakes, setup.signal);
     await settled(setup);
     feed.close();
@@ -445,24 +470,24 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('reads that run out of time are tried again, others are told', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, signal } = setup;
-    feed.join(thing);
+    join(feed, thing);
     const begin = await setup.revision();
     setup.write(things, 'a');
     setup.failWith(new PortolanError('TIMEOUT', 'The read was cut; send it again.'));
-    await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'TIMEOUT' });
+    await expect(next(feed, thing, begin, 0, signal)).rejects.toMatchObject({ code: 'TIMEOUT' });
     expect(setup.leases()).toBe(3);
     setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
-    await expect(feed.next(thing, begin, 0, signal)).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
+    await expect(next(feed, thing, begin, 0, signal)).rejects.toMatchObject({ code: 'INTERNAL_SERVER_ERROR' });
     expect(setup.leases()).toBe(4);
     setup.failWith(null);
-    expect(names(await feed.next(thing, begin, 0, signal))).toEqual(['a']);
+    expect(names(await next(feed, thing, begin, 0, signal))).toEqual(['a']);
   });
 
   test('a pull that fails leaves nobody waiting', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, signal } = setup;
-    feed.join(thing);
-    const waiting = feed.next(thing, await setup.revision(), 0, signal);
+    join(feed, thing);
+    const waiting = next(feed, thing, await setup.revision(), 0, signal);
     await settled(setup);
     setup.failWith(new PortolanError('INTERNAL_SERVER_ERROR', 'The store is damaged.'));
     setup.write(things, 'a');
@@ -474,9 +499,9 @@ describe('commit signals', () => {
   test('a subscriber of a quiet kind costs no lease, and falls off no floor, while another kind is busy', async () => {
     const setup = await setUp('commit signals', {}, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
     const { feed, other, signal, fixture } = setup;
-    feed.join(other);
+    join(feed, other);
     const begin = await setup.revision();
-    const quiet = feed.next(other, begin, 0, signal);
+    const quiet = next(feed, other, begin, 0, signal);
     await settled(setup);
     // No signal came before the window was opened. After the first one, a read finds that the kind did not change.
     setup.write(things, 'first');
@@ -500,7 +525,7 @@ describe('commit signals', () => {
     const { feed, thing, signal, fixture } = setup;
     const commits: CommittedChanges[] = [];
     fixture.writer().onCommit((commit) => commits.push(commit));
-    feed.join(thing);
+    join(feed, thing);
     let position = await setup.revision();
     const seen: string[] = [];
     const write = (key: string, name: string): CommittedChanges => {
@@ -508,7 +533,7 @@ describe('commit signals', () => {
       return commits.at(-1) ?? expect.unreachable('it was committed');
     };
     const follow = async (): Promise<void> => {
-      const batch = await feed.next(thing, position, 0, signal);
+      const batch = await next(feed, thing, position, 0, signal);
       if (batch.kind === 'gap') throw new Error('there is no gap');
       seen.push(...names(batch));
       position = { ...position, sequence: batch.upTo };
@@ -536,13 +561,13 @@ describe('commit signals', () => {
   test('a schema that changed costs no read', async () => {
     const setup = await setUp('commit signals');
     const { feed, other, signal } = setup;
-    feed.join(other);
-    const waiting = feed.next(other, await setup.revision(), 0, signal);
+    join(feed, other);
+    const waiting = next(feed, other, await setup.revision(), 0, signal);
     await settled(setup);
     const leases = setup.leases();
     feed.interrupt();
     await waiting;
-    const again = feed.next(other, await setup.revision(), 1, signal);
+    const again = next(feed, other, await setup.revision(), 1, signal);
     await settled(setup);
     expect(setup.leases()).toBe(leases);
     setup.write(others, 'x');

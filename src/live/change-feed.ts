@@ -20,15 +20,15 @@
  */
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { must } from '../base/must.ts';
 import { readChangedKinds, readChanges, readLogFloor } from '../store/read/changes.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Lease, Reader } from '../store/types/lease.ts';
 import type { ChangeWindow } from './change-window.ts';
 import { ChangeWindows } from './change-windows.ts';
+import { type CohortBatch, concerns, type Shown } from './cohort-batch.ts';
+import { type Cohort, Cohorts } from './cohorts.ts';
 import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
-import { Waiters } from './waiters.ts';
 
 /** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
 export interface FeedPosition {
@@ -36,11 +36,8 @@ export interface FeedPosition {
   readonly sequence: number;
 }
 
-export type FeedBatch =
-  /** All changes of the kind up to `upTo`. Empty if the signal, an interruption or `close` ended the wait. */
-  | { readonly kind: 'changes'; readonly changes: readonly FeedChange[]; readonly upTo: number }
-  /** The log no longer reaches back to the position. */
-  | { readonly kind: 'gap' };
+/** All changes of one kind up to `upTo`; `gap` if the log no longer reaches back to the position. */
+type LogBatch = { readonly changes: readonly FeedChange[]; readonly upTo: number } | 'gap';
 
 export interface FeedOptions {
   /** Changes of one kind kept in memory; default 20,000. The bound for all kinds together is twice as high. */
@@ -60,9 +57,9 @@ export interface FeedReads {
   readonly bodies: number;
 }
 
-/** The registration of one subscriber of a kind. */
+/** The registration of one subscriber. */
 export interface Membership {
-  readonly kindId: number;
+  readonly cohort: Cohort;
   /** Removes the subscriber. Idempotent. */
   leave(): void;
 }
@@ -101,13 +98,11 @@ export class ChangeFeed {
   readonly #windows: ChangeWindows;
   /** Windows that may lack changes, the longest waiting first. */
   readonly #due = new Set<ChangeWindow>();
-  /** The number of subscribers, by id of the kind. */
-  readonly #subscribers = new Map<number, number>();
-  readonly #waiters = new Waiters();
+  readonly #cohorts = new Cohorts();
   readonly #listening = new Set<() => void>();
   readonly #shared = new Map<string, Promise<unknown>>();
   /** Reads of the log that run, by kind and position. */
-  readonly #reading = new Map<string, Promise<FeedBatch>>();
+  readonly #reading = new Map<string, Promise<LogBatch>>();
   #pulling = false;
   #wakes = 0;
   #interruptions = 0;
@@ -146,7 +141,12 @@ export class ChangeFeed {
 
   /** The number of subscribers that have seen all changes and wait. */
   get waiting(): number {
-    return this.#waiters.size;
+    return this.#cohorts.waiting;
+  }
+
+  /** The number of cohorts: subscribers of one kind with equal filters and scopes. */
+  get cohorts(): number {
+    return this.#cohorts.size;
   }
 
   get reads(): FeedReads {
@@ -165,26 +165,21 @@ export class ChangeFeed {
   /** Ends every wait, so that subscribers check their state. Called when the schema's generation has changed, for instance. */
   interrupt(): void {
     this.#interruptions += 1;
-    for (const window of this.#windows) this.#waiters.resume(window.kindId, window.end);
+    for (const window of this.#windows) this.#cohorts.wake(window.kindId, window.end);
     this.#notify();
   }
 
   /** Registers one more subscriber of the kind. */
-  join(kindId: number): Membership {
-    this.#subscribers.set(kindId, (this.#subscribers.get(kindId) ?? 0) + 1);
+  join(kindId: number, shown: Shown): Membership {
+    const cohort = this.#cohorts.join(kindId, shown);
     let left = false;
     const leave = (): void => {
       if (left) return;
       left = true;
-      const others = (this.#subscribers.get(kindId) ?? 0) - 1;
-      if (others > 0) {
-        this.#subscribers.set(kindId, others);
-        return;
-      }
-      this.#subscribers.delete(kindId);
-      this.#forget(this.#windows.get(kindId));
+      this.#cohorts.leave(cohort);
+      if (!this.#cohorts.has(kindId)) this.#forget(this.#windows.get(kindId));
     };
-    return { kindId, leave };
+    return { cohort, leave };
   }
 
   /** Resolves when `wakes` is no longer `seen`, the signal aborts or the feed closes. Never rejects. */
@@ -214,30 +209,42 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes of one kind after `position`. The subscriber must have joined the kind. Waits while there are none, until the signal
-   * aborts, the feed closes or `interruptions` is no longer `seen`.
+   * What the changes after `position` mean for a cohort. The subscriber must have joined it. Waits while they mean nothing, until the
+   * signal aborts, the feed closes or `interruptions` is no longer `seen`; then it returns no messages.
+   * @param take takes a batch at once, without an end of the wait; false for a batch that is returned
    * @throws what the reader throws.
    */
-  async next(kindId: number, position: FeedPosition, seen: number, signal: AbortSignal): Promise<FeedBatch> {
+  async next(
+    cohort: Cohort,
+    position: FeedPosition,
+    seen: number,
+    signal: AbortSignal,
+    take: ((batch: CohortBatch) => boolean) | null = null,
+  ): Promise<CohortBatch> {
     const { epoch } = position;
+    const { kindId } = cohort;
     let { sequence } = position;
     while (!this.#closed && !signal.aborted && this.#interruptions === seen) {
-      must(this.#subscribers.get(kindId), 'a subscriber has joined the kind');
+      if (cohort.members === 0) throw new Error('invariant broken: a subscriber has joined the cohort');
       const window = this.#windows.get(kindId);
-      if (window !== undefined && window.epoch === epoch && sequence >= window.floor) {
-        const { changes, upTo } = window.after(sequence, this.#batch);
-        if (changes.length > 0) return { kind: 'changes', changes, upTo };
-        sequence = Math.max(upTo, await this.#waiters.wait(kindId, upTo, signal));
-      } else {
-        const batch = await this.#readLog(kindId, { epoch, sequence });
-        if (batch === null) break;
-        if (batch.kind === 'gap') return batch;
-        if (batch.changes.length < this.#batch) this.#openWindow(kindId, epoch, batch.upTo);
-        if (batch.changes.length > 0) return batch;
-        sequence = batch.upTo;
+      const inWindow = window !== undefined && window.epoch === epoch && sequence >= window.floor;
+      const read = inWindow ? window.after(sequence, this.#batch) : await this.#readLog(kindId, { epoch, sequence });
+      if (read === null) break;
+      if (read === 'gap') return { kind: 'gap' };
+      const { changes, upTo } = read;
+      if (!inWindow && changes.length < this.#batch) this.#openWindow(kindId, epoch, upTo);
+      const stretch = { epoch, from: sequence, changes, upTo };
+      sequence = upTo;
+      if (changes.length > 0) {
+        const batch = this.#cohorts.batch(cohort, stretch);
+        if (concerns(batch)) return batch;
+      } else if (inWindow) {
+        const woken = await this.#cohorts.wait(cohort, sequence, signal, take);
+        if (woken.batch !== null) return woken.batch;
+        sequence = woken.seen;
       }
     }
-    return { kind: 'changes', changes: [], upTo: sequence };
+    return { kind: 'messages', messages: [], upTo: sequence };
   }
 
   /**
@@ -270,7 +277,7 @@ export class ChangeFeed {
 
   /** Opens a window that begins at `end`, up to which a subscriber has read the log of the kind. */
   #openWindow(kindId: number, epoch: string, end: number): void {
-    if (this.#closed || !this.#subscribers.has(kindId)) return;
+    if (this.#closed || !this.#cohorts.has(kindId)) return;
     const known = this.#windows.get(kindId);
     if (known?.epoch === epoch) return;
     this.#forget(known);
@@ -286,9 +293,9 @@ export class ChangeFeed {
   }
 
   /** Reads the log in a lease, once for all subscribers with this position. Null when the feed was closed meanwhile. */
-  async #readLog(kindId: number, position: FeedPosition): Promise<FeedBatch | null> {
+  async #readLog(kindId: number, position: FeedPosition): Promise<LogBatch | null> {
     const key = `${kindId} ${position.epoch} ${position.sequence}`;
-    const begin = (): Promise<FeedBatch> =>
+    const begin = (): Promise<LogBatch> =>
       this.lease((lease) => this.#fromLog(lease, kindId, position)).finally(() => this.#reading.delete(key));
     const reading = this.#reading.get(key) ?? begin();
     this.#reading.set(key, reading);
@@ -300,11 +307,11 @@ export class ChangeFeed {
     }
   }
 
-  async #fromLog(lease: Lease, kindId: number, { epoch, sequence }: FeedPosition): Promise<FeedBatch> {
+  async #fromLog(lease: Lease, kindId: number, { epoch, sequence }: FeedPosition): Promise<LogBatch> {
     this.#count(1, []);
-    if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return { kind: 'gap' };
+    if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
     const { changes, end } = await this.#readKind(lease, kindId, sequence, this.#batch);
-    return { kind: 'changes', changes, upTo: end };
+    return { changes, upTo: end };
   }
 
   /** Changes of a kind after a sequence number. They are complete up to `end`. */
@@ -396,7 +403,7 @@ export class ChangeFeed {
       const seen = window.end;
       this.#windows.append(window, changes, end);
       if (end < revision) this.#due.add(window);
-      if (changes.length > 0) this.#waiters.resume(window.kindId, seen);
+      this.#cohorts.deliver(window.kindId, { epoch: window.epoch, from: seen, changes, upTo: end });
     }
     this.#putFirst(left);
   }
@@ -416,6 +423,6 @@ export class ChangeFeed {
     if (window === undefined || !this.#isOpen(window)) return;
     this.#windows.close(window);
     this.#due.delete(window);
-    this.#waiters.resume(window.kindId, window.end);
+    this.#cohorts.wake(window.kindId, window.end);
   }
 }

@@ -33,22 +33,15 @@ import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed, Membership } from './change-feed.ts';
-import { fold } from './fold.ts';
-import { addedRow, countDelta, type LiveChange, liveChange } from './live-change.ts';
+import type { CohortBatch, CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
+import type { Cohort } from './cohorts.ts';
+import { addedRow } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
 import { rightsInClusters } from './rights-in-clusters.ts';
 import { moveScope } from './scope-move.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
-export interface LiveMessage {
-  readonly phase: 'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP';
-  /** The client must drop all its objects before it applies this message. */
-  readonly reset: boolean;
-  readonly cursor: string;
-  /** The number of matches after this message; null within a snapshot, and when the list started at a cursor or at 'now'. */
-  readonly totalCount: number | null;
-  readonly changes: readonly LiveChange[];
-}
+export type { LiveMessage } from './cohort-batch.ts';
 
 /** The start of a live list. */
 export type LiveStart =
@@ -87,6 +80,10 @@ export interface LiveRequest {
    * @param successor the start of another live list that would continue this one without a visible interruption.
    */
   check(successor: LiveStart): void;
+  /**
+   * Sends a LIVE message at once, without a turn of the generator. False if it cannot; then the generator yields the message.
+   */
+  readonly push?: ((message: LiveMessage) => boolean) | undefined;
 }
 
 /** The position of the client: its objects are the matches after this change. */
@@ -106,24 +103,30 @@ interface Run {
   readonly request: LiveRequest;
   /** The rights in all clusters. */
   readonly whole: CallerRights;
-  readonly joined: JoinedKind;
+  readonly joined: JoinedCohort;
   /** A digest of the filter and the projection. */
   readonly question: string;
 }
 
-/** The kind that a live list has joined in the feed. Its id changes when the store file is rebuilt. */
-class JoinedKind {
+/** The cohort that a live list has joined in the feed. The id of its kind changes when the store file is rebuilt. */
+class JoinedCohort {
   readonly #feed: ChangeFeed;
+  readonly #shown: Omit<Shown, 'scope'>;
   #membership: Membership | null = null;
 
-  constructor(feed: ChangeFeed) {
+  constructor(feed: ChangeFeed, shown: Omit<Shown, 'scope'>) {
     this.#feed = feed;
+    this.#shown = shown;
   }
 
-  join(kindId: number): void {
-    if (this.#membership?.kindId === kindId) return;
-    this.leave();
-    this.#membership = this.#feed.join(kindId);
+  join(kindId: number, scope: Scope): Cohort {
+    const before = this.#membership;
+    const isSame = before?.cohort.kindId === kindId && scopeText(before.cohort.shown.scope) === scopeText(scope);
+    if (isSame) return before.cohort;
+    // First in, then out: the feed forgets a kind without subscribers.
+    this.#membership = this.#feed.join(kindId, { ...this.#shown, scope });
+    before?.leave();
+    return this.#membership.cohort;
   }
 
   leave(): void {
@@ -141,7 +144,7 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
     feed,
     request,
     whole: given.rights,
-    joined: new JoinedKind(feed),
+    joined: new JoinedCohort(feed, { key: given.kind.key, filter }),
     question: digest({ filter, projection }, 'meant'),
   };
   try {
@@ -156,35 +159,66 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
         position = yield* changedRights(run, position, known);
         continue;
       }
-      const batch = await feed.next(position.kindId, position, seen, request.signal);
+      const cohort = run.joined.join(position.kindId, position.visible);
+      const place = new Place(run, position);
+      const batch = await feed.next(cohort, position, seen, request.signal, place.take);
+      position = place.position;
       if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
       if (batch.kind === 'gap') {
         position = yield* afterGap(run, position.epoch);
         continue;
       }
-      // A RESET of another cluster does not concern the client.
-      const found = batch.changes.filter(({ logged }) => clusters?.includes(logged.cluster) ?? true);
-      if (!found.every((change) => change.continues)) {
-        position = yield* afterGap(run, position.epoch);
-        continue;
-      }
-      const { visible: scope } = position;
       const scopes = await request.rights.after({ epoch: position.epoch, sequence: batch.upTo });
-      if (!isSame(scope, scopes.of(request.kind.key, 'watch'))) {
+      if (!isSame(position.visible, scopes.of(request.kind.key, 'watch'))) {
         position = yield* changedRights(run, position, scopes);
         continue;
       }
-      for (const { changes, upTo } of fold(request.kind.key, found, batch.upTo, { filter, scope })) {
-        const count: number | null = position.count === null ? null : position.count + countDelta(changes);
-        position = { ...position, sequence: upTo, count };
-        yield message('LIVE', position, scope, { totalCount: count, changes: changes.map(liveChange) });
+      for (const each of batch.messages) {
+        position = moved(position, each);
+        yield each.live(position.count);
       }
-      position = { ...position, sequence: batch.upTo };
+      position = { ...position, sequence: Math.max(position.sequence, batch.upTo) };
     }
   } finally {
     run.joined.leave();
   }
+}
+
+/** The position of a live list that waits. Messages that are sent at once move it. */
+class Place {
+  position: LivePosition;
+  readonly #run: Run;
+
+  constructor(run: Run, position: LivePosition) {
+    this.#run = run;
+    this.position = position;
+  }
+
+  /** Sends the messages of a batch at once. False, and nothing is sent, if the generator must look at the batch. */
+  readonly take = (batch: CohortBatch): boolean => {
+    const { request } = this.#run;
+    const { push, kind, rights } = request;
+    const [message, another] = batch.kind === 'gap' ? [] : batch.messages;
+    if (push === undefined || message === undefined || another !== undefined || stopped(this.#run)) return false;
+    const { position } = this;
+    try {
+      request.check(successorOf(position));
+    } catch {
+      // It throws again in the generator.
+      return false;
+    }
+    const scopes = rights.after({ epoch: position.epoch, sequence: message.upTo });
+    if (scopes instanceof Promise || !isSame(position.visible, scopes.of(kind.key, 'watch'))) return false;
+    const next = moved(position, message);
+    if (!push(message.live(next.count))) return false;
+    this.position = next;
+    return true;
+  };
+}
+
+function moved(position: LivePosition, { upTo, delta }: CohortMessage): LivePosition {
+  return { ...position, sequence: upTo, count: position.count === null ? null : position.count + delta };
 }
 
 function stopped({ feed, request }: Run): boolean {
@@ -338,11 +372,13 @@ async function whenReady<T>(
         const scopes = await request.rights.at(lease);
         const view = await readView(lease, scopes);
         const kindId = view.get(key)?.kindId;
-        if (kindId !== undefined) return { kindId, value: await read(lease, view, kindId, scopes) };
+        if (kindId !== undefined) {
+          return { kindId, visible: scopes.of(key, 'watch'), value: await read(lease, view, kindId, scopes) };
+        }
         throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
       });
       if (found === null) return null;
-      joined.join(found.kindId);
+      joined.join(found.kindId, found.visible);
       return found.value;
     } catch (error) {
       if (!(error instanceof PortolanError && error.code === 'CACHE_NOT_READY')) throw error;

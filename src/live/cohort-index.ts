@@ -1,0 +1,186 @@
+/**
+ * Finds the cohorts of a kind that changes may concern, without a look at each cohort.
+ *
+ * A cohort whose filter requires one of some texts at a place is found by the texts at that place before and after a change. A place is
+ * the namespace, the name, a label or a path of the type String. Other cohorts are found by every change. Example, with three cohorts:
+ *
+ *   spec.nodeName = a    found by changes of objects on node a, or that were on it
+ *   namespace in (x, y)  found by changes in x and y
+ *   status.ready > 1     found by every change
+ *
+ * Invariant: a cohort that is not found has no message for the changes.
+ */
+import type { Scope } from '../access/scope.ts';
+import { leafValueAt, valueAt } from '../catalog/paths/value-at.ts';
+import type { Path } from '../catalog/tree/path.ts';
+import { orderKey } from '../catalog/values/values.ts';
+import { identityValue } from '../query/evaluate/matches.ts';
+import { conjuncts, type Filter, type Identity } from '../query/plan/filter.ts';
+import type { Shown } from './cohort-batch.ts';
+import type { FeedChange } from './feed-change.ts';
+
+/** A place in an object. Equal ids mean the same place. */
+interface Place {
+  readonly id: string;
+  /** The text there; null without one. @param body null if the object does not exist. It is read only where it is needed. */
+  readonly read: (object: Identity, body: () => unknown) => string | null;
+}
+
+interface Required {
+  readonly place: Place;
+  readonly texts: readonly string[];
+}
+
+/** More texts are not worth their entries. */
+const mostTexts = 100;
+
+class PlaceIndex<C> {
+  readonly place: Place;
+  readonly #byText = new Map<string, Set<C>>();
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byText.size === 0;
+  }
+
+  add(text: string, cohort: C): void {
+    const known = this.#byText.get(text);
+    if (known === undefined) this.#byText.set(text, new Set([cohort]));
+    else known.add(cohort);
+  }
+
+  delete(text: string, cohort: C): void {
+    const known = this.#byText.get(text);
+    known?.delete(cohort);
+    if (known?.size === 0) this.#byText.delete(text);
+  }
+
+  /** Adds the cohorts that require this text. */
+  find(text: string | null, found: Set<C>): void {
+    if (text !== null) for (const cohort of this.#byText.get(text) ?? []) found.add(cohort);
+  }
+}
+
+export class CohortIndex<C extends { readonly shown: Shown }> {
+  readonly #cohorts = new Set<C>();
+  readonly #places = new Map<string, PlaceIndex<C>>();
+  readonly #others = new Set<C>();
+
+  /** All cohorts. */
+  get cohorts(): ReadonlySet<C> {
+    return this.#cohorts;
+  }
+
+  add(cohort: C): void {
+    this.#cohorts.add(cohort);
+    const required = requiredBy(cohort.shown);
+    if (required === null) {
+      this.#others.add(cohort);
+      return;
+    }
+    const { place, texts } = required;
+    const index = this.#places.get(place.id) ?? new PlaceIndex<C>(place);
+    this.#places.set(place.id, index);
+    for (const text of texts) index.add(text, cohort);
+  }
+
+  delete(cohort: C): void {
+    this.#cohorts.delete(cohort);
+    this.#others.delete(cohort);
+    const required = requiredBy(cohort.shown);
+    const index = required === null ? undefined : this.#places.get(required.place.id);
+    if (required === null || index === undefined) return;
+    for (const text of required.texts) index.delete(text, cohort);
+    if (index.isEmpty) this.#places.delete(required.place.id);
+  }
+
+  /** The cohorts that some of the changes may concern. */
+  find(changes: readonly FeedChange[]): ReadonlySet<C> {
+    const [first] = this.#cohorts;
+    if (first === undefined || !changes.every((change) => change.continues)) return this.#cohorts;
+    const found = new Set<C>(this.#others);
+    const places = [...this.#places.values()];
+    for (const change of changes) {
+      const { cluster, namespace, name } = change.logged;
+      const object: Identity = { cluster, key: first.shown.key, namespace, name };
+      for (const index of places) {
+        const { read } = index.place;
+        index.find(
+          read(object, () => change.before()),
+          found,
+        );
+        index.find(
+          read(object, () => change.after()),
+          found,
+        );
+      }
+    }
+    return found;
+  }
+}
+
+const byName: Place = { id: 'name', read: ({ name }) => name };
+const byNamespace: Place = { id: 'namespace', read: ({ namespace }) => namespace };
+
+/** What every match must have. Null if nothing is known. */
+function requiredBy({ filter, scope }: Shown): Required | null {
+  const parts = conjuncts(filter).flatMap((part) => requiredPart(part) ?? []);
+  const visible = namespacesOf(scope);
+  const all = visible === null ? parts : [...parts, { place: byNamespace, texts: visible }];
+  const few = all.filter(({ texts }) => texts.length <= mostTexts);
+  // Namespaces are the least selective.
+  return few.find(({ place }) => place !== byNamespace) ?? few[0] ?? null;
+}
+
+function requiredPart(part: Filter): Required | null {
+  switch (part.kind) {
+    case 'ids':
+      return { place: byName, texts: part.in.map(({ name }) => name) };
+    case 'namespaces':
+      return { place: byNamespace, texts: part.in };
+    case 'labels': {
+      const [one] = part.requirements.filter(({ operator }) => operator === 'In');
+      if (one === undefined) return null;
+      return { place: byLabel(one.key), texts: one.values.map((value) => value.toWellFormed()) };
+    }
+    case 'compare': {
+      const { path, type, operator, ignoreCase, values } = part;
+      if (type !== 'String' || ignoreCase || (operator !== 'eq' && operator !== 'in')) return null;
+      const texts = (operator === 'in' ? values : values.slice(0, 1)).flatMap((value) => textOf(value) ?? []);
+      return { place: byPath(path), texts };
+    }
+    default:
+      return null;
+  }
+}
+
+function byLabel(key: string): Place {
+  const steps = [
+    ...['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
+    { kind: 'key' as const, key },
+  ];
+  return { id: `label ${key}`, read: (_object, body) => textOf(valueAt(body(), { steps })) };
+}
+
+function byPath(path: Path): Place {
+  return {
+    id: `path ${path.text}`,
+    read: (object, body) => textOf(identityValue(path, object) ?? leafValueAt(body(), path, 'String')),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  const key = orderKey('String', value);
+  return typeof key === 'string' ? key : null;
+}
+
+/** The namespaces that have all visible rows; null if rows may be elsewhere. */
+function namespacesOf(scope: Scope): readonly string[] | null {
+  if (scope.rows !== 'some') return scope.rows === 'none' ? [] : null;
+  const parts = [...scope.clusters.values()];
+  if (!parts.every((part) => part !== 'all' && part.names.size === 0)) return null;
+  return [...new Set(parts.flatMap((part) => (part === 'all' ? [] : [...part.namespaces])))];
+}
