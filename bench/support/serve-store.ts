@@ -7,6 +7,7 @@ import type { Tracer } from '../../src/base/tracing.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { defaultReaders } from '../../src/config/table/query-options.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
+import type { CallerBounds } from '../../src/operation/caller-limits.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { Reader } from '../../src/store/types/lease.ts';
@@ -28,12 +29,14 @@ interface ServeOptions extends Pick<EngineOptions, 'diagnosis'> {
   readonly rightsOver?: (reader: Reader) => Rights;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer;
+  /** Default: those of a gateway. */
+  readonly callerBounds?: CallerBounds;
 }
 
 /** Serves the store with the default options of a gateway. */
 export async function serveStore(
   file: string,
-  { prepared, authenticate, rightsOver, tracer, ...more }: ServeOptions,
+  { prepared, authenticate, rightsOver, tracer, callerBounds, ...more }: ServeOptions,
 ): Promise<ServedStore> {
   const config = loadConfig({ flags: {}, environment: {} });
   const { readers = defaultReaders, leaseMs, maxPageSize, maxCost, maxReadBytes, scanRows } = config;
@@ -53,6 +56,7 @@ export async function serveStore(
     log,
     ...(prepared ? { pages: reader } : {}),
     ...(tracer === undefined ? {} : { tracer }),
+    ...(callerBounds === undefined ? {} : { callerBounds }),
   });
   return {
     url: server.url,

@@ -56,7 +56,6 @@ const mostWarnings = 20;
 export class Operation<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
   readonly generation: G;
-  readonly caller: Caller;
   readonly signal: AbortSignal | undefined;
   /** The start of a subscription that moved from another generation; null when its arguments determine the start. */
   readonly liveStart: LiveStart | null;
@@ -82,6 +81,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   #revision: number | null = null;
   #ended = false;
   #scopes: Scopes | null = null;
+  readonly #caller: Caller;
+  #isPersonal = false;
 
   constructor(
     source: OperationSource<G>,
@@ -92,7 +93,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   ) {
     this.source = source;
     this.generation = generation;
-    this.caller = caller;
+    this.#caller = caller;
     this.now = source.now();
     this.signal = signal;
     this.span = span;
@@ -104,6 +105,16 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.#shared = shared;
     this.scans = new ScanBudget(source.limits.scanRows);
     this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
+  }
+
+  get caller(): Caller {
+    this.#isPersonal = true;
+    return this.#caller;
+  }
+
+  /** Has the operation used its caller's rights or credentials? If not, another caller would have got the same. */
+  get isPersonal(): boolean {
+    return this.#isPersonal;
   }
 
   /**
@@ -231,6 +242,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError FORBIDDEN if they may not be used in this cluster, or if the request has none.
    */
   async upstreamClient(cluster: string): Promise<CallerClient> {
+    this.#isPersonal = true;
     if (this.#credentials === null) {
       throw new PortolanError(
         'FORBIDDEN',

@@ -31,9 +31,11 @@ import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { beginMessage } from './request-spans.ts';
+import { SocketEvents } from './socket-events.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
+  readonly socket: WebSocket;
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
   readonly request: IncomingMessage;
@@ -116,10 +118,10 @@ export function serveWebSockets(
         span.end();
       }
     },
-    onSubscribe: async ({ extra }, _id, params) => {
+    onSubscribe: async ({ extra }, id, params) => {
       const span = beginMessage(tracer, 'GraphQL Operation', extra.request, [params.extensions, extra.params]);
       try {
-        return await prepare(yoga, params, extra, span);
+        return await prepare(yoga, params, extra, id, span);
       } catch (error) {
         const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
         const coded = errors.map((each) => withoutHttp(codedError(each, log)));
@@ -159,6 +161,7 @@ export function serveWebSockets(
         },
       },
       {
+        socket,
         signal: lost.signal,
         request,
         caller: null,
@@ -191,12 +194,15 @@ export function serveWebSockets(
 async function prepare(
   yoga: Yoga,
   params: Params,
-  { signal, caller: known, credentials }: Connection,
+  { socket, signal, caller: known, credentials }: Connection,
+  id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
+  const outlet = new SocketEvents(socket, id);
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
+    outlet,
     params,
     signal,
     caller,
@@ -221,7 +227,8 @@ async function prepare(
       subscribe: async (args: ExecutionArgs) => {
         const outcome = await subscribe(args);
         // The admission ends the span of a subscription with its first message.
-        if (!isAsyncIterable(outcome)) span.end();
+        if (isAsyncIterable<ExecutionResult>(outcome)) return outlet.send(outcome);
+        span.end();
         return outcome;
       },
     },

@@ -30,15 +30,38 @@ import { ObjectSource } from '../connection/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
+import { LiveEvent } from '../generation/shared-results.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
 
-interface ChangesSource {
-  readonly operation: Operation;
+/** A message for one subscriber. Its operation is made when a field needs it. */
+class ChangesSource extends LiveEvent {
   readonly kind: CatalogKind;
   readonly message: LiveMessage;
+  readonly #subscription: Operation;
+  #operation: Operation | null = null;
+
+  constructor(subscription: Operation, kind: CatalogKind, message: LiveMessage) {
+    super();
+    this.#subscription = subscription;
+    this.kind = kind;
+    this.message = message;
+  }
+
+  get operation(): Operation {
+    this.#operation ??= this.#subscription.detached(Math.max(1, this.message.changes.length));
+    return this.#operation;
+  }
+
+  get shared(): object {
+    return this.message;
+  }
+
+  get isPersonal(): boolean {
+    return this.#operation?.isPersonal ?? false;
+  }
 }
 
 interface ChangeSource {
@@ -135,11 +158,11 @@ export function changesRoot(
         description: 'Without `since`: begin with what matches now.',
       },
     },
-    subscribe: async (_root, args, { portolan }, info) => {
+    subscribe: async (_root, args, { portolan, push }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       refuseRelations(conditions);
       if (portolan.signal?.aborted !== true) await requireWatched(portolan, kind, conditions);
-      return messages(portolan, kind, {
+      return messages(portolan, kind, push, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
         rights: rightsOf(portolan.source.rights, portolan.caller),
@@ -186,6 +209,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
 function messages(
   operation: Operation,
   kind: CatalogKind,
+  push: OperationContext['push'],
   request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
@@ -198,6 +222,7 @@ function messages(
     signal: stop.signal,
     chunk: snapshotChunk,
     now: () => source.now(),
+    push: push === undefined ? undefined : (message) => push(new ChangesSource(operation, kind, message)),
     check: (successor) => {
       requireValid(operation.caller, source.now());
       leaveOldGeneration(operation, kind, successor);
@@ -215,9 +240,7 @@ function messages(
     try {
       const step = await inner.next();
       if (step.done !== true) {
-        const message = step.value;
-        const objects = Math.max(1, message.changes.length);
-        return { done: false, value: { operation: operation.detached(objects), kind, message } };
+        return { done: false, value: new ChangesSource(operation, kind, step.value) };
       }
       await end();
       return { done: true, value: undefined };

@@ -27,6 +27,7 @@ import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
+import { subscribeCommon } from '../../graphql/generation/subscribe-common.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import { denialCodes } from '../../operation/audit.ts';
 import { keepValid } from '../../operation/keep-valid.ts';
@@ -207,12 +208,12 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       );
     },
 
-    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
+    onSubscribe({ args, setSubscribeFn }) {
       const { portolan } = args.contextValue as OperationContext;
       const entered = entrance(admission, portolan, 'subscriptions');
       const refused = refusal(args, admission, log, entered);
       const { span } = portolan;
-      const subscribe = acrossGenerations(subscribeFn);
+      const subscribe = acrossGenerations(subscribeCommon);
       setSubscribeFn(refused === null ? (given) => within(span, () => subscribe(given)) : () => refused);
       return {
         onSubscribeResult({ result, setResult }) {

@@ -1,0 +1,92 @@
+/**
+ * The gateway of bench/fanout.ts, with a writer thread, and bare WebSockets beside it in the same thread.
+ *
+ *   argv: store file, objects -> message: { url, bareUrl } -> orders and answers (fanout.world.ts) -> disconnect
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
+import { WebSocketServer } from 'ws';
+import { defaultBounds } from '../src/operation/caller-limits.ts';
+import type { CommittedChanges } from '../src/store/types/change.ts';
+import type { GatewayAnswer, GatewayOrder } from './fanout.world.ts';
+import { type LongestTurn, threadCpuMs, watchTurns } from './support/loop-turns.ts';
+import { serveStore } from './support/serve-store.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+const [file = '', objects = '0'] = process.argv.slice(2);
+const writer = new Worker(new URL('./fanout.writer.ts', import.meta.url), {
+  workerData: { file, objects: Number(objects) },
+});
+await once(writer, 'message');
+// One caller has all subscriptions here.
+const callerBounds = { ...defaultBounds, subscriptions: Infinity, connections: Infinity };
+const served = await serveStore(file, { prepared: true, callerBounds });
+writer.on('message', (message: { readonly committed?: CommittedChanges }) => {
+  if (message.committed !== undefined) served.engine.wake(message.committed);
+});
+
+const bareServer = createServer();
+const bare = new WebSocketServer({ server: bareServer, perMessageDeflate: false });
+bareServer.listen(0, '127.0.0.1');
+await once(bareServer, 'listening');
+const bareUrl = `ws://127.0.0.1:${(bareServer.address() as AddressInfo).port}`;
+
+let [cpu, began] = [0, 0];
+let turns: (() => LongestTurn) | null = null;
+
+/** Sends to every connection `each` messages of these bytes, in rounds at a rate. */
+async function sendBare({ bytes, rounds, perSecond, each }: Extract<GatewayOrder, { ask: 'bare' }>): Promise<void> {
+  const text = Buffer.alloc(bytes, 'x');
+  const start = performance.now();
+  const sockets = [...bare.clients];
+  for (let round = 0; round < rounds; round += 1) {
+    await sleep(Math.max(0, start + (round * 1000) / perSecond - performance.now()));
+    for (const socket of sockets) for (let at = 0; at < each; at += 1) socket.send(text, { binary: false });
+  }
+}
+
+async function answer(order: GatewayOrder): Promise<GatewayAnswer | null> {
+  switch (order.ask) {
+    case 'begin':
+      [cpu, began] = [threadCpuMs(), performance.now()];
+      turns = watchTurns();
+      return null;
+    case 'end':
+      return { cpuMs: threadCpuMs() - cpu, elapsedMs: performance.now() - began, longestMs: turns?.().elapsedMs ?? 0 };
+    case 'bare':
+      await sendBare(order);
+      return null;
+    case 'write':
+      writer.postMessage(order.order);
+      for (;;) {
+        const [message] = (await once(writer, 'message')) as [{ readonly written?: number }];
+        if (message.written !== undefined) return { written: message.written };
+      }
+    case 'memory': {
+      for (let round = 0; round < 3; round += 1) {
+        collect();
+        await sleep(50);
+      }
+      const { heapUsed, external } = process.memoryUsage();
+      return { heapBytes: heapUsed + external };
+    }
+  }
+}
+
+process.on('message', async (order: GatewayOrder) => {
+  process.send?.((await answer(order)) ?? 'done');
+});
+process.once('disconnect', async () => {
+  bare.close();
+  for (const socket of bare.clients) socket.terminate();
+  bareServer.close();
+  await served.close();
+  writer.postMessage('close');
+});
+process.send?.({ url: served.url, bareUrl } satisfies GatewayAnswer);

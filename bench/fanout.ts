@@ -1,0 +1,261 @@
+/**
+ * Ten thousand subscribers over WebSockets, on a gateway whose Pods change.
+ *
+ *   documents   10,000 subscribers of 10 documents: processor time of the serve thread for each delivery, beside a bare ws.send of the same
+ *               bytes to as many connections in the same thread
+ *   filters     10,000 different equality filters on one kind, beside one filter
+ *
+ * This process is the clients. It counts the changes that each subscriber gets: a missing or a doubled one is an error.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { WebSocket } from 'ws';
+import {
+  documents,
+  type GatewayAnswer,
+  type GatewayOrder,
+  nameDocument,
+  namespaceAt,
+  namespaceDocument,
+} from './fanout.world.ts';
+import { podName } from './support/pods.ts';
+
+export const about =
+  'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N)';
+
+/** Of the serve thread, between two orders. */
+export interface Counted {
+  readonly cpuMs: number;
+  readonly elapsedMs: number;
+  /** The longest time in which the event loop did nothing else. */
+  readonly longestMs: number;
+}
+
+const objects = 25_000;
+const bounds = { cpuRatio: 1.2, lost: 0 };
+
+class Gateway {
+  readonly #child: ReturnType<typeof fork>;
+  readonly #exited: Promise<never>;
+
+  constructor(file: string) {
+    this.#child = fork(fileURLToPath(new URL('./fanout.child.ts', import.meta.url)), [file, String(objects)]);
+    this.#exited = once(this.#child, 'exit').then(() => Promise.reject(new Error('the gateway ended before its time')));
+    this.#exited.catch(() => {});
+  }
+
+  async ready(): Promise<{ readonly url: string; readonly bareUrl: string }> {
+    const [found] = (await Promise.race([once(this.#child, 'message'), this.#exited])) as [
+      { readonly url: string; readonly bareUrl: string },
+    ];
+    return found;
+  }
+
+  async ask<T extends GatewayAnswer | 'done'>(order: GatewayOrder): Promise<T> {
+    const answered = once(this.#child, 'message');
+    this.#child.send(order);
+    const [answer] = (await Promise.race([answered, this.#exited])) as [T];
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    const exited = this.#exited.catch(() => {});
+    this.#child.disconnect();
+    await exited;
+  }
+}
+
+/** The clients: connections with subscribers. */
+class Clients {
+  readonly sockets: WebSocket[] = [];
+  /** Changes by subscriber. */
+  readonly changes: number[] = [];
+  messages = 0;
+  bytes = 0;
+  synced = 0;
+
+  async connect(url: string, connections: number, protocol?: string): Promise<void> {
+    for (let from = 0; from < connections; from += 100) {
+      const opened = Array.from({ length: Math.min(100, connections - from) }, async () => {
+        const socket = new WebSocket(url, protocol === undefined ? [] : [protocol], { perMessageDeflate: false });
+        this.sockets.push(socket);
+        await once(socket, 'open');
+      });
+      await Promise.all(opened);
+    }
+  }
+
+  /** Subscribes and waits until every subscriber is synced. @param askOf the question of each subscriber */
+  async subscribe(subscribers: number, askOf: (index: number) => object): Promise<void> {
+    const { sockets } = this;
+    for (const socket of sockets) {
+      socket.on('message', (data: Buffer) => this.#take(data));
+      const acknowledged = once(socket, 'message');
+      socket.send('{"type":"connection_init"}');
+      await acknowledged;
+    }
+    const from = this.changes.length;
+    for (let index = from; index < from + subscribers; index += 1) {
+      this.changes.push(0);
+      const message = { id: String(index), type: 'subscribe', payload: askOf(index) };
+      sockets[index % sockets.length]?.send(JSON.stringify(message));
+      if (index % 200 === 0) await until(() => this.synced + 400 > index);
+    }
+    await until(() => this.synced === subscribers);
+  }
+
+  #take(data: Buffer): void {
+    const text = data.toString('latin1');
+    if (text.includes('"phase":"SYNCED"')) {
+      this.synced += 1;
+      return;
+    }
+    if (!text.includes('"type":"next"')) {
+      if (text.includes('"type":"error"')) throw new Error(text);
+      return;
+    }
+    if (!text.includes('"phase":"LIVE"')) throw new Error(text.slice(0, 500));
+    const index = Number(text.slice(7, text.indexOf('"', 7)));
+    this.messages += 1;
+    this.bytes += data.length;
+    for (let at = text.indexOf('"type":"MODIFIED"'); at >= 0; at = text.indexOf('"type":"MODIFIED"', at + 1)) {
+      this.changes[index] = (this.changes[index] ?? 0) + 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    const closed = this.sockets.map((socket) => once(socket, 'close'));
+    for (const socket of this.sockets) socket.close();
+    await Promise.all(closed);
+  }
+}
+
+async function until(condition: () => boolean, most = 120_000): Promise<void> {
+  const began = performance.now();
+  while (!condition()) {
+    if (performance.now() - began > most) throw new Error('what the benchmark waits for does not happen');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+interface Options {
+  readonly subscribers: number;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly rate: number;
+}
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      subscribers: { type: 'string', default: '10000' },
+      connections: { type: 'string', default: '500' },
+      seconds: { type: 'string', default: '10' },
+      rate: { type: 'string', default: '20' },
+    },
+  });
+  const options: Options = {
+    subscribers: Number(values.subscribers),
+    connections: Number(values.connections),
+    seconds: Number(values.seconds),
+    rate: Number(values.rate),
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  const gateway = new Gateway(join(directory, 'store.db'));
+  try {
+    const urls = await gateway.ready();
+    const byDocument = await documentsCase(gateway, urls, options);
+    const byFilter = await filtersCase(gateway, urls.url, options);
+    await gateway.close();
+    const { cpuRatio, lost } = byDocument;
+    process.stdout.write(`${JSON.stringify({ bench: 'fanout', ...byDocument, ...byFilter })}\n`);
+    if (cpuRatio > bounds.cpuRatio || lost + byFilter.filtersLost > bounds.lost) process.exitCode = 1;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function webSocketUrl(url: string): string {
+  return url.replace(/^http/, 'ws');
+}
+
+async function documentsCase(
+  gateway: Gateway,
+  { url, bareUrl }: { readonly url: string; readonly bareUrl: string },
+  { subscribers, connections, seconds, rate }: Options,
+) {
+  const clients = new Clients();
+  await clients.connect(webSocketUrl(url), connections, 'graphql-transport-ws');
+  const before = await gateway.ask<{ heapBytes: number }>({ ask: 'memory' });
+  await clients.subscribe(subscribers, (index) => ({
+    query: namespaceDocument,
+    variables: { namespace: namespaceAt(index) },
+  }));
+  const after = await gateway.ask<{ heapBytes: number }>({ ask: 'memory' });
+  const bytesPerIdle = Math.round((after.heapBytes - before.heapBytes) / subscribers);
+  const changes = seconds * rate;
+  const expected = (changes / documents) * subscribers;
+  const got = (): number => clients.changes.reduce((sum, each) => sum + each, 0);
+  await gateway.ask({ ask: 'begin' });
+  await gateway.ask({ ask: 'write', order: { changes, perSecond: rate, of: documents } });
+  await until(() => got() >= expected, 60_000).catch(() => {});
+  const counted = await gateway.ask<Counted>({ ask: 'end' });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const lost = Math.abs(expected - got());
+  await clients.close();
+  const bytes = Math.round(clients.bytes / clients.messages);
+
+  const bareClients = new Clients();
+  await bareClients.connect(bareUrl, connections);
+  let received = 0;
+  for (const socket of bareClients.sockets) socket.on('message', () => (received += 1));
+  const each = subscribers / connections;
+  const rounds = Math.round(clients.messages / subscribers);
+  await gateway.ask({ ask: 'begin' });
+  await gateway.ask({ ask: 'bare', bytes, rounds, perSecond: rate / documents, each });
+  await until(() => received >= rounds * subscribers);
+  const bare = await gateway.ask<Counted>({ ask: 'end' });
+  await bareClients.close();
+  const microseconds = (counted.cpuMs * 1000) / clients.messages;
+  const bareMicroseconds = (bare.cpuMs * 1000) / (rounds * subscribers);
+  const cpuRatio = Number((microseconds / bareMicroseconds).toFixed(2));
+  process.stdout.write(
+    `${subscribers} subscribers of ${documents} documents: ${clients.messages} messages of ${bytes} bytes, ` +
+      `${microseconds.toFixed(1)} µs each; a bare ws.send ${bareMicroseconds.toFixed(1)} µs; longest turn ${counted.longestMs.toFixed(0)} ms\n`,
+  );
+  return { cpuRatio, bytesPerIdle, lost };
+}
+
+async function filtersCase(gateway: Gateway, url: string, { subscribers, connections, seconds }: Options) {
+  const perSecond = 200;
+  const changes = Math.min(objects, seconds * perSecond);
+  const measure = async (count: number): Promise<{ microseconds: number; lost: number }> => {
+    const clients = new Clients();
+    await clients.connect(webSocketUrl(url), Math.min(connections, count), 'graphql-transport-ws');
+    await clients.subscribe(count, (index) => ({
+      query: nameDocument,
+      variables: { name: podName(index).split('/')[1] },
+    }));
+    const got = (): number => clients.changes.reduce((sum, each) => sum + each, 0);
+    await gateway.ask({ ask: 'begin' });
+    await gateway.ask({ ask: 'write', order: { changes, perSecond, of: 50 } });
+    const expected = Math.min(count, changes);
+    await until(() => got() >= expected, 30_000).catch(() => {});
+    const { cpuMs } = await gateway.ask<Counted>({ ask: 'end' });
+    const lost = Math.abs(expected - got());
+    await clients.close();
+    return { microseconds: (cpuMs * 1000) / changes, lost };
+  };
+  const one = await measure(1);
+  const many = await measure(subscribers);
+  process.stdout.write(
+    `${subscribers} different filters: ${many.microseconds.toFixed(0)} µs for each change; one filter: ${one.microseconds.toFixed(0)} µs\n`,
+  );
+  return { filtersUs: Math.round(many.microseconds), filtersLost: one.lost + many.lost };
+}

@@ -1,0 +1,50 @@
+/** What bench/fanout.ts, its gateway and its writer share: the Pods, the documents and the orders. */
+import type { Counted } from './fanout.ts';
+
+/** The Pods of a document: those of one namespace. podName of support/pods.ts has fifty. */
+export const documents = 10;
+
+/** A subscription to the Pods of one namespace. */
+export const namespaceDocument = `subscription Watch($namespace: String) {
+  podChanges(snapshot: false, filter: { metadata: { namespace: { eq: $namespace } } }) {
+    phase cursor totalCount removedIds
+    changes { type id object { metadata { name namespace resourceVersion labels } spec { nodeName } status { phase podIP qosClass startTime } } }
+  }
+}`;
+
+/** A subscription to one Pod. */
+export const nameDocument = `subscription Watch($name: String) {
+  podChanges(snapshot: false, filter: { metadata: { name: { eq: $name } } }) {
+    phase cursor changes { type object { metadata { name resourceVersion } status { phase } } }
+  }
+}`;
+
+/** The namespace of document `index`. */
+export function namespaceAt(index: number): string {
+  return `team-${index % documents}`;
+}
+
+/** To the writer: changes of Pods at a rate. `of`: the number of documents whose Pods change; every Pod changes at most once. */
+export type WriterOrder = { readonly changes: number; readonly perSecond: number; readonly of: number } | 'close';
+
+/** To the gateway. */
+export type GatewayOrder =
+  /** Counts processor time and memory from now on. */
+  | { readonly ask: 'begin' }
+  | { readonly ask: 'end' }
+  /** Sends these bytes to every bare connection, as often and at the same rate as the gateway sent. */
+  | {
+      readonly ask: 'bare';
+      readonly bytes: number;
+      readonly rounds: number;
+      readonly perSecond: number;
+      readonly each: number;
+    }
+  | { readonly ask: 'write'; readonly order: Exclude<WriterOrder, 'close'> }
+  | { readonly ask: 'memory' };
+
+export type GatewayAnswer =
+  | { readonly url: string; readonly bareUrl: string }
+  | Counted
+  | { readonly written: number }
+  | { readonly heapBytes: number };

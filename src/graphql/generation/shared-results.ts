@@ -1,0 +1,87 @@
+/**
+ * Results of events that several subscribers have in common. An event is executed once for all subscribers with the same document,
+ * variables and generation, and its result is written as JSON once.
+ *
+ *   event of a subscriber -> Delivery.resultOf -> known for this event: the same result
+ *                                              -> else executed; kept if the execution used nothing of the caller's own
+ *
+ * Live lists of one cohort have the same messages (src/live/cohort-batch.ts), so these are the events in common. Invariant: a result that
+ * depends on the rights or the credentials of a caller is never given to another subscriber.
+ */
+import type { DocumentNode, ExecutionResult } from 'graphql';
+import type { Generation } from './generation.ts';
+
+/** An event that several subscribers may have in common. Other events are executed for each subscriber. */
+export abstract class LiveEvent {
+  /** The same object for all subscribers that have the event in common. */
+  abstract readonly shared: object;
+  /** Did the execution use the rights or the credentials of the subscriber's caller? */
+  abstract readonly isPersonal: boolean;
+}
+
+/** Sends a result without a turn of the subscription's event stream. */
+export interface PushOutlet {
+  /** False if it cannot be sent now. Nothing is sent then. */
+  push(result: ExecutionResult): boolean;
+}
+
+type Execute = () => ExecutionResult | Promise<ExecutionResult>;
+
+/** The subscribers with the same document, variables and generation. */
+export class Delivery {
+  /** False after an execution that used what is a caller's own. */
+  #isCommon = true;
+  readonly #results = new WeakMap<object, ExecutionResult>();
+
+  /** May results be in common? */
+  get isCommon(): boolean {
+    return this.#isCommon;
+  }
+
+  resultOf(event: LiveEvent, execute: Execute): ExecutionResult | Promise<ExecutionResult> {
+    const known = this.#isCommon ? this.#results.get(event.shared) : undefined;
+    if (known !== undefined) return known;
+    const result = execute();
+    if (result instanceof Promise || event.isPersonal) this.#isCommon = false;
+    else if (result.errors === undefined) {
+      this.#results.set(event.shared, result);
+      common.add(result);
+    }
+    return result;
+  }
+}
+
+/** Results that have several receivers. */
+const common = new WeakSet<ExecutionResult>();
+const texts = new WeakMap<ExecutionResult, Buffer>();
+
+/** The result as JSON. A result that has several receivers is written once. */
+export function jsonOf(result: ExecutionResult): Buffer {
+  const known = texts.get(result);
+  if (known !== undefined) return known;
+  const text = Buffer.from(JSON.stringify(result));
+  if (common.has(result)) texts.set(result, text);
+  return text;
+}
+
+const deliveries = new WeakMap<Generation, WeakMap<DocumentNode, Map<string, Delivery>>>();
+/** More variables of one document begin anew. */
+const mostDeliveries = 20_000;
+
+/** Subscribers that send the same text share one parsed document. */
+export function deliveryOf(
+  generation: Generation,
+  document: DocumentNode,
+  operationName: string | null,
+  variables: unknown,
+): Delivery {
+  const ofGeneration = deliveries.get(generation) ?? new WeakMap<DocumentNode, Map<string, Delivery>>();
+  deliveries.set(generation, ofGeneration);
+  const known = ofGeneration.get(document) ?? new Map<string, Delivery>();
+  ofGeneration.set(document, known);
+  const key = JSON.stringify([operationName, variables ?? null]);
+  const found = known.get(key) ?? new Delivery();
+  if (!known.has(key) && known.size >= mostDeliveries) known.clear();
+  known.set(key, found);
+  return found;
+}
