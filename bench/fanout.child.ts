@@ -13,7 +13,7 @@ import { Worker } from 'node:worker_threads';
 import { WebSocketServer } from 'ws';
 import { defaultBounds } from '../src/operation/caller-limits.ts';
 import type { CommittedChanges } from '../src/store/types/change.ts';
-import type { GatewayAnswer, GatewayOrder } from './fanout.world.ts';
+import { documents, type GatewayAnswer, type GatewayOrder } from './fanout.world.ts';
 import { type LongestTurn, threadCpuMs, watchTurns } from './support/loop-turns.ts';
 import { serveStore } from './support/serve-store.ts';
 
@@ -40,14 +40,18 @@ const bareUrl = `ws://127.0.0.1:${(bareServer.address() as AddressInfo).port}`;
 let [cpu, began] = [0, 0];
 let turns: (() => LongestTurn) | null = null;
 
-/** Sends to every connection `each` messages of these bytes, in rounds at a rate. */
+/**
+ * Sends what the gateway sends, in the same order: in each round, one message to each subscriber of one document. `each` subscribers have a
+ * connection in common.
+ */
 async function sendBare({ bytes, rounds, perSecond, each }: Extract<GatewayOrder, { ask: 'bare' }>): Promise<void> {
   const text = Buffer.alloc(bytes, 'x');
   const start = performance.now();
   const sockets = [...bare.clients];
   for (let round = 0; round < rounds; round += 1) {
     await sleep(Math.max(0, start + (round * 1000) / perSecond - performance.now()));
-    for (const socket of sockets) for (let at = 0; at < each; at += 1) socket.send(text, { binary: false });
+    const receivers = sockets.filter((_, index) => index % documents === round % documents);
+    for (let at = 0; at < each; at += 1) for (const socket of receivers) socket.send(text, { binary: false });
   }
 }
 

@@ -216,14 +216,15 @@ async function documentsCase(
   let received = 0;
   for (const socket of bareClients.sockets) socket.on('message', () => (received += 1));
   const each = subscribers / connections;
-  const rounds = Math.round(clients.messages / subscribers);
+  const rounds = Math.round((clients.messages / subscribers) * documents);
+  const sent = (rounds / documents) * subscribers;
   await gateway.ask({ ask: 'begin' });
-  await gateway.ask({ ask: 'bare', bytes, rounds, perSecond: rate / documents, each });
-  await until(() => received >= rounds * subscribers);
+  await gateway.ask({ ask: 'bare', bytes, rounds, perSecond: rate, each });
+  await until(() => received >= sent);
   const bare = await gateway.ask<Counted>({ ask: 'end' });
   await bareClients.close();
   const microseconds = (counted.cpuMs * 1000) / clients.messages;
-  const bareMicroseconds = (bare.cpuMs * 1000) / (rounds * subscribers);
+  const bareMicroseconds = (bare.cpuMs * 1000) / sent;
   const cpuRatio = Number((microseconds / bareMicroseconds).toFixed(2));
   process.stdout.write(
     `${subscribers} subscribers of ${documents} documents: ${clients.messages} messages of ${bytes} bytes, ` +

@@ -32,7 +32,7 @@ export type GatewayOrder =
   /** Counts processor time and memory from now on. */
   | { readonly ask: 'begin' }
   | { readonly ask: 'end' }
-  /** Sends these bytes to every bare connection, as often and at the same rate as the gateway sent. */
+  /** Sends these bytes to bare connections, as often and at the same rate as the gateway sent. */
   | {
       readonly ask: 'bare';
       readonly bytes: number;

@@ -135,14 +135,15 @@ function join(feed: ChangeFeed, kindId: number): Membership {
   return membership;
 }
 
-function next(
+async function next(
   feed: ChangeFeed,
   kindId: number,
   position: FeedPosition,
   seen: number,
   signal: AbortSignal,
 ): Promise<CohortBatch> {
-  return feed.next(must(joined.get(feed)?.get(kindId), 'a cohort'), position, seen, signal);
+  const cohort = must(joined.get(feed)?.get(kindId), 'a cohort');
+  return (await feed.next(cohort, { ...position, count: null }, seen, signal)).batch;
 }
 
 function names(batch: CohortBatch): readonly string[] | string {

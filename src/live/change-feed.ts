@@ -26,7 +26,7 @@ import type { Lease, Reader } from '../store/types/lease.ts';
 import type { ChangeWindow } from './change-window.ts';
 import { ChangeWindows } from './change-windows.ts';
 import { type CohortBatch, concerns, type Shown } from './cohort-batch.ts';
-import { type Cohort, Cohorts } from './cohorts.ts';
+import { type Cohort, Cohorts, type Pushing } from './cohorts.ts';
 import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
 
@@ -34,6 +34,18 @@ import { FeedChange } from './feed-change.ts';
 export interface FeedPosition {
   readonly epoch: string;
   readonly sequence: number;
+}
+
+/** The position of a subscriber, with the number of its matches there; null if it does not count them. */
+export interface FeedPlace extends FeedPosition {
+  readonly count: number | null;
+}
+
+/** What a subscriber does next. */
+export interface FeedStep {
+  readonly batch: CohortBatch;
+  /** Its place before the batch. Messages that were pushed have moved it. */
+  readonly place: FeedPlace;
 }
 
 /** All changes of one kind up to `upTo`; `gap` if the log no longer reaches back to the position. */
@@ -209,42 +221,47 @@ export class ChangeFeed {
   }
 
   /**
-   * What the changes after `position` mean for a cohort. The subscriber must have joined it. Waits while they mean nothing, until the
-   * signal aborts, the feed closes or `interruptions` is no longer `seen`; then it returns no messages.
-   * @param take takes a batch at once, without an end of the wait; false for a batch that is returned
+   * What the changes after `place` mean for a cohort. The subscriber must have joined it. Waits while they mean nothing, until the signal
+   * aborts, the feed closes or `interruptions` is no longer `seen`; then it returns no messages.
+   * @param pushing gets messages while the subscriber waits
    * @throws what the reader throws.
    */
   async next(
     cohort: Cohort,
-    position: FeedPosition,
+    { epoch, sequence, count }: FeedPlace,
     seen: number,
     signal: AbortSignal,
-    take: ((batch: CohortBatch) => boolean) | null = null,
-  ): Promise<CohortBatch> {
-    const { epoch } = position;
+    pushing: Pushing | null = null,
+  ): Promise<FeedStep> {
     const { kindId } = cohort;
-    let { sequence } = position;
+    let place = { epoch, sequence, count };
     while (!this.#closed && !signal.aborted && this.#interruptions === seen) {
       if (cohort.members === 0) throw new Error('invariant broken: a subscriber has joined the cohort');
       const window = this.#windows.get(kindId);
-      const inWindow = window !== undefined && window.epoch === epoch && sequence >= window.floor;
-      const read = inWindow ? window.after(sequence, this.#batch) : await this.#readLog(kindId, { epoch, sequence });
+      const from = place.sequence;
+      const inWindow = window !== undefined && window.epoch === epoch && from >= window.floor;
+      const read = inWindow ? window.after(from, this.#batch) : await this.#readLog(kindId, place);
       if (read === null) break;
-      if (read === 'gap') return { kind: 'gap' };
+      if (read === 'gap') return { batch: { kind: 'gap' }, place };
       const { changes, upTo } = read;
       if (!inWindow && changes.length < this.#batch) this.#openWindow(kindId, epoch, upTo);
-      const stretch = { epoch, from: sequence, changes, upTo };
-      sequence = upTo;
       if (changes.length > 0) {
-        const batch = this.#cohorts.batch(cohort, stretch);
-        if (concerns(batch)) return batch;
+        const batch = this.#cohorts.batch(cohort, { epoch, from, changes, upTo });
+        if (concerns(batch)) return { batch, place };
+        place = { ...place, sequence: upTo };
       } else if (inWindow) {
-        const woken = await this.#cohorts.wait(cohort, sequence, signal, take);
-        if (woken.batch !== null) return woken.batch;
-        sequence = woken.seen;
-      }
+        // A subscriber that has read the log further than the window is not where the others are.
+        const woken = await this.#cohorts.wait(
+          cohort,
+          { ...place, sequence: upTo },
+          signal,
+          upTo > window.end ? null : pushing,
+        );
+        place = { epoch, sequence: woken.seen, count: woken.count };
+        if (woken.batch !== null) return { batch: woken.batch, place };
+      } else place = { ...place, sequence: upTo };
     }
-    return { kind: 'messages', messages: [], upTo: sequence };
+    return { batch: { kind: 'messages', messages: [], upTo: place.sequence }, place };
   }
 
   /**

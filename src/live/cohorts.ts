@@ -10,7 +10,7 @@ import { scopeText } from '../access/scope.ts';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import { must } from '../base/must.ts';
 import { digest } from '../query/plan/fingerprint.ts';
-import { type CohortBatch, cohortBatch, concerns, type Shown } from './cohort-batch.ts';
+import { type CohortBatch, cohortBatch, concerns, type LiveMessage, type Shown } from './cohort-batch.ts';
 import { CohortIndex } from './cohort-index.ts';
 import type { FeedChange } from './feed-change.ts';
 
@@ -20,15 +20,72 @@ export interface Woken {
   readonly seen: number;
   /** The changes after it; null if something else ended the wait. */
   readonly batch: CohortBatch | null;
+  /** The number of matches at `seen`. */
+  readonly count: number | null;
 }
 
-/** A live list that has seen all changes of its kind. */
+/** Live lists whose messages give the same bytes. They are asked once for all that wait at the same place. */
+export interface PushGroup {
+  /**
+   * What is sent for a message; null if the live lists must look at it themselves. It must be made without waiting.
+   * @param message with the number of matches after it
+   */
+  prepare(message: LiveMessage, upTo: number): unknown;
+}
+
+/** Sends what a group has prepared to one client. */
+export interface PushReceiver {
+  /** False if it cannot be sent now. Nothing is sent then. */
+  push(prepared: unknown): boolean;
+}
+
+/** How a live list is given messages while it waits. */
+export interface Pushing {
+  readonly group: PushGroup;
+  readonly receiver: PushReceiver;
+}
+
+/** A live list that waits. */
 interface Waiting {
   /** It has seen all changes up to here. */
-  seen: number;
-  readonly wake: (woken: Woken) => void;
-  /** Takes the batch at once and waits on. False if the list must be woken. */
-  readonly take: ((batch: CohortBatch) => boolean) | null;
+  readonly seen: number;
+  readonly receiver: PushReceiver | null;
+  wake(woken: Woken): void;
+}
+
+/** Live lists of one group that wait with the same number of matches. All have seen the changes up to the end of the window. */
+class Stand {
+  readonly group: PushGroup | null;
+  count: number | null;
+  readonly members = new Set<Waiting>();
+
+  constructor(group: PushGroup | null, count: number | null) {
+    this.group = group;
+    this.count = count;
+  }
+
+  /** Gives a batch to all members. */
+  give(batch: CohortBatch, from: number): void {
+    const { count } = this;
+    const [message, another] = batch.kind === 'gap' ? [] : batch.messages;
+    const isOne = message !== undefined && another === undefined;
+    const next = count === null || message === undefined ? null : count + message.delta;
+    const prepared = isOne && this.group !== null ? this.group.prepare(message.live(next), message.upTo) : null;
+    // A member that is woken leaves the stand, and must know its count before the batch.
+    const behind =
+      prepared === null
+        ? [...this.members]
+        : [...this.members].filter(({ receiver }) => receiver?.push(prepared) !== true);
+    // A list that has read the log further than the feed would see changes twice.
+    for (const { seen, wake } of behind)
+      wake(seen > from ? { seen, batch: null, count } : { seen: from, batch, count });
+    if (prepared !== null) this.count = next;
+  }
+
+  wake(seen: number): void {
+    const { count } = this;
+    for (const member of [...this.members]) member.wake({ seen: Math.max(seen, member.seen), batch: null, count });
+  }
 }
 
 /** A stretch of the log of one kind. */
@@ -48,13 +105,30 @@ export class Cohort {
   readonly kindId: number;
   readonly shown: Shown;
   readonly id: string;
-  readonly waiting = new Set<Waiting>();
+  readonly stands = new Map<PushGroup | null, Stand[]>();
   members = 0;
 
   constructor(kindId: number, shown: Shown, id: string) {
     this.kindId = kindId;
     this.shown = shown;
     this.id = id;
+  }
+
+  stand(group: PushGroup | null, count: number | null): Stand {
+    const known = this.stands.get(group) ?? [];
+    const found = known.find((stand) => stand.count === count);
+    if (found !== undefined) return found;
+    const stand = new Stand(group, count);
+    this.stands.set(group, [...known, stand]);
+    return stand;
+  }
+
+  /** Forgets a stand without members. */
+  clear(stand: Stand): void {
+    if (stand.members.size > 0) return;
+    const others = this.stands.get(stand.group)?.filter((each) => each !== stand) ?? [];
+    if (others.length === 0) this.stands.delete(stand.group);
+    else this.stands.set(stand.group, others);
   }
 }
 
@@ -112,23 +186,31 @@ export class Cohorts {
   }
 
   /**
-   * Waits for changes that concern the cohort, for a live list that has seen all changes up to `sequence`. Never rejects.
-   * @param take takes a batch at once, so that the wait goes on; false ends the wait with the batch.
+   * Waits for changes that concern the cohort, for a live list that has seen all changes up to `sequence`. Messages that are pushed do not
+   * end the wait. Never rejects.
+   * @param count the number of matches; null if the list does not count
    */
-  wait(cohort: Cohort, sequence: number, signal: AbortSignal, take: Waiting['take'] = null): Promise<Woken> {
+  wait(
+    cohort: Cohort,
+    { sequence, count }: { readonly sequence: number; readonly count: number | null },
+    signal: AbortSignal,
+    pushing: Pushing | null = null,
+  ): Promise<Woken> {
+    const stand = cohort.stand(pushing?.group ?? null, count);
     return new Promise((resolve) => {
-      const abort = (): void => waiting.wake({ seen: sequence, batch: null });
       const waiting: Waiting = {
         seen: sequence,
-        take,
-        wake: ({ seen, batch }) => {
-          if (!cohort.waiting.delete(waiting)) return;
+        receiver: pushing?.receiver ?? null,
+        wake: (woken) => {
+          if (!stand.members.delete(waiting)) return;
+          cohort.clear(stand);
           this.#waiting -= 1;
           signal.removeEventListener('abort', abort);
-          resolve({ seen: Math.max(waiting.seen, seen), batch });
+          resolve(woken);
         },
       };
-      cohort.waiting.add(waiting);
+      const abort = (): void => waiting.wake({ seen: sequence, batch: null, count });
+      stand.members.add(waiting);
       this.#waiting += 1;
       signal.addEventListener('abort', abort, { once: true });
     });
@@ -139,27 +221,19 @@ export class Cohorts {
     const index = this.#indexes.get(kindId);
     if (index === undefined || stretch.changes.length === 0) return;
     for (const cohort of index.find(stretch.changes)) {
-      if (cohort.waiting.size === 0) continue;
+      if (cohort.stands.size === 0) continue;
       const batch = this.batch(cohort, stretch);
       if (!concerns(batch)) continue;
-      for (const waiting of [...cohort.waiting]) give(waiting, stretch, batch);
+      for (const stand of [...cohort.stands.values()].flat()) stand.give(batch, stretch.from);
     }
   }
 
   /** Ends the waits for a kind. @param seen all changes of the kind up to here were delivered */
   wake(kindId: number, seen: number): void {
     for (const cohort of this.#indexes.get(kindId)?.cohorts ?? []) {
-      for (const { wake } of [...cohort.waiting]) wake({ seen, batch: null });
+      for (const stand of [...cohort.stands.values()].flat()) stand.wake(seen);
     }
   }
-}
-
-function give(waiting: Waiting, { from, upTo }: Stretch, batch: CohortBatch): void {
-  const { seen, take, wake } = waiting;
-  // A list that has read the log further than the feed would see changes twice.
-  if (seen > from) wake({ seen, batch: null });
-  else if (take?.(batch) === true) waiting.seen = upTo;
-  else wake({ seen: from, batch });
 }
 
 /** By filter, because it is the same for each snapshot of a live list. */

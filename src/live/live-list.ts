@@ -33,8 +33,8 @@ import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { ChangeFeed, Membership } from './change-feed.ts';
-import type { CohortBatch, CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
-import type { Cohort } from './cohorts.ts';
+import type { CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
+import type { Cohort, PushGroup, Pushing, PushReceiver } from './cohorts.ts';
 import { addedRow } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
 import { rightsInClusters } from './rights-in-clusters.ts';
@@ -80,10 +80,22 @@ export interface LiveRequest {
    * @param successor the start of another live list that would continue this one without a visible interruption.
    */
   check(successor: LiveStart): void;
-  /**
-   * Sends a LIVE message at once, without a turn of the generator. False if it cannot; then the generator yields the message.
-   */
-  readonly push?: ((message: LiveMessage) => boolean) | undefined;
+  /** Takes LIVE messages while the list waits, without a turn of the generator. */
+  readonly pushing?: LivePushing | undefined;
+}
+
+/** How LIVE messages are sent without a turn of the generator. */
+export interface LivePushing {
+  /** The same object for live lists of one caller that send the same for a message. */
+  readonly group: LiveGroup;
+  readonly receiver: PushReceiver;
+}
+
+export interface LiveGroup {
+  /** As `check` of the request, for all lists of the group. */
+  check(): void;
+  /** What is sent for a message; null if the generators must yield it. */
+  prepare(message: LiveMessage): unknown;
 }
 
 /** The position of the client: its objects are the matches after this change. */
@@ -160,9 +172,9 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
         continue;
       }
       const cohort = run.joined.join(position.kindId, position.visible);
-      const place = new Place(run, position);
-      const batch = await feed.next(cohort, position, seen, request.signal, place.take);
-      position = place.position;
+      const step = await feed.next(cohort, position, seen, request.signal, pushingOf(run, position));
+      const { batch } = step;
+      position = { ...position, ...step.place };
       if (stopped(run)) return;
       if (feed.interruptions !== seen) request.check(successorOf(position));
       if (batch.kind === 'gap') {
@@ -185,36 +197,35 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
   }
 }
 
-/** The position of a live list that waits. Messages that are sent at once move it. */
-class Place {
-  position: LivePosition;
-  readonly #run: Run;
+/** What is pushed for a list of this caller, by the group of its results and the rows that are visible. */
+const groups = new WeakMap<LiveGroup, Map<string, PushGroup>>();
+/** A caller's rights seldom change while lists of the same group wait. */
+const mostOfGroup = 10;
 
-  constructor(run: Run, position: LivePosition) {
-    this.#run = run;
-    this.position = position;
-  }
-
-  /** Sends the messages of a batch at once. False, and nothing is sent, if the generator must look at the batch. */
-  readonly take = (batch: CohortBatch): boolean => {
-    const { request } = this.#run;
-    const { push, kind, rights } = request;
-    const [message, another] = batch.kind === 'gap' ? [] : batch.messages;
-    if (push === undefined || message === undefined || another !== undefined || stopped(this.#run)) return false;
-    const { position } = this;
-    try {
-      request.check(successorOf(position));
-    } catch {
-      // It throws again in the generator.
-      return false;
-    }
-    const scopes = rights.after({ epoch: position.epoch, sequence: message.upTo });
-    if (scopes instanceof Promise || !isSame(position.visible, scopes.of(kind.key, 'watch'))) return false;
-    const next = moved(position, message);
-    if (!push(message.live(next.count))) return false;
-    this.position = next;
-    return true;
+/** How the feed gives messages to the list while it waits at this position. */
+function pushingOf(run: Run, { epoch, visible }: LivePosition): Pushing | null {
+  const { pushing, kind, rights } = run.request;
+  if (pushing === undefined) return null;
+  const { group, receiver } = pushing;
+  const known = groups.get(group) ?? new Map<string, PushGroup>();
+  groups.set(group, known);
+  const id = `${epoch} ${scopeText(visible)}`;
+  const found = known.get(id) ?? {
+    prepare(message, upTo) {
+      try {
+        group.check();
+      } catch {
+        // It throws again in the generator.
+        return null;
+      }
+      const scopes = rights.after({ epoch, sequence: upTo });
+      if (scopes instanceof Promise || !isSame(visible, scopes.of(kind.key, 'watch'))) return null;
+      return group.prepare(message);
+    },
   };
+  if (!known.has(id) && known.size >= mostOfGroup) known.clear();
+  known.set(id, found);
+  return { group: found, receiver };
 }
 
 function moved(position: LivePosition, { upTo, delta }: CohortMessage): LivePosition {

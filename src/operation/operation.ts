@@ -202,6 +202,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     });
   }
 
+  /** An operation for events that several subscribers of the caller have in common. It has no credentials, no signal and no span. */
+  withoutRequest(): Operation<G> {
+    const { source, generation, caller } = this;
+    const begin = { detached: true, liveStart: null, span: noSpan, credentials: null };
+    return new Operation(source, generation, caller, undefined, begin);
+  }
+
   /** The same operation in a new snapshot. */
   again(): Operation<G> {
     const { source, generation, caller, signal, span } = this;

@@ -6,17 +6,16 @@
  *
  * graphql-ws keeps the protocol: ids, `complete`, errors before the first event. It gets an event stream that never yields.
  *
- * Invariants:
- *   - Of a subscription, at most one message and one pushed message are on their way to the network.
- *   - Nothing more is read for a subscription while its connection has more than `mostBytes` on the way.
+ * Invariant: a connection that does not take its bytes gets no more than one message for each subscription, and `mostPushed` bytes of pushed
+ * ones. The next message of a subscription has everything that happened meanwhile.
  */
 import type { ExecutionResult } from 'graphql';
 import type { WebSocket } from 'ws';
 import { endingGenerator } from '../base/ending-generator.ts';
 import { jsonOf, type PushOutlet } from '../graphql/generation/shared-results.ts';
 
-/** Bytes of one connection on the way to the network. */
-const mostBytes = 1024 * 1024;
+/** Bytes of a connection that wait for the network, above which nothing is pushed. */
+const mostPushed = 64 * 1024;
 
 const text = { binary: false };
 
@@ -24,24 +23,18 @@ export class SocketEvents implements PushOutlet {
   readonly #socket: WebSocket;
   /** Everything before the result, for instance `{"id":"1","type":"next","payload":`. */
   readonly #begin: Buffer;
-  #isPushing = false;
 
   constructor(socket: WebSocket, id: string) {
     this.#socket = socket;
     this.#begin = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
   }
 
-  push(result: ExecutionResult): boolean {
+  push(result: unknown): boolean {
     const socket = this.#socket;
-    if (this.#isPushing || socket.readyState !== socket.OPEN || socket.bufferedAmount > mostBytes) return false;
-    this.#isPushing = true;
-    socket.send(this.#message(result), text, this.#pushed);
+    if (socket.readyState !== socket.OPEN || socket.bufferedAmount > mostPushed) return false;
+    socket.send(this.#message(result as ExecutionResult), text);
     return true;
   }
-
-  readonly #pushed = (): void => {
-    this.#isPushing = false;
-  };
 
   /** The events, sent. The stream yields nothing, and ends as the events do. */
   send(events: AsyncIterable<ExecutionResult>): AsyncGenerator<ExecutionResult, void, undefined> {
@@ -68,8 +61,14 @@ export class SocketEvents implements PushOutlet {
   }
 
   #message(result: ExecutionResult): Buffer {
-    return Buffer.concat([this.#begin, jsonOf(result), end]);
+    const begin = this.#begin;
+    const payload = jsonOf(result);
+    const message = Buffer.allocUnsafe(begin.length + payload.length + 1);
+    begin.copy(message);
+    payload.copy(message, begin.length);
+    message[message.length - 1] = closingBrace;
+    return message;
   }
 }
 
-const end = Buffer.from('}');
+const closingBrace = 0x7d;

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';
-import type { LiveEvent, PushOutlet } from './shared-results.ts';
+import type { CommonResults, PushOutlet } from './shared-results.ts';
 
 export interface Generation extends ServedKinds {
   readonly schema: GraphQLSchema;
@@ -20,6 +20,6 @@ export interface OperationContext {
   readonly portolan: Operation<Generation>;
   /** Takes results of a subscription that need no turn of its event stream. Absent where the transport has none. */
   readonly outlet?: PushOutlet | undefined;
-  /** Sends an event of a subscription at once. False if the event must go through the stream. */
-  readonly push?: ((event: LiveEvent) => boolean) | undefined;
+  /** Of a subscription whose results may go to the outlet. */
+  readonly common?: CommonResults | undefined;
 }

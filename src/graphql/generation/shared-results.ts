@@ -9,6 +9,8 @@
  * depends on the rights or the credentials of a caller is never given to another subscriber.
  */
 import type { DocumentNode, ExecutionResult } from 'graphql';
+import type { Caller } from '../../access/caller.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Generation } from './generation.ts';
 
 /** An event that several subscribers may have in common. Other events are executed for each subscriber. */
@@ -22,8 +24,21 @@ export abstract class LiveEvent {
 /** Sends a result without a turn of the subscription's event stream. */
 export interface PushOutlet {
   /** False if it cannot be sent now. Nothing is sent then. */
-  push(result: ExecutionResult): boolean;
+  push(result: unknown): boolean;
 }
+
+/** The results that the subscribers of one delivery and caller have in common. */
+export interface CommonResults {
+  readonly outlet: PushOutlet;
+  /**
+   * The group of these subscribers; made by the first of them, and kept longer than it.
+   * @param make gets an operation without the parts of a request
+   */
+  groupOf<T extends object>(make: (operation: Operation<Generation>, resultOf: CommonResult) => T): T;
+}
+
+/** The result of an event of the group's operation. Null if it is not in common, or not ready at once. */
+export type CommonResult = (event: LiveEvent) => ExecutionResult | null;
 
 type Execute = () => ExecutionResult | Promise<ExecutionResult>;
 
@@ -32,10 +47,17 @@ export class Delivery {
   /** False after an execution that used what is a caller's own. */
   #isCommon = true;
   readonly #results = new WeakMap<object, ExecutionResult>();
+  readonly #groups = new WeakMap<Caller, object>();
 
   /** May results be in common? */
   get isCommon(): boolean {
     return this.#isCommon;
+  }
+
+  groupOf<T extends object>(caller: Caller, make: () => T): T {
+    const group = this.#groups.get(caller) ?? make();
+    this.#groups.set(caller, group);
+    return group as T;
   }
 
   resultOf(event: LiveEvent, execute: Execute): ExecutionResult | Promise<ExecutionResult> {

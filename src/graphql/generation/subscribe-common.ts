@@ -4,33 +4,32 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
+  type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
-import type { OperationContext } from './generation.ts';
-import { deliveryOf, LiveEvent } from './shared-results.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { Generation, OperationContext } from './generation.ts';
+import { type CommonResult, type CommonResults, type Delivery, deliveryOf, LiveEvent } from './shared-results.ts';
+
+type Result = ExecutionResult | Promise<ExecutionResult>;
 
 /** @param args its context is an OperationContext; `outlet` of the context takes results that need no turn of the stream. */
 export async function subscribeCommon(
   args: ExecutionArgs,
 ): Promise<AsyncGenerator<ExecutionResult, void, undefined> | ExecutionResult> {
   const context = args.contextValue as OperationContext;
-  const { outlet, portolan } = context;
   const { document, operationName, variableValues } = args;
-  const delivery = deliveryOf(portolan.generation, document, operationName ?? null, variableValues);
-  const push = (event: LiveEvent): boolean => {
-    if (outlet === undefined || !delivery.isCommon) return false;
-    const result = resultOf(event);
-    return !(result instanceof Promise) && delivery.isCommon && result.errors === undefined && outlet.push(result);
-  };
-  const validated = validateSubscriptionArgs({ ...args, contextValue: { ...context, push } });
+  const { generation } = context.portolan;
+  const delivery = deliveryOf(generation, document, operationName ?? null, variableValues);
+  const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
-  const resultOf = (event: unknown): ExecutionResult | Promise<ExecutionResult> => {
-    const execute = (): ExecutionResult | Promise<ExecutionResult> =>
-      executeSubscriptionEvent({ ...validated, rootValue: event });
+  const resultOf = (event: unknown): Result => {
+    const execute = (): Result => executeSubscriptionEvent({ ...validated, rootValue: event });
     return event instanceof LiveEvent ? delivery.resultOf(event, execute) : execute();
   };
-  const source = await createSourceEventStream(validated);
+  const common = commonResults(context, delivery, validated);
+  const source = await createSourceEventStream({ ...validated, contextValue: { ...context, common } });
   if (!(Symbol.asyncIterator in source)) return source;
   const events = (source as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   return endingGenerator<ExecutionResult>(
@@ -41,4 +40,35 @@ export async function subscribeCommon(
     },
     async () => events.return?.(),
   );
+}
+
+function commonResults(
+  { outlet, portolan }: OperationContext,
+  delivery: Delivery,
+  validated: ValidatedSubscriptionArgs,
+): CommonResults | undefined {
+  if (outlet === undefined) return undefined;
+  return {
+    outlet,
+    groupOf: (make) =>
+      delivery.groupOf(portolan.caller, () => {
+        const operation = portolan.withoutRequest();
+        return make(operation, commonResult(delivery, operation, validated));
+      }),
+  };
+}
+
+/** Keeps nothing of the request, because a group outlives its first subscriber. */
+function commonResult(
+  delivery: Delivery,
+  portolan: Operation<Generation>,
+  { externalAbortSignal: _, ...validated }: ValidatedSubscriptionArgs,
+): CommonResult {
+  const contextValue: OperationContext = { portolan };
+  const common = { ...validated, contextValue, externalAbortSignal: undefined };
+  return (event) => {
+    if (!delivery.isCommon) return null;
+    const result = delivery.resultOf(event, () => executeSubscriptionEvent({ ...common, rootValue: event }));
+    return result instanceof Promise || !delivery.isCommon || result.errors !== undefined ? null : result;
+  };
 }

@@ -19,7 +19,13 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
 import type { LiveChange } from '../../live/live-change.ts';
 import { decodeLiveCursor } from '../../live/live-cursor.ts';
-import { type LiveMessage, type LiveRequest, type LiveStart, liveList } from '../../live/live-list.ts';
+import {
+  type LiveMessage,
+  type LivePushing,
+  type LiveRequest,
+  type LiveStart,
+  liveList,
+} from '../../live/live-list.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
@@ -30,7 +36,7 @@ import { ObjectSource } from '../connection/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
-import { LiveEvent } from '../generation/shared-results.ts';
+import { type CommonResults, LiveEvent } from '../generation/shared-results.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
@@ -158,11 +164,11 @@ export function changesRoot(
         description: 'Without `since`: begin with what matches now.',
       },
     },
-    subscribe: async (_root, args, { portolan, push }, info) => {
+    subscribe: async (_root, args, { portolan, common }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       refuseRelations(conditions);
       if (portolan.signal?.aborted !== true) await requireWatched(portolan, kind, conditions);
-      return messages(portolan, kind, push, {
+      return messages(portolan, kind, common, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
         rights: rightsOf(portolan.source.rights, portolan.caller),
@@ -209,7 +215,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  push: OperationContext['push'],
+  common: CommonResults | undefined,
   request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
@@ -222,7 +228,7 @@ function messages(
     signal: stop.signal,
     chunk: snapshotChunk,
     now: () => source.now(),
-    push: push === undefined ? undefined : (message) => push(new ChangesSource(operation, kind, message)),
+    pushing: common === undefined ? undefined : pushingTo(common, kind),
     check: (successor) => {
       requireValid(operation.caller, source.now());
       leaveOldGeneration(operation, kind, successor);
@@ -249,6 +255,17 @@ function messages(
       throw error;
     }
   }, end);
+}
+
+function pushingTo(results: CommonResults, kind: CatalogKind): LivePushing {
+  const group = results.groupOf((common, resultOf) => ({
+    check(): void {
+      requireValid(common.caller, common.source.now());
+      leaveOldGeneration(common, kind, { at: 'snapshot' });
+    },
+    prepare: (message: LiveMessage) => resultOf(new ChangesSource(common, kind, message)),
+  }));
+  return { group, receiver: results.outlet };
 }
 
 /**
