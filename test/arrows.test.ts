@@ -179,6 +179,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'document/document-shape.ts',
     'engine.ts',
     'generation/generation.ts',
+    'generation/shared-results.ts',
     'generation/subscribe.ts',
     'introspection/introspection-answers.ts',
     'introspection/introspection-query.ts',

@@ -3,7 +3,7 @@
  * Everything is closed and removed at the end of the test.
  */
 
-import { type ExecutionResult, execute, type GraphQLError, parse, subscribe, validate } from 'graphql';
+import { type ExecutionResult, execute, type GraphQLError, parse, validate } from 'graphql';
 import { onTestFinished } from 'vitest';
 import { localUser } from '../../src/access/caller.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -13,7 +13,7 @@ import { resourceOfCrd } from '../../src/catalog/describe/from-crd.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
 import type { GraphQLSource } from '../../src/graphql/generation/generation.ts';
-import { acrossGenerations, type SubscribeArguments } from '../../src/graphql/generation/subscribe.ts';
+import { subscribeAcrossGenerations } from '../../src/graphql/generation/subscribe.ts';
 import { beginOperation, type Operation } from '../../src/operation/operation.ts';
 import { openReader, type PooledReader, type ReaderOptions } from '../../src/store/read/reader.ts';
 import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
@@ -144,9 +144,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
       const document = parse(text);
       const [problem] = validate(schema, document);
       if (problem !== undefined) throw problem;
-      const events = await acrossGenerations<SubscribeArguments & { variableValues?: object }>((args) =>
-        subscribe(args as Parameters<typeof subscribe>[0]),
-      )({
+      const events = await subscribeAcrossGenerations({
         schema,
         document,
         contextValue: { portolan },

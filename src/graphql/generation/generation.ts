@@ -21,5 +21,5 @@ export interface OperationContext {
   /** Takes results of a subscription that need no turn of its event stream. Absent where the transport has none. */
   readonly outlet?: PushOutlet | undefined;
   /** Of a subscription whose results may go to the outlet. */
-  readonly common?: CommonResults | undefined;
+  readonly common?: CommonResults<Operation<Generation>> | undefined;
 }

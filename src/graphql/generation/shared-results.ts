@@ -10,8 +10,6 @@
  */
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Caller } from '../../access/caller.ts';
-import type { Operation } from '../../operation/operation.ts';
-import type { Generation } from './generation.ts';
 
 /** An event that several subscribers may have in common. Other events are executed for each subscriber. */
 export abstract class LiveEvent {
@@ -27,14 +25,14 @@ export interface PushOutlet {
   push(result: unknown): boolean;
 }
 
-/** The results that the subscribers of one delivery and caller have in common. */
-export interface CommonResults {
+/** The results that the subscribers of one delivery and caller have in common. @typeParam O the type of operations */
+export interface CommonResults<O> {
   readonly outlet: PushOutlet;
   /**
    * The group of these subscribers; made by the first of them, and kept longer than it.
    * @param make gets an operation without the parts of a request
    */
-  groupOf<T extends object>(make: (operation: Operation<Generation>, resultOf: CommonResult) => T): T;
+  groupOf<T extends object>(make: (operation: O, resultOf: CommonResult) => T): T;
 }
 
 /** The result of an event of the group's operation. Null if it is not in common, or not ready at once. */
@@ -86,13 +84,13 @@ export function jsonOf(result: ExecutionResult): Buffer {
   return text;
 }
 
-const deliveries = new WeakMap<Generation, WeakMap<DocumentNode, Map<string, Delivery>>>();
+const deliveries = new WeakMap<object, WeakMap<DocumentNode, Map<string, Delivery>>>();
 /** More variables of one document begin anew. */
 const mostDeliveries = 20_000;
 
 /** Subscribers that send the same text share one parsed document. */
 export function deliveryOf(
-  generation: Generation,
+  generation: object,
   document: DocumentNode,
   operationName: string | null,
   variables: unknown,

@@ -46,7 +46,7 @@ function commonResults(
   { outlet, portolan }: OperationContext,
   delivery: Delivery,
   validated: ValidatedSubscriptionArgs,
-): CommonResults | undefined {
+): CommonResults<Operation<Generation>> | undefined {
   if (outlet === undefined) return undefined;
   return {
     outlet,

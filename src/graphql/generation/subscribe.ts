@@ -10,44 +10,35 @@
  *   - An event is never read or executed with the types of a replaced generation.
  *   - A running subscription never keeps a replaced generation in memory.
  */
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, validate } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  validate,
+} from 'graphql';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { OperationContext } from './generation.ts';
 import { GenerationMoved } from './generation-moved.ts';
+import { subscribeCommon } from './subscribe-common.ts';
 
-/** The arguments of `subscribe` in graphql-js and other executors. */
-export interface SubscribeArguments {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly contextValue?: unknown;
-}
-
-type Events = AsyncIterable<ExecutionResult>;
-type Outcome = Events | ExecutionResult;
-export type Subscribe<A extends SubscribeArguments> = (args: A) => Outcome | Promise<Outcome>;
+type Events = AsyncGenerator<ExecutionResult, void, undefined>;
 
 /** `subscribe` over generations. The context of `args` is an OperationContext. */
-export function acrossGenerations<A extends SubscribeArguments>(
-  subscribe: Subscribe<A>,
-): (args: A) => Promise<Outcome> {
-  return async (args) => {
-    const events = await subscribe(args);
-    return isEvents(events) ? following(subscribe, args, events) : events;
-  };
+export async function subscribeAcrossGenerations(args: ExecutionArgs): Promise<Events | ExecutionResult> {
+  const events = await subscribeCommon(args);
+  return isEvents(events) ? following(args, events) : events;
 }
 
-function following<A extends SubscribeArguments>(
-  subscribe: Subscribe<A>,
-  begun: A,
-  events: Events,
-): AsyncGenerator<ExecutionResult, void, undefined> {
+function following(begun: ExecutionArgs, events: Events): Events {
   let args = begun;
-  let inner = events[Symbol.asyncIterator]();
+  let inner = events;
   let over = false;
   const end = async (): Promise<void> => {
     over = true;
-    await inner.return?.();
+    await inner.return();
   };
   const moveOn = async (moved: GenerationMoved): Promise<void> => {
     const context = args.contextValue as OperationContext;
@@ -56,11 +47,11 @@ function following<A extends SubscribeArguments>(
     const [problem] = problemsOf(schema, args.document);
     if (problem !== undefined) throw reload(problem);
     args = { ...args, schema, contextValue: { ...context, portolan } };
-    const next = await subscribe(args);
+    const next = await subscribeCommon(args);
     // A valid document can still fail: its variables may not fit the new schema, or its resolvers may refuse them.
     if (!isEvents(next)) throw reload(next.errors?.[0]);
-    inner = next[Symbol.asyncIterator]();
-    if (over) await inner.return?.();
+    inner = next;
+    if (over) await inner.return();
   };
   return endingGenerator<ExecutionResult>(async () => {
     while (!over) {
@@ -100,6 +91,6 @@ function reload(problem: GraphQLError | undefined): PortolanError {
   return new PortolanError('SCHEMA_RELOAD', `The subscription does not fit the new schema${why}; load it anew.`);
 }
 
-function isEvents(outcome: Outcome): outcome is Events {
+function isEvents(outcome: Events | ExecutionResult): outcome is Events {
   return Symbol.asyncIterator in outcome;
 }

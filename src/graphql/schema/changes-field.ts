@@ -36,7 +36,7 @@ import { ObjectSource } from '../connection/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
-import { type CommonResults, LiveEvent } from '../generation/shared-results.ts';
+import { LiveEvent } from '../generation/shared-results.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
@@ -215,7 +215,7 @@ function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType
 function messages(
   operation: Operation,
   kind: CatalogKind,
-  common: CommonResults | undefined,
+  common: OperationContext['common'],
   request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source, signal } = operation;
@@ -257,7 +257,7 @@ function messages(
   }, end);
 }
 
-function pushingTo(results: CommonResults, kind: CatalogKind): LivePushing {
+function pushingTo(results: NonNullable<OperationContext['common']>, kind: CatalogKind): LivePushing {
   const group = results.groupOf((common, resultOf) => ({
     check(): void {
       requireValid(common.caller, common.source.now());

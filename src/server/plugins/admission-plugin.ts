@@ -26,8 +26,7 @@ import { noSpan, type Span, within } from '../../base/tracing.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
-import { acrossGenerations } from '../../graphql/generation/subscribe.ts';
-import { subscribeCommon } from '../../graphql/generation/subscribe-common.ts';
+import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import { denialCodes } from '../../operation/audit.ts';
 import { keepValid } from '../../operation/keep-valid.ts';
@@ -213,8 +212,9 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const entered = entrance(admission, portolan, 'subscriptions');
       const refused = refusal(args, admission, log, entered);
       const { span } = portolan;
-      const subscribe = acrossGenerations(subscribeCommon);
-      setSubscribeFn(refused === null ? (given) => within(span, () => subscribe(given)) : () => refused);
+      setSubscribeFn(
+        refused === null ? (given) => within(span, () => subscribeAcrossGenerations(given)) : () => refused,
+      );
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) {

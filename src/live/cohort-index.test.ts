@@ -1,0 +1,144 @@
+/** Compares the index with the fold: a cohort that is not found has no message. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { allRows, noRows, type Scope } from '../access/scope.ts';
+import { parsePath } from '../catalog/tree/path.ts';
+import type { Filter } from '../query/plan/filter.ts';
+import type { LoggedChange } from '../store/types/change.ts';
+import { cohortBatch, concerns, type Shown } from './cohort-batch.ts';
+import { CohortIndex } from './cohort-index.ts';
+import { FeedChange } from './feed-change.ts';
+
+const words = ['a', 'b', 'A', '\ud800', ''];
+const word = fc.constantFrom(...words);
+const someWords = fc.array(word, { maxLength: 3 });
+
+const leaf: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    kind: fc.constant('compare' as const),
+    path: fc
+      .constantFrom('spec.node', 'metadata.name', 'cluster', 'metadata.labels["app"]', 'spec.list[0]')
+      .map(parsePath),
+    type: fc.constantFrom('String' as const, 'JSON' as const),
+    operator: fc.constantFrom('eq' as const, 'in' as const, 'contains' as const),
+    values: fc.array(word, { minLength: 1, maxLength: 3 }),
+    ignoreCase: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant('labels' as const),
+    requirements: fc.array(
+      fc.record({
+        key: fc.constantFrom('app', 'tier'),
+        operator: fc.constantFrom('In' as const, 'NotIn' as const, 'Exists' as const),
+        values: someWords,
+      }),
+      { maxLength: 2 },
+    ),
+  }),
+  fc.record({ kind: fc.constant('namespaces' as const), in: someWords }),
+  fc.record({
+    kind: fc.constant('clusters' as const),
+    in: fc.array(fc.constantFrom('east', 'west'), { maxLength: 2 }),
+  }),
+  fc.record({
+    kind: fc.constant('ids' as const),
+    in: fc.array(fc.record({ cluster: fc.constant('east'), key: fc.constant('things'), namespace: word, name: word }), {
+      maxLength: 2,
+    }),
+  }),
+);
+const filter: fc.Arbitrary<Filter> = fc.letrec<{ tree: Filter }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    fc.record({ kind: fc.constantFrom('and' as const, 'or' as const), of: fc.array(tie('tree'), { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('not' as const), of: tie('tree') }),
+  ),
+})).tree;
+
+const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.constantFrom(allRows, noRows),
+  fc
+    .dictionary(
+      fc.constantFrom('east', 'west'),
+      fc.oneof(
+        fc.constant('all' as const),
+        fc.record({
+          namespaces: someWords.map((names) => new Set(names)),
+          names: fc.oneof(
+            fc.constant(new Map<string, Set<string>>()),
+            word.map((name) => new Map([['', new Set([name])]])),
+          ),
+        }),
+      ),
+    )
+    .map((clusters): Scope => ({ rows: 'some', clusters: new Map(Object.entries(clusters)) })),
+);
+
+const body = fc.record(
+  {
+    metadata: fc.record({ name: word, labels: fc.dictionary(fc.constantFrom('app', 'tier'), word) }),
+    spec: fc.record({ node: fc.oneof(word, fc.constant(5), fc.constant(null)), list: someWords }, { requiredKeys: [] }),
+  },
+  { requiredKeys: ['metadata'] },
+);
+
+const changes = fc.array(
+  fc.record({
+    type: fc.constantFrom('ADDED' as const, 'MODIFIED' as const, 'DELETED' as const, 'RESET' as const),
+    cluster: fc.constantFrom('east', 'west'),
+    namespace: fc.oneof(word, fc.constant(null)),
+    name: word,
+    before: body,
+    after: body,
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+test('a cohort that is not found has no message', () => {
+  const seen = { left: 0, messages: 0 };
+  fc.assert(
+    fc.property(fc.array(fc.record({ filter, scope }), { minLength: 1, maxLength: 6 }), changes, (shownBy, logged) => {
+      const cohorts = shownBy.map(({ filter, scope }) => ({ shown: { key: 'things', filter, scope } satisfies Shown }));
+      const index = new CohortIndex<(typeof cohorts)[number]>();
+      for (const cohort of cohorts) index.add(cohort);
+      const feed = logged.map((each, at) => new FeedChange(loggedChange(each, at + 1)));
+      const found = index.find(feed);
+      for (const cohort of cohorts) {
+        const isConcerned = concerns(cohortBatch(cohort.shown, 'epoch', feed, logged.length));
+        if (isConcerned) expect(found).toContain(cohort);
+        seen.messages += Number(isConcerned);
+        seen.left += Number(!found.has(cohort));
+      }
+      for (const cohort of cohorts) index.delete(cohort);
+      expect(index.find(feed).size).toBe(0);
+    }),
+    { numRuns: 3000 },
+  );
+  // The property would hold for an index that finds all or nothing.
+  expect(seen.left).toBeGreaterThan(1000);
+  expect(seen.messages).toBeGreaterThan(1000);
+});
+
+interface Written extends Pick<LoggedChange, 'type' | 'cluster' | 'namespace' | 'name'> {
+  readonly before: object;
+  readonly after: object;
+}
+
+function loggedChange({ type, cluster, namespace, name, before, after }: Written, seq: number): LoggedChange {
+  const text = (isThere: boolean, value: object): string | null => (isThere ? JSON.stringify(value) : null);
+  return {
+    seq,
+    type,
+    kindId: 1,
+    cluster,
+    objectId: seq,
+    namespace,
+    name,
+    uid: 'uid',
+    resourceVersion: '1',
+    at: 0,
+    before: text(type !== 'ADDED' && type !== 'RESET', before),
+    after: text(type !== 'DELETED' && type !== 'RESET', after),
+  };
+}
