@@ -29,6 +29,7 @@ import { type CohortBatch, concerns, type Shown } from './cohort-batch.ts';
 import { type Cohort, Cohorts, type Pushing } from './cohorts.ts';
 import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
+import { SharedSnapshots } from './shared-snapshots.ts';
 
 /** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
 export interface FeedPosition {
@@ -102,6 +103,7 @@ const sharedMs = 1000;
 const windowsInAll = 2;
 
 export class ChangeFeed {
+  readonly snapshots = new SharedSnapshots();
   readonly #reader: Reader;
   readonly #log: Logger;
   readonly #batch: number;

@@ -39,6 +39,7 @@ import { addedRow } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
 import { rightsInClusters } from './rights-in-clusters.ts';
 import { moveScope } from './scope-move.ts';
+import type { SharedSnapshot, SnapshotChunk } from './shared-snapshots.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
 export type { LiveMessage } from './cohort-batch.ts';
@@ -331,39 +332,107 @@ async function* changedRights(run: Run, position: LivePosition, after: Scopes): 
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
 async function* snapshot(run: Run): Messages<LivePosition | null> {
-  const { request } = run;
+  const { feed, request } = run;
+  const { snapshots } = feed;
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
-    const taken = await whenReady(run, again, (lease, view, kindId, scopes) =>
-      takeMatches(lease, view, kindId, scopes, request),
+    const joined = await orStopped(
+      run,
+      snapshots.read(() => whenReady(run, again, joinSnapshot(run)), request.signal),
     );
-    if (taken === null) return null;
-    const complete = yield* chunks(run, taken);
-    if (stopped(run)) return null;
-    if (!complete) continue;
-    const { epoch, revision: sequence, kindId, objects, scopes } = taken;
-    const count = objects.length;
+    if (joined === null) return null;
+    const { shared, question, scopes } = joined;
+    const { epoch, revision: sequence, kindId, objects } = shared.taken;
     const visible = scopes.of(request.kind.key, 'watch');
+    try {
+      const complete = yield* chunks(run, shared, visible);
+      if (stopped(run)) return null;
+      if (!complete) {
+        snapshots.close(shared, question);
+        continue;
+      }
+    } finally {
+      snapshots.leave(shared, question);
+    }
+    const count = objects.length;
     request.check(again);
     yield message('SYNCED', { epoch, sequence }, visible, { totalCount: count, reset: count === 0 });
     return { epoch, sequence, kindId, visible, count };
   }
 }
 
-/** Sends the matches with their bodies. False when the log no longer reaches back to their revision, or when stopped. */
-async function* chunks(run: Run, taken: SnapshotMatches): Messages<boolean> {
-  const { request } = run;
+interface JoinedSnapshot {
+  readonly shared: SharedSnapshot;
+  /** Equal for lists that send the same chunks. */
+  readonly question: string;
+  /** The rights of the caller when the list joined. */
+  readonly scopes: Scopes;
+}
+
+function joinSnapshot({ feed, request, question: asked }: Run) {
+  return async (lease: Lease, view: View, kindId: number, scopes: Scopes): Promise<JoinedSnapshot> => {
+    const { kind, chunk } = request;
+    const question = [kindId, asked, chunk, scopeText(scopes.of(kind.key, 'watch'))].join(' ');
+    const take = (): Promise<SnapshotMatches> => takeMatches(lease, view, kindId, scopes, request);
+    return { shared: await feed.snapshots.join(lease, question, take), question, scopes };
+  };
+}
+
+/**
+ * Sends the matches with their bodies. False when the log no longer reaches back to their revision, when the caller may see other rows, or
+ * when stopped.
+ */
+async function* chunks(run: Run, shared: SharedSnapshot, visible: Scope): Messages<boolean> {
+  const { feed, request } = run;
+  const { taken } = shared;
   const { objects, epoch } = taken;
-  for (let from = 0; from < objects.length; from += request.chunk) {
+  let last: SnapshotChunk | null = null;
+  for (let from = 0; from < objects.length; ) {
     request.check({ at: 'snapshot' });
-    const wanted = objects.slice(from, from + request.chunk);
-    const rows = await unlessStopped(run, (lease) => rowsAsOf(lease, taken, wanted, request));
-    if (rows === null || stopped(run)) return false;
-    const at = request.now();
-    const changes = rows.map((row) => addedRow(row, at));
-    yield message('SNAPSHOT', { epoch, sequence: nowhere }, allRows, { changes, reset: from === 0 });
+    const reading: Promise<SnapshotChunk | null> = feed.snapshots.chunk(
+      shared,
+      from,
+      { last, most: request.chunk },
+      (end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
+    );
+    const chunk: SnapshotChunk | null = await orStopped(run, reading);
+    if (chunk === null || stopped(run)) return false;
+    // Another list may have read it.
+    const scopes = await request.rights.after({ epoch, sequence: chunk.revision });
+    if (stopped(run) || !isSame(visible, scopes.of(request.kind.key, 'watch'))) return false;
+    yield chunk.message;
+    from = chunk.end;
+    last = chunk;
   }
   return true;
+}
+
+/** Reads one chunk. Null when the log no longer reaches back to the matches, or when the caller may see other rows. */
+async function readChunk(
+  lease: Lease,
+  request: LiveRequest,
+  taken: SnapshotMatches,
+  from: number,
+  end: number,
+): Promise<SnapshotChunk | null> {
+  let characters = 0;
+  const metered: Lease = {
+    epoch: lease.epoch,
+    revision: lease.revision,
+    fill: (statements, limit) => lease.fill(statements, limit),
+    async all(statement) {
+      const rows = await lease.all(statement);
+      for (const row of rows) for (const value of row) if (typeof value === 'string') characters += value.length;
+      return rows;
+    },
+  };
+  const rows = await rowsAsOf(metered, taken, taken.objects.slice(from, end), request);
+  if (rows === null) return null;
+  const at = request.now();
+  const changes = rows.map((row) => addedRow(row, at));
+  const place = { epoch: taken.epoch, sequence: nowhere };
+  const sent = message('SNAPSHOT', place, allRows, { changes, reset: from === 0 });
+  return { message: sent, end, revision: lease.revision, characters };
 }
 
 /** Waits until the kind is synced, then reads and joins the kind in the feed. Null when the list was stopped. */
@@ -378,7 +447,7 @@ async function whenReady<T>(
     const seen = feed.wakes;
     request.check(start);
     try {
-      const found = await unlessStopped(run, async (lease) => {
+      const work = async (lease: Lease) => {
         if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
         const scopes = await request.rights.at(lease);
         const view = await readView(lease, scopes);
@@ -387,7 +456,11 @@ async function whenReady<T>(
           return { kindId, visible: scopes.of(key, 'watch'), value: await read(lease, view, kindId, scopes) };
         }
         throw new PortolanError('CACHE_NOT_READY', `${key} has not been synced yet; try again in a moment.`);
-      });
+      };
+      const leased = (): ReturnType<typeof work> => feed.lease(work, request.signal);
+      // Many snapshots at once must not take all readers.
+      const reading = start.at === 'snapshot' ? feed.snapshots.read(leased, request.signal) : leased();
+      const found = await orStopped(run, reading);
       if (found === null) return null;
       joined.join(found.kindId, found.visible);
       return found.value;
@@ -397,11 +470,6 @@ async function whenReady<T>(
     await feed.changed(seen, request.signal);
   }
   return null;
-}
-
-/** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
-function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
-  return orStopped(run, run.feed.lease(work, run.request.signal));
 }
 
 /** What is read; null when the list was stopped meanwhile. */

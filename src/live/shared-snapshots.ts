@@ -1,0 +1,145 @@
+/**
+ * Snapshots that several live lists send at the same time. The matches are taken once, and each chunk is read once.
+ *
+ *   list 1: take -> chunk 0 -> chunk 1 -> chunk 2 … done
+ *   list 2:    joins -> chunk 0 (kept) -> chunk 1 …
+ *
+ * A list joins a snapshot only while another list sends it. So a list that comes alone gets the newest state, and one that comes in a crowd
+ * gets a state of at most `mostAgeMs` ago and then the changes since.
+ *
+ * Few snapshots are read at a time, so that other operations find a free reader.
+ */
+import { BoundedCache } from '../base/bounded-cache.ts';
+import { Semaphore } from '../base/semaphore.ts';
+import type { Lease } from '../store/types/lease.ts';
+import type { LiveMessage } from './cohort-batch.ts';
+import type { SnapshotMatches } from './snapshot.ts';
+
+/** One SNAPSHOT message. */
+export interface SnapshotChunk {
+  readonly message: LiveMessage;
+  /** The index of the first match after it. */
+  readonly end: number;
+  /** The revision at which it was read. */
+  readonly revision: number;
+  /** Characters of the texts that were read. */
+  readonly characters: number;
+}
+
+/** Milliseconds in which other lists may join a snapshot. */
+const mostAgeMs = 5000;
+/** Characters of the chunks that are kept. Parsed objects take several times the memory of their text. */
+const keptCharacters = 8 * 1024 * 1024;
+const keptChunks = 2000;
+/** Characters of the texts of one chunk. A single object may have more. */
+const chunkCharacters = 64 * 1024;
+/** Objects of a first chunk; their size is not known. */
+const firstChunk = 20;
+/** Snapshots that are read at the same time. */
+const mostReads = 2;
+
+export class SharedSnapshot {
+  readonly taken: SnapshotMatches;
+  readonly key: string;
+  readonly takenAt: number;
+  /** The lists that send it. */
+  senders = 0;
+  /** The ends of the chunks that were read once, by their beginning. So every list sends the same chunks. */
+  readonly ends = new Map<number, number>();
+  readonly reading = new Map<number, Promise<SnapshotChunk | null>>();
+
+  constructor(key: string, taken: SnapshotMatches, takenAt: number) {
+    this.key = key;
+    this.taken = taken;
+    this.takenAt = takenAt;
+  }
+}
+
+export class SharedSnapshots {
+  readonly #monotonic: () => number;
+  readonly #reads = new Semaphore(mostReads);
+  readonly #open = new Map<string, SharedSnapshot>();
+  readonly #chunks = new BoundedCache<SnapshotChunk>({ entries: keptChunks, weight: keptCharacters });
+  #taken = 0;
+
+  /** @param monotonic milliseconds */
+  constructor(monotonic: () => number = () => performance.now()) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Runs a read of a snapshot when few others run. */
+  async read<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const leave = await this.#reads.enter(signal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * A snapshot of this question, which another list sends or which is taken now. Each call needs one `leave`.
+   * @param question equal for lists that send the same chunks
+   */
+  async join(lease: Lease, question: string, take: () => Promise<SnapshotMatches>): Promise<SharedSnapshot> {
+    const known = this.#open.get(question);
+    const isYoung = known !== undefined && this.#monotonic() - known.takenAt < mostAgeMs;
+    if (isYoung && known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision) {
+      known.senders += 1;
+      return known;
+    }
+    this.#taken += 1;
+    const snapshot = new SharedSnapshot(`${this.#taken}`, await take(), this.#monotonic());
+    snapshot.senders = 1;
+    this.#open.set(question, snapshot);
+    return snapshot;
+  }
+
+  leave(snapshot: SharedSnapshot, question: string): void {
+    snapshot.senders -= 1;
+    if (snapshot.senders === 0) this.close(snapshot, question);
+  }
+
+  /** No more lists join it. Called when the log no longer reaches back to it. */
+  close(snapshot: SharedSnapshot, question: string): void {
+    if (this.#open.get(question) === snapshot) this.#open.delete(question);
+  }
+
+  /**
+   * The chunk that begins at the match `from`. Null if it cannot be read any more.
+   * @param last the chunk before it
+   * @param most the most objects in a chunk
+   * @param read reads the matches from `from` to `end`
+   */
+  chunk(
+    snapshot: SharedSnapshot,
+    from: number,
+    { last, most }: { readonly last: SnapshotChunk | null; readonly most: number },
+    read: (end: number) => Promise<SnapshotChunk | null>,
+  ): Promise<SnapshotChunk | null> {
+    const key = `${snapshot.key} ${from}`;
+    const kept = this.#chunks.get(key);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const end = snapshot.ends.get(from) ?? Math.min(snapshot.taken.objects.length, from + size(last, most));
+    snapshot.ends.set(from, end);
+    const begin = (): Promise<SnapshotChunk | null> =>
+      this.read(() => read(end)).finally(() => snapshot.reading.delete(from));
+    const reading =
+      snapshot.reading.get(from) ??
+      begin().then((chunk) => {
+        if (chunk !== null) this.#chunks.set(key, chunk, chunk.characters + 1);
+        return chunk;
+      });
+    snapshot.reading.set(from, reading);
+    return reading;
+  }
+}
+
+/** Objects of the next chunk. */
+function size(last: SnapshotChunk | null, most: number): number {
+  if (last === null) return Math.min(most, firstChunk);
+  const objects = last.message.changes.length;
+  const fitting = Math.floor((objects * chunkCharacters) / Math.max(1, last.characters));
+  // Large objects may follow small ones.
+  return Math.max(1, Math.min(most, fitting, objects * 2));
+}
