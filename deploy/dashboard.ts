@@ -186,6 +186,9 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       '{{pod}} refused': 'portolan_config_refused{$gateway}',
       '{{pod}} restart': 'portolan_config_restart_needed{$gateway}',
     }),
+    graph('Secrets refused', 'short', 'Secrets of --cluster-secrets that cannot be used.', {
+      '{{pod}}': 'portolan_cluster_secrets_refused{$gateway}',
+    }),
     graph('Series left out', 'short', 'A gateway has at most 10,000 series of its own.', {
       '{{pod}}': 'portolan_scrape_series_left_out{$gateway}',
     }),

@@ -10,6 +10,7 @@ import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
+import { samplesOf } from './kit/prometheus-text.ts';
 import { temporaryDirectory } from './kit/temporary-directory.ts';
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
@@ -255,6 +256,10 @@ test('a Secret that registers nothing is named in the log, and the others stay',
   const home = await clusterWith('here');
   const east = await clusterWith('there');
   const { url, logged } = await gatewayOver(home);
+  const refused = async (): Promise<unknown> => {
+    const samples = samplesOf(await (await fetch(new URL('/metrics', url))).text());
+    return samples.find(({ name }) => name === 'portolan_cluster_secrets_refused')?.value;
+  };
   home.create(secret('a-empty', {}));
   home.create(
     secret('b-exec', { kubeconfig: east.kubeconfig().replace(/user: \{\}|user:\n/, 'user:\n      exec: {}\n') }),
@@ -274,6 +279,12 @@ test('a Secret that registers nothing is named in the log, and the others stay',
   home.update(secret('d-good', { name: 'east', kubeconfig: 'nothing' }));
   await eventually(() => expect(logged.join('\n')).toContain('d-good'));
   expect((await shown(url)).objects).toEqual(['home/here', 'east/there']);
+  expect(await refused()).toBe(5);
+  for (const name of ['a-empty', 'a-before', 'b-exec', 'c-taken']) {
+    home.delete(`/api/v1/namespaces/portolan/secrets/${name}`);
+  }
+  home.update(secret('d-good', { name: 'east', kubeconfig: east.kubeconfig() }));
+  await eventually(async () => expect(await refused()).toBe(0));
 });
 
 test('the clusters stay while their Secrets cannot be listed', async () => {

@@ -26,15 +26,18 @@ interface Learning {
   readonly log: Logger;
 }
 
-/** Reads the Secrets, then watches them until the shutdown. @throws PortolanError CONFIGURATION for a broken kubeconfig. */
+/**
+ * Reads the Secrets, then watches them until the shutdown. Null where no cluster could hold them.
+ * @throws PortolanError CONFIGURATION for a broken kubeconfig.
+ */
 export async function registerClusters(
   { authCluster, clusterSecrets = '', clusterSecretSelector, sameUsers }: RegistrationConfig,
   clusters: readonly ClusterOptions[],
   { ingest, access, callers, shutdown, log }: Learning,
-): Promise<void> {
+): Promise<Pick<ClusterSecrets, 'refused'> | null> {
   const connections = await Promise.all(clusters.map((cluster) => connect(cluster)));
   const home = connections.find(({ cluster }) => cluster === authCluster) ?? connections[0];
-  if (home === undefined) return;
+  if (home === undefined) return null;
   shutdown.add(() => home.close());
   await Promise.all(connections.filter((each) => each !== home).map((each) => each.close()));
   if (access !== null && !sameUsers) {
@@ -65,4 +68,5 @@ export async function registerClusters(
   await learning;
   if (!secrets.isKnown) ingest.register(null);
   secrets.start();
+  return secrets;
 }

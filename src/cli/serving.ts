@@ -76,9 +76,10 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   const engine = startEngine(config, started, access, callers);
   await firstGeneration(engine, started);
   const { ingest } = started;
+  let secrets: { readonly refused: number } | null = null;
   if (config.clusterSecrets !== undefined) {
     const { registerClusters } = await import('./registered-clusters.ts');
-    await registerClusters(config, clusters, {
+    secrets = await registerClusters(config, clusters, {
       ingest,
       access,
       callers: (registered) => callers.register(registered),
@@ -86,7 +87,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
       log,
     });
   }
-  const server = await startHttp(config, engine, started, { access, tracer });
+  const server = await startHttp(config, engine, started, { access, tracer, secrets });
   return {
     ...server,
     close() {
@@ -218,7 +219,16 @@ async function startHttp(
   config: ServingConfig,
   { source }: Engine,
   { ingest, reader, shutdown, log, live }: Started,
-  { access, tracer }: { readonly access: AccessControl | null; readonly tracer: Tracer },
+  {
+    access,
+    tracer,
+    secrets,
+  }: {
+    readonly access: AccessControl | null;
+    readonly tracer: Tracer;
+    /** The Secrets that register clusters; null where none do. */
+    readonly secrets: { readonly refused: number } | null;
+  },
 ): Promise<RunningServer> {
   const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
   if (audit !== null) shutdown.add(() => audit.close());
@@ -229,6 +239,7 @@ async function startHttp(
     source,
     progress: () => ingest.progress(),
     rightsChecks: () => access?.checks ?? null,
+    refusedSecrets: () => secrets?.refused ?? 0,
     ...(live === undefined ? {} : { config: live }),
     by: config.metricsBy,
     version,

@@ -35,6 +35,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     rights: { checked: 1, alarmed: false },
     stats: { restarts: 0, cutForWal: 0 },
     config: { waiting: [] as string[], isRefused: false },
+    refusedSecrets: 0,
   };
   const metrics = createMetrics({
     reader: {
@@ -46,6 +47,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     progress: () => state.progress,
     rightsChecks: () => state.rights,
     config: state.config,
+    refusedSecrets: () => state.refusedSecrets,
     version: '1.2.3',
     clock: { ...systemClock, now: () => 1_000_000 },
     log: silentLogger,
@@ -79,6 +81,9 @@ const cases: Readonly<Record<string, (world: World) => void>> = {
   },
   PortolanRestartNeeded: ({ state }) => {
     state.config.waiting = ['--port'];
+  },
+  PortolanClusterSecretRefused: ({ state }) => {
+    state.refusedSecrets = 1;
   },
   PortolanSeriesLeftOut: ({ state }) => {
     const failing = Array.from({ length: 1001 }, (_, index) => ({

@@ -3,7 +3,7 @@
  *
  *   look, start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
  *                                 -> another API server under a known name -> the cluster goes away, and comes back at the next list
- *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log
+ *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log; counted in `refused`
  *                                 -> the list fails -> all clusters stay; one warning in the log
  *
  * A short list of one namespace costs an API server little, and needs no right but `list`.
@@ -51,6 +51,11 @@ export class ClusterSecrets {
   /** Has a list been read? */
   get isKnown(): boolean {
     return this.#isKnown;
+  }
+
+  /** Secrets of the last list that cannot be used. */
+  get refused(): number {
+    return this.#problems.size;
   }
 
   start(): void {

@@ -29,6 +29,8 @@ export interface MetricsOptions {
   readonly progress: () => Progress;
   /** The checks of rights; absent or null where there are none. */
   readonly rightsChecks?: (() => RightsChecks | null) | undefined;
+  /** Secrets that should register a cluster and cannot be used; absent where none register clusters. */
+  readonly refusedSecrets?: (() => number) | undefined;
   /** The state of the configuration file; absent where it is not read again. */
   readonly config?: ConfigState | undefined;
   /** What the metrics of ingest have a series for. `auto`, the default: a resource up to ten clusters, above that a cluster. */
@@ -71,6 +73,7 @@ class MetricsRegistry implements Metrics {
   readonly #feed: FeedMetrics;
   readonly #rights: RightsMetrics;
   readonly #config: ConfigMetrics;
+  readonly #secrets: Gauge;
   readonly #kinds: Gauge;
   readonly #generations: Counter;
   readonly #slow: Counter;
@@ -94,6 +97,11 @@ class MetricsRegistry implements Metrics {
     this.#feed = new FeedMetrics(this.#registry);
     this.#rights = new RightsMetrics(this.#registry);
     this.#config = new ConfigMetrics(this.#registry);
+    this.#secrets = new Gauge({
+      name: 'portolan_cluster_secrets_refused',
+      help: 'Secrets of --cluster-secrets that cannot be used. The log says why; what they registered before stays.',
+      registers,
+    });
     this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
     this.#generations = new Counter({
       name: 'portolan_schema_generations_total',
@@ -142,6 +150,7 @@ class MetricsRegistry implements Metrics {
       this.#store.setDisk(disk ?? null);
     });
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
+    this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);
     this.#setLeftOut(leftOut);
     this.#part('feed', () => {
       this.#feed.set(source.feed);
