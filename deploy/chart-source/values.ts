@@ -136,7 +136,7 @@ export const chartValues = z.strictObject({
     enabled: on('Create it.'),
     className: text('Class of the Ingress; empty for the default of the cluster.'),
     annotations: map('Its annotations.'),
-    hosts: texts('Host names.'),
+    hosts: texts('Host names; at least one. [""] takes the requests of every host.'),
     path: text('Prefix of the paths.', '/'),
     tls: manifests('Certificates, such as [{ secretName: portolan-tls, hosts: [portolan.example.com] }].'),
   }),

@@ -1,6 +1,6 @@
 /** Values that the chart refuses, each with the sentence that tells what is wrong. */
 import { expect, test } from 'vitest';
-import { describeWithHelm, renderValues } from '../kit/chart.ts';
+import { describeWithHelm, manifestOf, renderValues } from '../kit/chart.ts';
 
 describeWithHelm('refused values', () => {
   test.each<readonly [string, object, string]>([
@@ -75,6 +75,7 @@ describeWithHelm('refused values', () => {
       'podDisruptionBudget takes minAvailable or maxUnavailable, not both',
     ],
     ['fewer Pods at the most', { autoscaling: { enabled: true, minReplicas: 6 } }, 'autoscaling.minReplicas is larger'],
+    ['an Ingress without hosts', { ingress: { enabled: true } }, 'ingress has no host names: set ingress.hosts'],
     ['a route without a Gateway', { httpRoute: { enabled: true } }, 'set httpRoute.parentRefs'],
     [
       'a store that fills the volume',
@@ -88,5 +89,23 @@ describeWithHelm('refused values', () => {
     ],
   ])('%s', async (_, values, message) => {
     await expect(renderValues(values)).rejects.toThrow(message);
+  });
+
+  test.each(['serviceMonitor', 'prometheusRule'])('%s in a cluster without the Prometheus operator', async (name) => {
+    const values = { [name]: { enabled: true } };
+    const inCluster = (...served: readonly string[]): Promise<string> =>
+      renderValues(values, {
+        args: ['apiregistration.k8s.io/v1', ...served].flatMap((each) => ['--api-versions', each]),
+      });
+    await expect(inCluster()).rejects.toThrow(`${name} needs the Prometheus operator`);
+    expect(await inCluster('monitoring.coreos.com/v1')).toContain('apiVersion: monitoring.coreos.com/v1');
+    // `helm template` without a cluster does not know what is served.
+    expect(await renderValues(values)).toContain('apiVersion: monitoring.coreos.com/v1');
+  });
+
+  test('an Ingress for every host is one rule without a host', async () => {
+    const text = await renderValues({ ingress: { enabled: true, hosts: [''] } });
+    const { rules } = manifestOf(text, 'Ingress')['spec'] as { readonly rules: readonly object[] };
+    expect(rules).toEqual([{ http: expect.anything() }]);
   });
 });

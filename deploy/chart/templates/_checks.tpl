@@ -44,6 +44,17 @@
 {{- with .Values.autoscaling -}}
 {{-   if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}{{ fail "autoscaling.minReplicas is larger than autoscaling.maxReplicas." }}{{ end -}}
 {{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{-   fail "ingress has no host names: set ingress.hosts, or set it to [\"\"] to take the requests of every host." -}}
+{{- end -}}
+{{- /* Every API server with aggregation has this group, and helm template without a cluster has not: there nothing is known. */ -}}
+{{- if and (.Capabilities.APIVersions.Has "apiregistration.k8s.io/v1") (not (.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) -}}
+{{-   range $name := list "serviceMonitor" "prometheusRule" -}}
+{{-     if (get $.Values $name).enabled -}}
+{{-       printf "%s needs the Prometheus operator, and the cluster lacks its API monitoring.coreos.com/v1: install its CustomResourceDefinitions first, or set %s.enabled to false." $name $name | fail -}}
+{{-     end -}}
+{{-   end -}}
+{{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute needs a Gateway: set httpRoute.parentRefs." }}{{ end -}}
 {{- if $config.maxDisk -}}
 {{-   if ge (include "portolan.mebibytes" $config.maxDisk | int64) (include "portolan.mebibytes" .Values.data.size | int64) -}}
