@@ -104,6 +104,8 @@ class PassedSpan implements Span {
   readonly #parts: TracerParts;
   readonly #context: Context;
   #headers: Readonly<Record<string, string>> | null = null;
+  #part: Span | null = null;
+  #isEnded = false;
 
   constructor(parts: TracerParts, context: Context, traceId: string) {
     this.#parts = parts;
@@ -125,7 +127,37 @@ class PassedSpan implements Span {
   }
 
   child(): Span {
-    return this;
+    if (this.#isEnded) return noSpan;
+    this.#part ??= new PassedPart(this);
+    return this.#part;
+  }
+
+  set(): void {}
+  rename(): void {}
+  fail(): void {}
+
+  end(): void {
+    this.#isEnded = true;
+  }
+}
+
+/** All parts of a PassedSpan: they differ in nothing. Their ends do not end the request. */
+class PassedPart implements Span {
+  readonly isRecorded = false;
+  readonly traceId: string;
+  readonly #whole: PassedSpan;
+
+  constructor(whole: PassedSpan) {
+    this.#whole = whole;
+    this.traceId = whole.traceId;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#whole.headers;
+  }
+
+  child(): Span {
+    return this.#whole.child();
   }
 
   set(): void {}

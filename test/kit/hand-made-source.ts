@@ -43,7 +43,8 @@ export interface HandMade {
   forget(): void;
 }
 
-export function handMadeSource(): HandMade {
+/** @param onTick is called before each value of the subscription `ticks`, in its asynchronous context. */
+export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => void } = {}): HandMade {
   const leases = { opened: 0, ended: 0 };
   const signals: (AbortSignal | undefined)[] = [];
   const ticks = { begun: 0, ended: 0 };
@@ -56,7 +57,10 @@ export function handMadeSource(): HandMade {
   const held = Promise.withResolvers<string>();
   const reader = countingReader(leases, signals);
   const feed = new ChangeFeed(reader, log);
-  let generation: Generation | null = generationOf('first', schema('greeting', held.promise, ticks));
+  let generation: Generation | null = generationOf(
+    'first',
+    schema('greeting', held.promise, { counts: ticks, onTick }),
+  );
   const source: GraphQLSource = {
     reader,
     feed,
@@ -91,7 +95,7 @@ export function handMadeSource(): HandMade {
     log,
     release: () => held.resolve('released'),
     swap(name) {
-      generation = generationOf(name, schema(name, held.promise, ticks));
+      generation = generationOf(name, schema(name, held.promise, { counts: ticks, onTick }));
     },
     forget() {
       generation = null;
@@ -143,7 +147,12 @@ function countingReader(leases: HandMade['leases'], signals: HandMade['signals']
   };
 }
 
-function schema(name: string, held: Promise<string>, ticks: HandMade['ticks']): GraphQLSchema {
+interface Ticks {
+  readonly counts: HandMade['ticks'];
+  readonly onTick: () => void;
+}
+
+function schema(name: string, held: Promise<string>, ticks: Ticks): GraphQLSchema {
   const nested: GraphQLObjectType<unknown, OperationContext> = new GraphQLObjectType({
     name: 'Nested',
     fields: () => ({
@@ -225,16 +234,17 @@ function schema(name: string, held: Promise<string>, ticks: HandMade['ticks']): 
 }
 
 /** Yields 1, 2, 3 … up to `most`; then it ends, or stays silent if it is endless. */
-async function* ticking(most: number, ticks: HandMade['ticks']): AsyncGenerator<number> {
-  ticks.begun += 1;
+async function* ticking(most: number, { counts, onTick }: Ticks): AsyncGenerator<number> {
+  counts.begun += 1;
   try {
     for (let tick = 1; tick <= most; tick += 1) {
+      onTick();
       yield tick;
       // An endless stream yields to other work.
       await new Promise((resolve) => setImmediate(resolve));
     }
   } finally {
-    ticks.ended += 1;
+    counts.ended += 1;
   }
 }
 

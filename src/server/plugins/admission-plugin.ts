@@ -357,6 +357,8 @@ function endingWithErrors(
 ): AsyncGenerator<Result> {
   const inner = messages[Symbol.asyncIterator]();
   let over = false;
+  /** `noSpan` after the first message: the next ones come from changes, not from the request. */
+  let current = span;
   let ended: (() => void) | null = null;
   const end = async (): Promise<void> => {
     over = true;
@@ -368,15 +370,18 @@ function endingWithErrors(
     if (over) return { done: true, value: undefined };
     ended ??= begin();
     try {
-      const step = await within(span, () => inner.next());
-      if (span.isRecorded) endWith(span, step.done === true ? 'OK' : codes.ofResult(step.value));
+      const step = await within(current, () => inner.next());
+      if (current !== noSpan) {
+        endWith(current, step.done === true ? 'OK' : codes.ofResult(step.value));
+        current = noSpan;
+      }
       if (step.done !== true) return step;
       ended();
       return { done: true, value: undefined };
     } catch (error) {
       over = true;
       ended();
-      endWith(span, codeOfThrown(error));
+      endWith(current, codeOfThrown(error));
       return { done: false, value: { errors: [codedError(error, log)] } };
     }
   }, end);
