@@ -3,27 +3,23 @@ import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
 import { silentLogger } from '../src/base/log.ts';
-import { activeSpan, noSpan, within } from '../src/base/tracing.ts';
+import { activeSpan } from '../src/base/tracing.ts';
 import { startServer } from '../src/server/http-server.ts';
-import { openTracing, type Tracing } from '../src/telemetry/open-tracing.ts';
+import { openTracing } from '../src/telemetry/open-tracing.ts';
 import { handMadeSource } from './kit/hand-made-source.ts';
 
 const id = '4bf92f3577b34da6a3ce929d0e0e4736';
-
-function tracing(): Tracing {
-  const opened = openTracing({ OTEL_BSP_SCHEDULE_DELAY: '600000' }, 'test', silentLogger);
-  onTestFinished(() => opened.close());
-  return opened;
-}
 
 /** The header that continues the trace in a request of now. */
 const continuedNow = (): string | undefined => activeSpan().child('GET', {}, 'client').headers['traceparent'];
 
 test.each(['01', '00'])('requests for later messages continue no trace, with the flag %s', async (flag) => {
+  const tracing = openTracing({ OTEL_BSP_SCHEDULE_DELAY: '600000' }, 'test', silentLogger);
+  onTestFinished(() => tracing.close());
   const sent: (string | undefined)[] = [];
   const { source } = handMadeSource({ onTick: () => sent.push(continuedNow()) });
   const server = await startServer({
-    ...{ host: '127.0.0.1', port: 0, source, tabs: [], log: silentLogger, tracer: tracing().tracer },
+    ...{ host: '127.0.0.1', port: 0, source, tabs: [], log: silentLogger, tracer: tracing.tracer },
     readiness: () => ({ ready: true }),
   });
   onTestFinished(() => server.close());
@@ -37,18 +33,4 @@ test.each(['01', '00'])('requests for later messages continue no trace, with the
   expect(sent).toHaveLength(4);
   expect(sent[0]).toMatch(new RegExp(`^00-${id}-[0-9a-f]{16}-${flag}$`));
   expect(sent.slice(1)).toEqual([undefined, undefined, undefined]);
-});
-
-test.each(['01', '00'])('an ended span has no parts, with the flag %s', async (flag) => {
-  const span = tracing().tracer.begin('GET', (name) =>
-    name === 'traceparent' ? `00-${id}-00f067aa0ba902b7-${flag}` : undefined,
-  );
-  await within(span, async () => {
-    const lease = span.child('lease');
-    lease.end();
-    expect(continuedNow()).toContain(id);
-    span.end();
-    expect(continuedNow()).toBeUndefined();
-    expect(span.child('lease')).toBe(noSpan);
-  });
 });

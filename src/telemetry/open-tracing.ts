@@ -16,11 +16,10 @@ import {
   ParentBasedSampler,
   type Sampler,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../base/log.ts';
 import type { Tracer } from '../base/tracing.ts';
-import { createOtelTracer, TraceIds } from './otel-tracer.ts';
+import { createOtelTracer } from './otel-tracer.ts';
 import { type Environment, type TraceSettings, traceSettings } from './trace-settings.ts';
 import { WatchedExporter } from './watched-exporter.ts';
 
@@ -43,16 +42,7 @@ export function openTracing(environment: Environment, version: string, log: Logg
     'service.version': version,
     'service.instance.id': randomUUID(),
   });
-  const sampler = samplerOf(settings);
-  const ids = new TraceIds();
-  const provider = new TracerProvider({
-    resource: defaultResource()
-      .merge(own)
-      .merge(detectResources({ detectors: [envDetector] })),
-    sampler,
-    idGenerator: ids,
-    spanProcessors: [new BatchSpanProcessor({ ...settings.batch, exporter: new WatchedExporter(exporter, log) })],
-  });
+  const processor = new BatchSpanProcessor({ ...settings.batch, exporter: new WatchedExporter(exporter, log) });
   const propagators = settings.propagators.map((each) =>
     each === 'baggage' ? new W3CBaggagePropagator() : new W3CTraceContextPropagator(),
   );
@@ -60,16 +50,19 @@ export function openTracing(environment: Environment, version: string, log: Logg
   log.info({ sampler: name, protocol, ...(name.endsWith('ratio') ? { ratio } : {}) }, 'traces are exported');
   return {
     tracer: createOtelTracer({
-      tracer: provider.getTracer('portolan', version),
-      sampler,
-      ids,
+      sampler: samplerOf(settings),
       propagator: new CompositePropagator({ propagators }),
+      processor,
+      resource: defaultResource()
+        .merge(own)
+        .merge(detectResources({ detectors: [envDetector] })),
+      scope: { name: 'portolan', version },
     }),
     async close() {
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(late.resolve, flushMs);
       // A failure was logged by the exporter.
-      await Promise.race([provider.shutdown().catch(() => {}), late.promise]);
+      await Promise.race([processor.shutdown().catch(() => {}), late.promise]);
       clearTimeout(timer);
     },
   };
