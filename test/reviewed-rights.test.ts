@@ -7,6 +7,7 @@ import { ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
 import { RightsCheck } from '../src/auth/rights/rights-check.ts';
 import { codeOf, PortolanError } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
+import { must } from '../src/base/must.ts';
 import { engineFixture, made } from './kit/engine-fixture.ts';
 import { eventually } from './kit/eventually.ts';
 import { widget, widgets } from './kit/graphql-world.ts';
@@ -118,6 +119,30 @@ test('without an answer of the API server nothing is visible, and it is asked ag
   expect(await names()).toBe('FORBIDDEN');
   clock.advance(6000);
   expect(await names()).toEqual(['x', 'y']);
+});
+
+test('a cluster that is gone is not asked about', async () => {
+  const clock = new ManualClock();
+  const { asked, clients } = server(() => true);
+  const clusters = ['east'];
+  const reviews = new AccessReviews({ clients, clock, log: silentLogger });
+  const rights = new ReviewedRights({ granted: null, reviews, clock, check: null, clusters, served: Infinity });
+  const before = must(rights.now(alice), 'nothing has expired');
+  expect(before.of('widgets.example.com')).toEqual({ rows: 'none' });
+  expect(await rights.pending(alice, before)).toBe(true);
+  expect(rights.now(alice)?.of('widgets.example.com')).toMatchObject({ rows: 'some' });
+  expect(asked).toHaveLength(1);
+  clusters.pop();
+  clients.delete('east');
+  clock.advance(2000);
+  rights.clustersChanged();
+  reviews.rolesChanged();
+  // Known without a review, so that prepared answers stay fast.
+  expect(rights.now(alice)?.of('widgets.example.com')).toEqual({ rows: 'none' });
+  // One of the same name comes later: what the former one allowed is not known to hold.
+  clusters.push('east');
+  rights.clustersChanged();
+  expect(rights.now(alice)?.of('widgets.example.com')).toEqual({ rows: 'none' });
 });
 
 test.each([

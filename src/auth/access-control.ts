@@ -84,10 +84,8 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
   const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
   const check =
     reviews === null || granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: options.changed });
-  const rights =
-    reviews === null
-      ? must(granted, 'the rights by roles')
-      : new ReviewedRights({ ...options, clusters, granted, reviews, check });
+  const reviewed = reviews === null ? null : new ReviewedRights({ ...options, clusters, granted, reviews, check });
+  const rights = reviewed ?? must(granted, 'the rights by roles');
   const authenticator: AuthenticatorOptions = {
     tokens: tokens === null ? null : (token, span) => tokens.callerOf(token, span),
     proxies: accepts.includes('proxy') ? proxyNames : null,
@@ -118,6 +116,7 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
         clients.set(name, new RestClient(connection));
         callerClusters.known.add(name);
       }
+      reviewed?.clustersChanged();
       changed();
     },
     wake: (committed) => granted?.wake(committed),

@@ -23,6 +23,11 @@ export class BoundedCache<V> {
     return found.value;
   }
 
+  /** All values. None becomes more recently used by it. */
+  *values(): IterableIterator<V> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
   /** Stores the value, unless its weight alone exceeds the bound. Evicts the least recently used entries to make room. */
   set(key: string, value: V, weight: number): void {
     this.delete(key);

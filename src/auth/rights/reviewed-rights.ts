@@ -48,7 +48,7 @@ export interface ReviewedRightsOptions {
   readonly clock: Clock;
   /** Gets samples of what the roles grant; null for none. */
   readonly check: RightsCheck | null;
-  /** The clusters whose users the callers are, read at each use. */
+  /** The clusters whose users the callers are, read at each use. `clustersChanged` must be called after a change. */
   readonly clusters: readonly string[];
   /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
@@ -125,6 +125,11 @@ export class ReviewedRights implements Rights {
     return this.#options.granted?.whoCan(cluster, request) ?? null;
   }
 
+  /** Call it after `clusters` has changed. Nobody can answer questions about a cluster that is gone, and they are forgotten. */
+  clustersChanged(): void {
+    for (const state of this.#states.values()) state.clustersChanged();
+  }
+
   /** What the roles grant; nothing after an alarm. */
   #base(caller: Caller): Scopes {
     const { granted, check } = this.#options;
@@ -195,6 +200,20 @@ class CallerState {
     const found = [...this.#allowed.values()].filter((question) => reviews.known(this.user, question) === null);
     if (found.length === 0) this.#lookAt = now + 1000;
     return found;
+  }
+
+  clustersChanged(): void {
+    const { clusters } = this.#options;
+    const isGone = ({ cluster }: { readonly cluster: string }): boolean => !clusters.includes(cluster);
+    for (const [text, question] of this.#allowed) if (isGone(question)) this.#allowed.delete(text);
+    for (const [of, rows] of this.#wanted) {
+      if (rows.some(isGone))
+        this.#wanted.set(
+          of,
+          rows.filter((each) => !isGone(each)),
+        );
+    }
+    this.#scopes = null;
   }
 
   /** The reviews that run; null for none. */
