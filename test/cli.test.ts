@@ -314,6 +314,23 @@ describe('demo', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('drains and ends in order when the reader of its audit log goes away', async () => {
+    const cluster = await startSimCluster({ objects: 'empty' });
+    onTestFinished(() => cluster.close());
+    const options = ['--kinds', 'pods', '--auth', 'token', '--audit-log', '-', '--drain', '1s', '--port', '0'];
+    const child = portolan(['serve', '--kubeconfig', kubeconfig(cluster.url), ...options]);
+    const [exited, err] = [once(child, 'exit'), text(must(child.stderr, 'a pipe'))];
+    const [line] = (await once(must(child.stdout, 'a pipe'), 'data')) as [Buffer];
+    const url = line.toString().replace('Playground: ', '').trim();
+    child.stdout?.destroy();
+    const ask = () => fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+    // The audit log has a line for a request without a token.
+    expect((await ask()).status).toBe(401);
+    await eventually(async () => expect((await ask()).headers.get('connection')).toBe('close'));
+    expect(await exited).toEqual([0, null]);
+    expect(await err).toContain('the gateway ends');
+  });
+
   test('writes JSON lines only on standard error that is no terminal', async () => {
     const child = portolan(['demo', '--port', '0', '--pods', '50']);
     const ended = ending(child);

@@ -95,6 +95,8 @@ function onSignals(): Signals {
     resolve();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  // A short command ends at once when the reader of its output is gone (src/main.ts). A gateway ends in order.
+  process.stdout.removeAllListeners('error');
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
   onClosedOutput(resolve);
   return { first, again: again.signal };
