@@ -52,6 +52,16 @@ test.each(['kubeconfig', 'value'])('a kubeconfig under the key %s is taken as it
   });
 });
 
+test.each(['https://10.0.0.1', 'http://127.0.0.1:8080', 'http://[::1]'])(
+  'any server is taken, such as %s',
+  (server) => {
+    const cluster = { server, 'proxy-url': 'http://proxy.example:3128', 'insecure-skip-tls-verify': true };
+    expect(
+      clusterOfSecret(secret({ kubeconfig: kubeconfig({ username: 'u', password: 'p', as: 'v' }, cluster) })).name,
+    ).toBe('east');
+  },
+);
+
 test('the id of the server does not depend on credentials', () => {
   const idOf = (user: object, cluster: object = {}): string =>
     clusterOfSecret(secret({ kubeconfig: kubeconfig(user, cluster) })).serverId;
@@ -69,6 +79,7 @@ test.each([
   ['a command', { kubeconfig: kubeconfig({ exec: { command: 'x' } }) }, 'exec'],
   ['an auth provider', { kubeconfig: kubeconfig({ 'auth-provider': { name: 'gcp' } }) }, 'auth-provider'],
   ['the file of a token', { kubeconfig: kubeconfig({ tokenFile: '/etc/passwd' }) }, 'tokenFile'],
+  ['the file of a certificate', { kubeconfig: kubeconfig({ 'client-certificate': '/crt' }) }, 'client-certificate'],
   ['the file of a key', { kubeconfig: kubeconfig({ 'client-key': '/key' }) }, 'client-key'],
   [
     'the file of an authority',
