@@ -19,6 +19,8 @@ export interface ReloadedFilesOptions<T> {
   readonly what: string;
   /** The files, each with the flag that names it. */
   readonly files: readonly { readonly flag: string; readonly path: string }[];
+  /** What was read and loaded before; otherwise the constructor does both. */
+  readonly first?: { readonly texts: readonly string[]; readonly value: T };
   /** Makes the value of the files' texts. @throws Error whose message ends the sentence "--flag cannot be used: …". */
   readonly load: (texts: readonly string[]) => T;
   readonly changed: () => void;
@@ -39,9 +41,10 @@ export class ReloadedFiles<T> {
   /** @throws PortolanError CONFIGURATION for a file that cannot be read or loaded. */
   constructor(options: ReloadedFilesOptions<T>) {
     this.#options = options;
+    const { files, first, load } = options;
     try {
-      const texts = options.files.map(({ path }) => readFileSync(path, 'utf8'));
-      this.#current = options.load(texts);
+      const texts = first?.texts ?? files.map(({ path }) => readFileSync(path, 'utf8'));
+      this.#current = first === undefined ? load(texts) : first.value;
       this.#known = hashOf(texts);
     } catch (error) {
       throw new PortolanError('CONFIGURATION', `${this.#names()} cannot be used: ${messageOf(error)}.`, {

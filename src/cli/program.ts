@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { type LoadedConfig, readConfig } from '../config/load-config.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
@@ -57,7 +57,7 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   const add = (
     name: CommandName,
     summary: string,
-    action: (config: Config, command: Command, sources: ConfigSources) => Promise<number>,
+    action: (config: Config, command: Command, loaded: LoadedConfig) => Promise<number>,
   ): Command => {
     const command = subcommand(program, name, summary);
     command.option(
@@ -70,15 +70,15 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     return command.action(async () => {
       const { config, ...flags } = command.opts<Record<string, unknown>>();
       const file = typeof config === 'string' ? { file: config } : {};
-      const sources = { flags, environment: process.env, ...file };
-      exitCode = await action(loadConfig(sources), command, sources);
+      const loaded = readConfig({ flags, environment: process.env, ...file });
+      exitCode = await action(loaded.config, command, loaded);
     });
   };
   add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
     (await import('./demo.ts')).demo(config),
   );
-  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', async (_config, _command, sources) =>
-    (await import('./serve.ts')).serve(sources),
+  add('serve', 'serve the clusters of a kubeconfig, or the one this Pod runs in', async (_config, _command, loaded) =>
+    (await import('./serve.ts')).serve(loaded),
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
   add('status', 'print the state of ingest in a running gateway', async (config) =>

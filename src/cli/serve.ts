@@ -13,7 +13,7 @@ import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { LiveConfig } from '../config/live-config.ts';
-import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -24,9 +24,9 @@ import { runUntilSignal } from './run-until-signal.ts';
  * Runs until a signal and returns the exit code.
  * @throws PortolanError with the first cluster's failure, when no cluster can be reached at the start.
  */
-export async function serve(sources: ConfigSources): Promise<number> {
-  const log = createLogger(loadConfig(sources).logLevel);
-  const live = new LiveConfig(sources, log);
+export async function serve(loaded: LoadedConfig): Promise<number> {
+  const log = createLogger(loaded.config.logLevel);
+  const live = new LiveConfig(loaded, log);
   const { config } = live;
   const clusters = clustersOf(config);
   acceptedCredentials(config);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../../test/kit/temporary-directory.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { LiveConfig } from './live-config.ts';
+import { readConfig } from './load-config.ts';
 
 interface Setup {
   readonly live: LiveConfig;
@@ -12,7 +13,8 @@ interface Setup {
   write(text: string): Promise<void>;
 }
 
-function setUp(text: string, flags: Readonly<Record<string, unknown>> = {}): Setup {
+/** @param late the text of a file that changes after it was read, and before the configuration is live */
+function setUp(text: string, flags: Readonly<Record<string, unknown>> = {}, late?: string): Setup {
   const folder = temporaryDirectory('config');
   let version = 0;
   const put = (next: string): void => {
@@ -25,7 +27,9 @@ function setUp(text: string, flags: Readonly<Record<string, unknown>> = {}): Set
   const logged: string[] = [];
   const note = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Logger = { ...silentLogger, info: note, warn: note, error: note };
-  const live = new LiveConfig({ flags, environment: {}, file: join(folder, 'portolan.yaml') }, log);
+  const loaded = readConfig({ flags, environment: {}, file: join(folder, 'portolan.yaml') });
+  if (late !== undefined) put(late);
+  const live = new LiveConfig(loaded, log);
   return {
     live,
     logged,
@@ -47,6 +51,14 @@ test('a live option has its new value, and another one that of the start', async
   expect(logged.join('\n')).toContain('these changed options are used after a restart {"options":["--readers"]}');
   await write('maxCost: 2000\nreaders: 2\n');
   expect(live.waiting).toEqual([]);
+});
+
+test('the file is read once at the start, and a change since then is noticed', async () => {
+  const { live } = setUp('maxCost: 1000\nreaders: 2\n', {}, 'maxCost: 2000\nreaders: 5\n');
+  expect(live.config).toMatchObject({ maxCost: 1000, readers: 2 });
+  for (let look = 0; look < 2; look += 1) await live.look();
+  expect(live.config).toMatchObject({ maxCost: 2000, readers: 2 });
+  expect(live.waiting).toEqual(['--readers']);
 });
 
 test('a removed option has its default again', async () => {

@@ -7,10 +7,9 @@
  *
  * Flags and variables still come before the file, so a change of an option that they give has no effect.
  */
-import { existsSync } from 'node:fs';
 import type { Logger } from '../base/log.ts';
 import { ReloadedFiles } from '../base/reloaded-files.ts';
-import { type ConfigSources, defaultFile, loadConfig, parseConfig } from './load-config.ts';
+import { type LoadedConfig, parseConfig } from './load-config.ts';
 import { type Config, flagOf, optionTable } from './options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
 
@@ -26,23 +25,22 @@ export class LiveConfig {
   #isRefused = false;
   #waiting: readonly string[] = [];
 
-  /** @throws PortolanError CONFIGURATION, as `loadConfig` */
-  constructor(sources: ConfigSources, log: Logger) {
-    const first = loadConfig(sources);
-    const path = sources.file ?? defaultFile;
+  constructor({ config: first, sources, file }: LoadedConfig, log: Logger) {
     this.#log = log;
-    this.#files = existsSync(path)
-      ? new ReloadedFiles({
-          what: 'configuration',
-          files: [{ flag: '--config', path }],
-          load: ([text = '']) => parseConfig(sources, path, text),
-          changed: () => this.#changed(),
-          refused: () => {
-            this.#isRefused = true;
-          },
-          log,
-        })
-      : null;
+    this.#files =
+      file === null
+        ? null
+        : new ReloadedFiles({
+            what: 'configuration',
+            files: [{ flag: '--config', path: file.path }],
+            first: { texts: [file.text], value: first },
+            load: ([text = '']) => parseConfig(sources, file.path, text),
+            changed: () => this.#changed(),
+            refused: () => {
+              this.#isRefused = true;
+            },
+            log,
+          });
     const live = Object.values(optionTable as Record<string, OptionDefinition>).filter((option) => option.live);
     const newest = (): Config => this.#files?.current ?? first;
     this.config = Object.defineProperties(

@@ -24,13 +24,27 @@ interface Given {
   readonly source: string;
 }
 
+/** A configuration with what it was made of. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly sources: ConfigSources;
+  /** Null where there is none. */
+  readonly file: { readonly path: string; readonly text: string } | null;
+}
+
 /**
- * The whole configuration.
+ * Reads the whole configuration.
  * @throws PortolanError CONFIGURATION with one sentence about the first error found.
  */
-export function loadConfig({ flags, environment, file }: ConfigSources): Config {
-  const { text, name } = readFile(file);
-  return parseConfig({ flags, environment }, name, text);
+export function readConfig(sources: ConfigSources): LoadedConfig {
+  const path = sources.file ?? defaultFile;
+  const text = readFile(sources.file);
+  return { config: parseConfig(sources, path, text ?? ''), sources, file: text === null ? null : { path, text } };
+}
+
+/** The whole configuration. @throws PortolanError CONFIGURATION with one sentence about the first error found. */
+export function loadConfig(sources: ConfigSources): Config {
+  return readConfig(sources).config;
 }
 
 /** The configuration with this text of its file. @throws PortolanError CONFIGURATION with one sentence about the first error found. */
@@ -101,14 +115,15 @@ function asList(option: OptionDefinition, value: unknown): unknown {
 }
 
 /** The file of a configuration without `file`. It may be missing. */
-export const defaultFile = 'portolan.yaml';
+const defaultFile = 'portolan.yaml';
 
-function readFile(file: string | undefined): { readonly text: string; readonly name: string } {
+/** Null without a file, if it may be missing. */
+function readFile(file: string | undefined): string | null {
   const name = file ?? defaultFile;
   try {
-    return { text: readFileSync(name, 'utf8'), name };
+    return readFileSync(name, 'utf8');
   } catch (error) {
-    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return { text: '', name };
+    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new PortolanError('CONFIGURATION', `The configuration file ${name} cannot be read: ${messageOf(error)}.`, {
       cause: error,
     });
