@@ -94,6 +94,7 @@ build bud --quiet --isolation chroot --layers=false --identity-label=false --tim
   --label "org.opencontainers.image.revision=$revision" \
   --label "org.opencontainers.image.created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)" \
   --label "org.opencontainers.image.base.name=$base" \
+  --annotation "org.opencontainers.image.base.name=${base%@*}" \
   --tag "$tag" --file deploy/Dockerfile . >/dev/null
 build push --quiet --digestfile "$work/digest" "$tag" "oci:$work/oci:${tag##*:}"
 digest=$(cat "$work/digest")

@@ -144,6 +144,13 @@ describe.skipIf(missing !== null)(`the image (${missing ?? mainServer.name})`, {
     expect((await printed(['--version'])).out).toEqual([version]);
   });
 
+  test('its label and its annotation name the same base', () => {
+    const name = 'org.opencontainers.image.base.name';
+    const base = image.config.Labels[name];
+    expect(base).toMatch(/^offline$|\/distroless\//);
+    expect(image.annotations[name]).toBe(base?.split('@')[0]);
+  });
+
   test('Node finds the compile cache of its modules and takes it', async () => {
     const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
     const command = await runImage(image, { args: ['serve', '--help'], env });

@@ -21,6 +21,8 @@ export interface UnpackedImage {
   readonly digest: string;
   readonly rootfs: string;
   readonly config: ImageConfig;
+  /** Those of the manifest. */
+  readonly annotations: Readonly<Record<string, string>>;
   /** Of its layers, as a registry keeps them. */
   readonly compressedBytes: number;
 }
@@ -62,7 +64,11 @@ export function unpackImage(archive: string, folder: string): UnpackedImage {
   const blob = ({ digest }: Descriptor): string => join('blobs', 'sha256', digest.slice('sha256:'.length));
   const index = json('index.json') as { readonly manifests: readonly Descriptor[] };
   const first = must(index.manifests[0], 'an image in the archive');
-  const manifest = json(blob(first)) as { readonly config: Descriptor; readonly layers: readonly Descriptor[] };
+  const manifest = json(blob(first)) as {
+    readonly config: Descriptor;
+    readonly layers: readonly Descriptor[];
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   for (const layer of manifest.layers) execFileSync('tar', ['-xzpf', join(layout, blob(layer)), '-C', rootfs]);
   // A container engine makes the places of mounts in the same way.
   mkdirSync(join(rootfs, 'etc', 'portolan'));
@@ -70,6 +76,7 @@ export function unpackImage(archive: string, folder: string): UnpackedImage {
     digest: first.digest,
     rootfs,
     config: (json(blob(manifest.config)) as { readonly config: ImageConfig }).config,
+    annotations: manifest.annotations ?? {},
     compressedBytes: manifest.layers.reduce((sum, { size }) => sum + size, 0),
   };
 }
