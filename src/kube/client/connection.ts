@@ -22,7 +22,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { activeSpan, type Span, type SpanAttributes } from '../../base/tracing.ts';
+import type { SpanAttributes } from '../../base/tracing.ts';
 import type { BearerToken } from '../credentials/bearer-token.ts';
 import {
   CredentialProvider,
@@ -35,8 +35,8 @@ import { type IdentityHeaders, type ImpersonatedUser, impersonationHeaders } fro
 import type { InlineKubeconfig } from '../credentials/inline-kubeconfig.ts';
 import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
-import { pathTemplate } from '../http/path-template.ts';
 import { TransportPool } from '../http/transport-pool.ts';
+import { inSpan, placeOf } from './request-span.ts';
 
 /** The settings to connect to one cluster. Plain data, so that another thread can receive it. */
 export interface ClusterOptions {
@@ -168,8 +168,7 @@ class UndiciConnection implements Connection {
     this.source = config.source;
     this.proxy = config.cluster.proxyUrl?.replace(/\/\/[^/@]*@/, '//');
     this.#origin = server.origin;
-    const port = Number(server.port) || (server.protocol === 'https:' ? 443 : 80);
-    this.#place = { 'server.address': server.hostname, 'server.port': port, 'k8s.cluster.name': cluster };
+    this.#place = placeOf(server, cluster);
     this.#basePath = server.pathname.replace(/\/+$/, '');
     this.server = this.#origin + this.#basePath;
     this.#impersonates = config.user.impersonateUser !== undefined || config.impersonation !== undefined;
@@ -237,7 +236,7 @@ class UndiciConnection implements Connection {
       throw new PortolanError('UPSTREAM_UNAVAILABLE', `The connection to ${this.cluster} was closed: open a new one.`);
     }
     const dispatcher = pool.dispatcherFor(transport, transportFingerprint);
-    return this.#traced(request, async (trace) => {
+    return inSpan(request, this.#place, async (trace) => {
       const { statusCode, headers, body } = await dispatcher.request({
         origin: this.#origin,
         path: this.#basePath + request.path,
@@ -250,32 +249,6 @@ class UndiciConnection implements Connection {
       });
       return { status: statusCode, headers, body };
     });
-  }
-
-  /** Sends in a span of its own, which ends with the body. @param send gets the headers that continue the trace. */
-  async #traced(
-    { method, path }: ConnectionRequest,
-    send: (trace: Span['headers']) => Promise<ConnectionAnswer>,
-  ): Promise<ConnectionAnswer> {
-    const parent = activeSpan();
-    const template = parent.isRecorded ? pathTemplate(path) : '';
-    const span = parent.child(
-      `${method} ${template}`,
-      { ...this.#place, 'http.request.method': method, 'url.template': template },
-      'client',
-    );
-    try {
-      const answer = await send(span.headers);
-      span.set({ 'http.response.status_code': answer.status });
-      if (answer.status >= 400) span.fail(String(answer.status));
-      if (span.isRecorded) answer.body.once('close', () => span.end());
-      return answer;
-    } catch (error) {
-      const { code, name } = error as { readonly code?: unknown; readonly name?: string };
-      span.fail(String(code ?? name));
-      span.end();
-      throw error;
-    }
   }
 }
 
