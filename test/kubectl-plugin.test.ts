@@ -39,10 +39,11 @@ function forwards(to: string | { readonly failure: string }): void {
   const body =
     typeof to === 'string'
       ? `echo "Forwarding from 127.0.0.1:${new URL(to).port} -> 4000"
-trap 'echo ended >> ${notes}; exit 0' TERM
 while :; do sleep 0.05; done`
       : `echo "${to.failure}" >&2; exit 1`;
+  // Who reads that it was asked may end it.
   const program = `#!/bin/sh
+[ "$1" = get ] || trap 'echo ended >> ${notes}; exit 0' TERM
 echo "$*" >> ${notes}
 if [ "$1" = get ]; then exec cat ${join(folder.dir, 'services.json')}; fi
 ${body}

@@ -45,13 +45,16 @@ export async function openPortForward(choice: ServiceChoice): Promise<PortForwar
   if (port === undefined) throw new PortolanError('NOT_FOUND', `The Service ${metadata.name} has no port.`);
   const where = ['--namespace', metadata.namespace, ...withoutNamespace(choice.where)];
   const args = ['port-forward', ...where, '--address', '127.0.0.1', `service/${metadata.name}`, `:${port.port}`];
-  const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<void>((resolve) => void child.on('error', () => resolve()).on('exit', () => resolve()));
-  const kill = (): boolean => child.kill('SIGTERM');
+  let child: ReturnType<typeof startKubectl> | null = null;
+  const kill = (): boolean => child?.kill('SIGTERM') ?? false;
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const onSignal = (signal: (typeof signals)[number]): void => process.exit(128 + constants.signals[signal]);
+  // Before kubectl starts: a signal right after it would leave it behind.
   process.once('exit', kill);
   for (const signal of signals) process.once(signal, onSignal);
+  child = startKubectl(args);
+  const { stdout, stderr } = child;
+  const ended = new Promise<void>((resolve) => void child.on('error', () => resolve()).on('exit', () => resolve()));
   const close = async (): Promise<void> => {
     process.off('exit', kill);
     for (const signal of signals) process.off(signal, onSignal);
@@ -59,12 +62,12 @@ export async function openPortForward(choice: ServiceChoice): Promise<PortForwar
     await ended;
   };
   let complaint = '';
-  child.stderr.on('data', (text) => {
+  stderr.on('data', (text) => {
     complaint += text;
   });
   // The lines are read to the end, because kubectl writes one for each connection.
   const local = await new Promise<string | undefined>((resolve) => {
-    createInterface({ input: child.stdout })
+    createInterface({ input: stdout })
       .on('line', (line) => {
         const [, port] = /^Forwarding from 127\.0\.0\.1:(\d+) /.exec(line) ?? [];
         if (port !== undefined) resolve(port);
@@ -78,6 +81,8 @@ export async function openPortForward(choice: ServiceChoice): Promise<PortForwar
   const isTls = port.name === 'https' || port.appProtocol === 'https';
   return { url: `${isTls ? 'https' : 'http'}://127.0.0.1:${local}`, close };
 }
+
+const startKubectl = (args: readonly string[]) => spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 
 async function findService({ where, service: name }: ServiceChoice): Promise<Service> {
   const wanted = name === undefined ? ['--selector', label] : [`--field-selector=metadata.name=${name}`];
