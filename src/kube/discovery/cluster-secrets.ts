@@ -2,13 +2,14 @@
  * The clusters that Secrets of one namespace register.
  *
  *   look, start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
- *                                 -> another API server under a known name -> the cluster goes away, and comes back at the next list
+ *                                 -> another API server under a known name, from whichever Secret -> the cluster goes away, and comes
+ *                                    back at the next list
  *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log; counted in `refused`
  *                                 -> the list fails -> all clusters stay; one warning in the log
  *
  * A short list of one namespace costs an API server little, and needs no right but `list`.
  * Invariants: a cluster goes away only when a complete list shows that its Secret is gone, or that it names another API server. A Secret
- * never takes the name of a cluster that another Secret registers.
+ * never takes the name of a cluster that another Secret registers, or registers again at the next list.
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
@@ -39,6 +40,8 @@ export class ClusterSecrets {
   readonly #stop = new AbortController();
   /** By the name of the Secret. */
   #clusters: ReadonlyMap<string, RegisteredCluster> = new Map();
+  /** Names of Secrets whose cluster comes at the next list. */
+  #waiting: ReadonlySet<string> = new Set();
   /** What is wrong with a Secret, by its name; each is logged once. */
   #problems: ReadonlyMap<string, string> = new Map();
   #failure: string | null = null;
@@ -97,24 +100,26 @@ export class ClusterSecrets {
     const { changed, log, reserved } = this.#options;
     const clusters = new Map<string, RegisteredCluster>();
     const problems = new Map<string, string>();
+    const waiting = new Set<string>();
     const names = new Set(reserved);
-    const known = ({ metadata }: ClusterSecret): number => (this.#clusters.has(metadata.name) ? 0 : 1);
+    const servers = new Map([...this.#clusters.values()].map(({ name, serverId }) => [name, serverId]));
+    const known = ({ metadata: { name } }: ClusterSecret): number =>
+      this.#clusters.has(name) || this.#waiting.has(name) ? 0 : 1;
     const byName = (a: ClusterSecret, b: ClusterSecret): number => (a.metadata.name < b.metadata.name ? -1 : 1);
     // Secrets that register a cluster already keep its name.
     for (const secret of secrets.toSorted((a, b) => known(a) - known(b) || byName(a, b))) {
       const { name } = secret.metadata;
       try {
         const cluster = clusterOfSecret(secret);
-        const before = this.#clusters.get(name);
-        // Nothing of the former API server may be shown as the new one's.
-        if (before?.name === cluster.name && before.serverId !== cluster.serverId) continue;
         if (names.has(cluster.name))
           throw new PortolanError(
             'CONFIGURATION',
             `The name ${cluster.name} is taken by another cluster; give this one another \`name\`.`,
           );
         names.add(cluster.name);
-        clusters.set(name, cluster);
+        // Nothing of the former API server may be shown as the new one's.
+        if ((servers.get(cluster.name) ?? cluster.serverId) === cluster.serverId) clusters.set(name, cluster);
+        else waiting.add(name);
       } catch (error) {
         const problem = messageOf(error);
         problems.set(name, problem);
@@ -128,6 +133,7 @@ export class ClusterSecrets {
       }
     }
     this.#problems = problems;
+    this.#waiting = waiting;
     // The first list is told in any case: it may lack clusters that the store has.
     const isSame = this.#isKnown && JSON.stringify([...clusters]) === JSON.stringify([...this.#clusters]);
     this.#isKnown = true;
