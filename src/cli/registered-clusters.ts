@@ -44,6 +44,7 @@ export async function registerClusters(
     log.warn({}, 'callers see nothing of registered clusters: start with --same-users if all have the same users');
   }
   let learning: Promise<void> = Promise.resolve();
+  let isFirst = true;
   const secrets = new ClusterSecrets({
     client: new RestClient(home),
     namespace: clusterSecrets,
@@ -55,9 +56,12 @@ export async function registerClusters(
       // One change after the other. Rights are known before there are rows.
       learning = learning
         .then(async () => {
+          // The store may have objects of an earlier process, of another server under this name. They must not be shown by its rights.
+          if (isFirst) await ingest.register(registered);
           await callers(registered);
           if (sameUsers) await access?.register(registered);
-          ingest.register(registered);
+          if (!isFirst) await ingest.register(registered);
+          isFirst = false;
         })
         .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
     },
@@ -66,7 +70,7 @@ export async function registerClusters(
   // The gateway is not ready before it knows the clusters. It does not wait for ever: the API server with the Secrets may be down.
   await Promise.race([secrets.look(), systemClock.sleep(patienceMs)]);
   await learning;
-  if (!secrets.isKnown) ingest.register(null);
+  if (!secrets.isKnown) void ingest.register(null);
   secrets.start();
   return secrets;
 }

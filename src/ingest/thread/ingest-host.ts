@@ -174,13 +174,11 @@ export class IngestHost {
     return { ...progress, ready: this.#wasReady };
   }
 
-  /** See IngestHandle.register. Never throws. */
-  register(clusters: readonly RegisteredCluster[] | null): void {
-    const known = clusters === null ? Promise.resolve() : this.#registered.replace(clusters);
-    void known.then(() => {
-      this.#awaitsRegistration = false;
-      this.#planProgress();
-    });
+  /** See IngestHandle.register. Never rejects. */
+  async register(clusters: readonly RegisteredCluster[] | null): Promise<void> {
+    if (clusters !== null) await this.#registered.replace(clusters);
+    this.#awaitsRegistration = false;
+    this.#planProgress();
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */

@@ -1,7 +1,7 @@
 /**
  * The messages between the ingest thread and its parent.
  *
- *   thread: opened -> wake, progress, catalog, ... -> (the thread ends after `close`)
+ *   thread: opened -> wake, progress, catalog, registered, ... -> (the thread ends after `close`)
  *           failed: the store cannot be opened, at the start or after damage, or --kinds has a mistake -> (the thread ends, or is closed)
  *   parent: close, damaged, promote, register
  *
@@ -20,13 +20,15 @@ export type IngestMessage =
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly error: string }
   | { readonly type: 'wake'; readonly committed: CommittedChanges }
   | { readonly type: 'progress'; readonly progress: IngestProgress }
-  | { readonly type: 'catalog' };
+  | { readonly type: 'catalog' }
+  /** The `register` with this number was done, or a later one. */
+  | { readonly type: 'registered'; readonly round: number };
 
 export type ParentMessage =
   | { readonly type: 'close' }
   /** A reader found the file with this inode damaged. */
   | ({ readonly type: 'damaged' } & FileDamage)
   /** All clusters that came after the start and are still registered; null if they cannot be known yet. */
-  | { readonly type: 'register'; readonly clusters: readonly RegisteredCluster[] | null }
+  | { readonly type: 'register'; readonly round: number; readonly clusters: readonly RegisteredCluster[] | null }
   /** Queries use this path. It gets a column, or its column stays in use. */
   | { readonly type: 'promote'; readonly use: PathUse };

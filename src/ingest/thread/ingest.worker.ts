@@ -9,7 +9,6 @@ import { createLogger } from '../../base/create-logger.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
-import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
 import { Backoff } from '../flow/backoff.ts';
 import { IngestHost } from './ingest-host.ts';
@@ -28,7 +27,7 @@ const rebuilds = new Backoff(systemClock, Math.random);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
 let closing = false;
 /** The newest `register`; undefined before the first. */
-let registered: readonly RegisteredCluster[] | null | undefined;
+let registration: Extract<ParentMessage, { type: 'register' }> | undefined;
 
 /** Opens the store and starts ingest on it. */
 function opened(): IngestHost {
@@ -56,10 +55,19 @@ async function rebuild(): Promise<void> {
     if (closing) return;
     const host = opened();
     host.start();
-    if (registered !== undefined) host.register(registered);
+    await register();
   } catch (error) {
     fail(error);
   }
+}
+
+/** Tells the parent only of what was done on a store that is not damaged. */
+async function register(): Promise<void> {
+  const host = running?.host;
+  if (registration === undefined || host === undefined) return;
+  const { round, clusters } = registration;
+  await host.register(clusters);
+  if (host === running?.host) post({ type: 'registered', round });
 }
 
 function fail(error: unknown): void {
@@ -82,8 +90,8 @@ port.on('message', (message: ParentMessage) => {
   if (message.type === 'close') void close();
   else if (message.type === 'promote') running?.host.promote(message.use);
   else if (message.type === 'register') {
-    registered = message.clusters;
-    running?.host.register(registered);
+    registration = message;
+    void register();
   }
   // Ignored if the file was recreated since.
   else if (message.inode === statSync(options.file, { throwIfNoEntry: false })?.ino) {

@@ -35,8 +35,11 @@ export interface IngestHandle {
   reportDamage(damage: FileDamage): void;
   /** Reports that queries use this path. It gets a column, or its column stays in use. */
   promote(use: PathUse): void;
-  /** Serves these clusters besides those of the start, and drops the others that were registered before. Null if they cannot be known yet. */
-  register(clusters: readonly RegisteredCluster[] | null): void;
+  /**
+   * Serves these clusters besides those of the start, and drops the others that were registered before. Null if they cannot be known yet.
+   * Resolves when the data of the others is gone, or the thread.
+   */
+  register(clusters: readonly RegisteredCluster[] | null): Promise<void>;
 }
 
 /** Milliseconds after which a thread that has not ended is terminated. */
@@ -60,6 +63,9 @@ class WorkerHandle implements IngestHandle {
   readonly #wake = new Set<(committed: CommittedChanges) => void>();
   readonly #progressed = new Set<(progress: IngestProgress) => void>();
   readonly #catalog = new Set<() => void>();
+  /** Waiting calls of `register`, by their number. */
+  readonly #registering = new Map<number, () => void>();
+  #rounds = 0;
   #progress: IngestProgress = { ...sumProgress([]), catalogKnown: false };
   #closing: Promise<void> | null = null;
 
@@ -93,6 +99,9 @@ class WorkerHandle implements IngestHandle {
           return;
         case 'catalog':
           for (const listener of this.#catalog) listener();
+          return;
+        case 'registered':
+          for (const [round, done] of this.#registering) if (round <= message.round) done();
           return;
         case 'progress':
           this.#progress = message.progress;
@@ -128,8 +137,13 @@ class WorkerHandle implements IngestHandle {
     this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
   }
 
-  register(clusters: readonly RegisteredCluster[] | null): void {
-    this.#worker.postMessage({ type: 'register', clusters } satisfies ParentMessage);
+  async register(clusters: readonly RegisteredCluster[] | null): Promise<void> {
+    this.#rounds += 1;
+    const round = this.#rounds;
+    const done = new Promise<void>((resolve) => this.#registering.set(round, resolve));
+    this.#worker.postMessage({ type: 'register', round, clusters } satisfies ParentMessage);
+    await Promise.race([done, this.exited]);
+    this.#registering.delete(round);
   }
 
   promote(use: PathUse): void {
