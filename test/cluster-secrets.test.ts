@@ -30,7 +30,8 @@ function secret(name: string, values: Readonly<Record<string, string>>) {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'portolan', labels }, data };
 }
 
-async function gatewayOver(home: SimCluster, flags: object = {}) {
+/** @param others clusters of the start besides `home`, by name */
+async function gatewayOver(home: SimCluster, flags: object = {}, others: Readonly<Record<string, SimCluster>> = {}) {
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());
   if (home.get('/api/v1/namespaces/portolan') === undefined) {
@@ -43,8 +44,11 @@ async function gatewayOver(home: SimCluster, flags: object = {}) {
     flags: { port: '0', logLevel: 'silent', kinds: ['configmaps'], clusterSecrets: 'portolan', ...flags },
     environment: {},
   });
-  const kubeconfig = folder.file('config', home.kubeconfig());
-  const gateway = await startGateway(config, [{ name: 'home', kubeconfig }], log);
+  const clusters = Object.entries({ home, ...others }).map(([name, cluster]) => ({
+    name,
+    kubeconfig: folder.file(`config-${name}`, cluster.kubeconfig()),
+  }));
+  const gateway = await startGateway(config, clusters, log);
   onTestFinished(() => gateway.close());
   await gateway.synced;
   return { url: gateway.url, logged, gateway };
@@ -250,6 +254,39 @@ test('a Secret that is deleted while the gateway does not run takes its cluster 
   home.delete('/api/v1/namespaces/portolan/secrets/east');
   const { url } = await gatewayOver(home, { data: store });
   await eventually(async () => expect(await shown(url)).toEqual({ clusters: ['home up'], objects: ['home/here'] }));
+});
+
+test('a cluster that a Secret registered, and that is now one of the start, stays', async () => {
+  const home = await clusterWith('here');
+  const east = await clusterWith('there');
+  home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
+  home.create(secret('east', { kubeconfig: east.kubeconfig() }));
+  const store = join(temporaryDirectory('registered'), 'store.db');
+  const first = await gatewayOver(home, { data: store });
+  expect((await shown(first.url)).objects).toEqual(['home/here', 'east/there']);
+  await first.gateway.close();
+  home.delete('/api/v1/namespaces/portolan/secrets/east');
+  const { url } = await gatewayOver(home, { data: store }, { east });
+  expect((await shown(url)).objects).toEqual(['home/here', 'east/there']);
+  east.create(configMap('watched'));
+  await eventually(async () =>
+    expect(await shown(url)).toEqual({
+      clusters: ['east up', 'home up'],
+      objects: ['home/here', 'east/there', 'east/watched'],
+    }),
+  );
+});
+
+test('a Secret that takes the name of an earlier cluster of the start shows nothing of it', async () => {
+  const home = await clusterWith('here');
+  const earlier = await clusterWith('of-earlier');
+  const store = join(temporaryDirectory('registered'), 'store.db');
+  const first = await gatewayOver(home, { data: store }, { east: earlier });
+  expect((await shown(first.url)).objects).toEqual(['home/here', 'east/of-earlier']);
+  await first.gateway.close();
+  home.create(secret('east', { server: 'http://127.0.0.1:9', config: '{}' }));
+  const { url } = await gatewayOver(home, { data: store });
+  expect(await shown(url)).toEqual({ clusters: ['east down', 'home up'], objects: ['home/here'] });
 });
 
 test('a Secret that registers nothing is named in the log, and the others stay', async () => {

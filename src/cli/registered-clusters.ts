@@ -36,6 +36,7 @@ export async function registerClusters(
   { ingest, access, callers, shutdown, log }: Learning,
 ): Promise<Pick<ClusterSecrets, 'refused'> | null> {
   const connections = await Promise.all(clusters.map((cluster) => connect(cluster)));
+  const started = connections.map(({ cluster }) => cluster);
   const home = connections.find(({ cluster }) => cluster === authCluster) ?? connections[0];
   if (home === undefined) return null;
   shutdown.add(() => home.close());
@@ -49,7 +50,7 @@ export async function registerClusters(
     client: new RestClient(home),
     namespace: clusterSecrets,
     selector: clusterSecretSelector,
-    reserved: new Set(connections.map(({ cluster }) => cluster)),
+    reserved: new Set(started),
     clock: systemClock,
     log,
     changed(registered) {
@@ -57,10 +58,10 @@ export async function registerClusters(
       learning = learning
         .then(async () => {
           // The store may have objects of an earlier process, of another server under this name. They must not be shown by its rights.
-          if (isFirst) await ingest.register(registered);
+          if (isFirst) await ingest.register(registered, started);
           await callers(registered);
           if (sameUsers) await access?.register(registered);
-          if (!isFirst) await ingest.register(registered);
+          if (!isFirst) await ingest.register(registered, started);
           isFirst = false;
         })
         .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
@@ -70,7 +71,7 @@ export async function registerClusters(
   // The gateway is not ready before it knows the clusters. It does not wait for ever: the API server with the Secrets may be down.
   await Promise.race([secrets.look(), systemClock.sleep(patienceMs)]);
   await learning;
-  if (!secrets.isKnown) void ingest.register(null);
+  if (!secrets.isKnown) void ingest.register(null, started);
   secrets.start();
   return secrets;
 }

@@ -175,8 +175,8 @@ export class IngestHost {
   }
 
   /** See IngestHandle.register. Never rejects. */
-  async register(clusters: readonly RegisteredCluster[] | null): Promise<void> {
-    if (clusters !== null) await this.#registered.replace(clusters);
+  async register(clusters: readonly RegisteredCluster[] | null, started: readonly string[]): Promise<void> {
+    if (clusters !== null) await this.#registered.replace(clusters, started);
     this.#awaitsRegistration = false;
     this.#planProgress();
   }

@@ -28,7 +28,12 @@ export type ParentMessage =
   | { readonly type: 'close' }
   /** A reader found the file with this inode damaged. */
   | ({ readonly type: 'damaged' } & FileDamage)
-  /** All clusters that came after the start and are still registered; null if they cannot be known yet. */
-  | { readonly type: 'register'; readonly round: number; readonly clusters: readonly RegisteredCluster[] | null }
+  /** All clusters that came after the start and are still registered; null if they cannot be known yet. `started` names the others. */
+  | {
+      readonly type: 'register';
+      readonly round: number;
+      readonly clusters: readonly RegisteredCluster[] | null;
+      readonly started: readonly string[];
+    }
   /** Queries use this path. It gets a column, or its column stays in use. */
   | { readonly type: 'promote'; readonly use: PathUse };

@@ -65,8 +65,8 @@ async function rebuild(): Promise<void> {
 async function register(): Promise<void> {
   const host = running?.host;
   if (registration === undefined || host === undefined) return;
-  const { round, clusters } = registration;
-  await host.register(clusters);
+  const { round, clusters, started } = registration;
+  await host.register(clusters, started);
   if (host === running?.host) post({ type: 'registered', round });
 }
 

@@ -40,17 +40,17 @@ export class RegisteredSupervisors {
     return [...this.#running.values()].map(({ supervisor }) => supervisor);
   }
 
-  /** All registered clusters are these now. Never rejects. */
-  replace(clusters: readonly RegisteredCluster[]): Promise<void> {
+  /** All registered clusters are these now. Never rejects. @param started names of the clusters of the start */
+  replace(clusters: readonly RegisteredCluster[], started: readonly string[]): Promise<void> {
     this.#replacing = this.#replacing
-      .then(() => this.#replace(clusters))
+      .then(() => this.#replace(clusters, new Set(started)))
       .catch((error: unknown) => {
         this.#options.log.error({ error: messageOf(error) }, 'the registered clusters could not be changed');
       });
     return this.#replacing;
   }
 
-  async #replace(clusters: readonly RegisteredCluster[]): Promise<void> {
+  async #replace(clusters: readonly RegisteredCluster[], started: ReadonlySet<string>): Promise<void> {
     const { changed, log, released, stop, supervise, writer } = this.#options;
     const wanted = new Map(clusters.map((cluster) => [cluster.name, JSON.stringify(cluster)]));
     for (const [name, { settings, supervisor }] of [...this.#running]) {
@@ -61,7 +61,7 @@ export class RegisteredSupervisors {
       if (!wanted.has(name)) log.info({ cluster: name }, 'a cluster is no longer registered; its data is dropped');
     }
     if (stop.aborted) return;
-    writer.registerClusters(new Map(clusters.map(({ name, serverId }) => [name, serverId])));
+    writer.registerClusters(new Map(clusters.map(({ name, serverId }) => [name, serverId])), started);
     for (const cluster of clusters) {
       const { name } = cluster;
       if (this.#running.has(name)) continue;

@@ -38,8 +38,9 @@ export interface IngestHandle {
   /**
    * Serves these clusters besides those of the start, and drops the others that were registered before. Null if they cannot be known yet.
    * Resolves when the data of the others is gone, or the thread.
+   * @param started names of the clusters of the start
    */
-  register(clusters: readonly RegisteredCluster[] | null): Promise<void>;
+  register(clusters: readonly RegisteredCluster[] | null, started: readonly string[]): Promise<void>;
 }
 
 /** Milliseconds after which a thread that has not ended is terminated. */
@@ -137,11 +138,11 @@ class WorkerHandle implements IngestHandle {
     this.#worker.postMessage({ type: 'damaged', ...damage } satisfies ParentMessage);
   }
 
-  async register(clusters: readonly RegisteredCluster[] | null): Promise<void> {
+  async register(clusters: readonly RegisteredCluster[] | null, started: readonly string[]): Promise<void> {
     this.#rounds += 1;
     const round = this.#rounds;
     const done = new Promise<void>((resolve) => this.#registering.set(round, resolve));
-    this.#worker.postMessage({ type: 'register', round, clusters } satisfies ParentMessage);
+    this.#worker.postMessage({ type: 'register', round, clusters, started } satisfies ParentMessage);
     await Promise.race([done, this.exited]);
     this.#registering.delete(round);
   }

@@ -76,9 +76,11 @@ export interface Writer {
   openCluster(name: string, uid: string | null): void;
   /**
    * Notes all clusters that are registered now, by name, each with a text that identifies its API server. Data of registered clusters that
-   * are no longer among them, or that have another API server, is dropped, and RESET is logged.
+   * are no longer among them, or that have another API server, is dropped, and RESET is logged. So is data of clusters of an earlier start
+   * whose name is registered now.
+   * @param started names of the clusters of this start, whose data stays
    */
-  registerClusters(servers: ReadonlyMap<string, string>): void;
+  registerClusters(servers: ReadonlyMap<string, string>, started: ReadonlySet<string>): void;
   /** Gives each cluster this error until it is read again: an earlier process left the statuses. */
   resetClusterStatuses(error: string): void;
   /** Records the result of the last attempt to read a cluster. */

@@ -41,14 +41,19 @@ export class Declarations {
   }
 
   /** See Writer.registerClusters. */
-  registerClusters(servers: ReadonlyMap<string, string>): void {
+  registerClusters(servers: ReadonlyMap<string, string>, started: ReadonlySet<string>): void {
     const { database } = this.#context.session;
-    const stored = database.statement('SELECT name, server FROM cluster WHERE server IS NOT NULL').all();
-    const known = new Map(stored.map(([name, server]) => [String(name), String(server)]));
-    const gone = [...known].filter(([name, server]) => servers.get(name) !== server);
+    const stored = database.statement('SELECT name, server FROM cluster').all();
+    const known = new Map(stored.map(([name, server]) => [String(name), server === null ? null : String(server)]));
+    const adopted = [...known].filter(([name, server]) => started.has(name) && server !== null);
+    // A cluster of an earlier start has no server. It stays until another one takes its name.
+    const gone = [...known].filter(
+      ([name, server]) => !started.has(name) && (server === null ? servers.has(name) : servers.get(name) !== server),
+    );
     const added = [...servers].filter(([name, server]) => known.get(name) !== server);
-    if (gone.length + added.length === 0) return;
+    if (adopted.length + gone.length + added.length === 0) return;
     this.#change(() => {
+      for (const [name] of adopted) database.statement('UPDATE cluster SET server = NULL WHERE name = ?').run(name);
       for (const [name] of gone) {
         this.#removeAll(name);
         database.statement('DELETE FROM cluster WHERE name = ?').run(name);

@@ -92,8 +92,8 @@ class SqliteWriter implements StoreWriter {
     this.#parts.faults.report(reason);
   }
 
-  registerClusters(servers: ReadonlyMap<string, string>): void {
-    this.#parts.declarations.registerClusters(servers);
+  registerClusters(servers: ReadonlyMap<string, string>, started: ReadonlySet<string>): void {
+    this.#parts.declarations.registerClusters(servers, started);
   }
 
   resetClusterStatuses(error: string): void {
