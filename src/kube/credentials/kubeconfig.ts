@@ -76,7 +76,7 @@ export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
 function readInlineConfig(inline: InlineKubeconfig, context: string | undefined): ClusterConfig {
   const { source } = inline;
   try {
-    return pick([{ path: source, config: readInline(inline) }], context);
+    return pick([{ path: source, config: readInline(inline) }], context, 'name one as current-context');
   } catch (error) {
     if (error instanceof PortolanError) throw error;
     throw configuration(`The kubeconfig of ${source} cannot be used: ${firstLine(messageOf(error))}.`);
@@ -116,17 +116,22 @@ function readFile(path: string, explicit: boolean): LoadedFile[] {
   }
 }
 
-function pick(files: readonly LoadedFile[], wanted: string | undefined): ClusterConfig {
+/** @param advice what to do without a known context */
+function pick(
+  files: readonly LoadedFile[],
+  wanted: string | undefined,
+  advice = 'choose one with --context',
+): ClusterConfig {
   const source = files.map((file) => file.path).join(', ');
   const name = wanted ?? files.map((file) => file.config.currentContext).find((current) => current !== undefined);
   const contexts = files.flatMap((file) => file.config.contexts);
   const known = contexts.length === 0 ? 'it has none' : `it has ${contexts.map((each) => each.name).join(', ')}`;
   if (name === undefined) {
-    throw configuration(`${source} names no current context: choose one with --context (${known}).`);
+    throw configuration(`${source} names no current context: ${advice} (${known}).`);
   }
   const context = contexts.find((each) => each.name === name);
   if (context === undefined) {
-    throw configuration(`${source} has no context ${name}: choose one with --context (${known}).`);
+    throw configuration(`${source} has no context ${name}: ${advice} (${known}).`);
   }
   const cluster = files.flatMap((file) => file.config.clusters).find((each) => each.name === context.cluster);
   if (cluster === undefined) {

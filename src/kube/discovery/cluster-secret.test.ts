@@ -70,6 +70,28 @@ test('the id of the server does not depend on credentials', () => {
   expect(idOf({ token: 'one' })).not.toBe(idOf({ token: 'one' }, { 'certificate-authority-data': 'Y2E=' }));
 });
 
+describe('a kubeconfig with several contexts', () => {
+  const several = (current: string): string =>
+    JSON.stringify({
+      'current-context': current,
+      clusters: ['one', 'two'].map((name) => ({ name, cluster: { server: `https://${name}.example` } })),
+      contexts: ['one', 'two'].map((name) => ({ name, context: { cluster: name } })),
+    });
+  const idOf = (text: string): string => clusterOfSecret(secret({ kubeconfig: text })).serverId;
+
+  test('means the server of its current context alone', () => {
+    expect(idOf(several('one'))).not.toBe(idOf(several('two')));
+    expect(idOf(several('one'))).toBe(idOf(several('one').replace('https://two', 'https://three')));
+  });
+
+  test('needs a current context that is there', () => {
+    expect(() => idOf(several('three'))).toThrow(
+      'the Secret portolan/east registers no cluster: the Secret portolan/east has no context three: name one as current-context (it has one, two).',
+    );
+    expect(() => idOf(several(''))).toThrow('no current context');
+  });
+});
+
 test.each([
   ['nothing', {}, 'neither `kubeconfig` nor `server`'],
   ['a config that is no JSON', { server: 'https://k', config: '{' }, 'not JSON'],

@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { PortolanError } from '../../base/errors.ts';
 import type { ClusterOptions } from '../client/connection.ts';
 import { readInline } from '../credentials/inline-kubeconfig.ts';
+import { readClusterConfig } from '../credentials/kubeconfig.ts';
 import { record, text } from '../http/json.ts';
 
 /** What is read of a Secret. */
@@ -23,7 +24,7 @@ export interface ClusterSecret {
 /** A cluster that came after the start. Plain data. */
 export interface RegisteredCluster extends ClusterOptions {
   readonly name: string;
-  /** Equal texts mean the same API server: a digest of its address and its authority, without credentials. */
+  /** Equal texts mean the same API server: a digest of the address and the authority of the current context, without credentials. */
   readonly serverId: string;
 }
 
@@ -44,13 +45,14 @@ export function clusterOfSecret({ metadata, data = {} }: ClusterSecret): Registe
     }
     const inline = { text: given ?? argoKubeconfig(name, server ?? '', decoded('config')), source };
     if (!namePattern.test(name)) throw new Error('the name has characters other than letters, digits and . : @ / _ -');
-    const { clusters } = readInline(inline);
-    const servers = clusters.map(({ server: address, caData, tlsServerName }) => [address, caData, tlsServerName]);
-    const serverId = createHash('sha256').update(JSON.stringify(servers)).digest('base64url');
+    readInline(inline);
+    const { cluster } = readClusterConfig({ inline, env: {} });
+    const identity = [[cluster.server, cluster.caData, cluster.tlsServerName]];
+    const serverId = createHash('sha256').update(JSON.stringify(identity)).digest('base64url');
     return { name, inline, serverId };
   } catch (error) {
     const [why] = error instanceof Error ? error.message.split('\n') : [];
-    throw new PortolanError('CONFIGURATION', `${source} registers no cluster: ${why}.`);
+    throw new PortolanError('CONFIGURATION', `${source} registers no cluster: ${why?.replace(/\.$/, '')}.`);
   }
 }
 
