@@ -140,6 +140,15 @@ describeOn([mainServer], 'an installation', { timeout: 180_000, needs }, (server
   });
 
   describeWithHelm('with helm', () => {
+    // The first test: a later one installs the definitions.
+    test('refuses a ServiceMonitor in a cluster that does not serve it', async () => {
+      const args = ['install', 'demo', fileURLToPath(chartFolder), '-n', 'demo', '--dry-run=server'];
+      await expect(helm(...args, '--set', 'serviceMonitor.enabled=true')).rejects.toThrow(
+        'serviceMonitor needs the Prometheus operator',
+      );
+      expect((await helm(...args)).stdout).toContain('kind: StatefulSet');
+    });
+
     test.each(caseNames)('of the case %s is accepted as it is', async (name) => {
       const installed = new Set(await customKinds(plane));
       const known = (manifest: Manifest) => !/coreos|gateway/.test(manifest.apiVersion) || installed.has(manifest.kind);
