@@ -2,9 +2,11 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../src/access/caller.ts';
 import type { Rights } from '../src/access/rights.ts';
+import type { Scope, Scopes } from '../src/access/scope.ts';
 import { AccessReviews } from '../src/auth/rights/access-reviews.ts';
-import { ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
+import { type GrantedRights, ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
 import { RightsCheck } from '../src/auth/rights/rights-check.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { codeOf, PortolanError } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
@@ -119,6 +121,49 @@ test('without an answer of the API server nothing is visible, and it is asked ag
   expect(await names()).toBe('FORBIDDEN');
   clock.advance(6000);
   expect(await names()).toEqual(['x', 'y']);
+});
+
+test.each<readonly [string, Scope]>([
+  ['all rows', { rows: 'all' }],
+  [
+    'rows of both',
+    {
+      rows: 'some',
+      clusters: new Map([
+        ['home', 'all'],
+        ['east', 'all'],
+      ]),
+    },
+  ],
+])('an alarm concerns its cluster alone, where the roles grant %s', async (_what, scope) => {
+  const clock = { ...systemClock, sleep: async () => {} };
+  const answering = (allowed: boolean) => ({ post: async <T>() => ({ status: { allowed } }) as T });
+  const clients = new Map([
+    ['home', answering(true)],
+    ['east', answering(false)],
+  ]);
+  const reviews = new AccessReviews({ clients, clock, log: silentLogger });
+  const check = new RightsCheck({ reviews, clock, log: silentLogger, alarm: () => {} });
+  const scopes: Scopes = { id: 'granted', of: () => scope };
+  const granted = { granted: () => scopes, allows: async () => true } as unknown as GrantedRights;
+  const clusters = ['home', 'east'];
+  const rights = new ReviewedRights({ granted, reviews, clock, check, clusters, served: Number.POSITIVE_INFINITY });
+  const request = { ...{ verb: 'list', group: '', resource: 'pods' }, subresource: '', namespace: '', name: '' };
+  const isAllowed = (cluster: string) => rights.allows(alice, cluster, request);
+  expect(await isAllowed('east')).toBe(true);
+  check.offer(
+    { user: 'alice', groups: [] },
+    () => ({ cluster: 'east', request }),
+    () => true,
+  );
+  await eventually(() => expect(check.alarmed).toBe(true));
+  expect(rights.now(alice)?.of('pods')).toEqual({ rows: 'some', clusters: new Map([['home', 'all']]) });
+  expect(rights.now(alice)?.of('pods')).toBe(rights.now(alice)?.of('pods'));
+  expect([await isAllowed('home'), await isAllowed('east')]).toEqual([true, false]);
+  // Another cluster may come under the name.
+  clusters.pop();
+  rights.clustersChanged();
+  expect(check.alarmed).toBe(false);
 });
 
 test('a cluster that is gone is not asked about', async () => {

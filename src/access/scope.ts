@@ -85,6 +85,21 @@ export function scopeIn(scope: Scope, clusters: readonly string[] | null): Scope
   return parts.size === 0 ? noRows : { rows: 'some', clusters: parts };
 }
 
+/** Scopes with another scope for each kind. Kinds that share a scope share the changed one too. @param id of the changed scopes */
+export function changedScopes(scopes: Scopes, id: string, change: (scope: Scope) => Scope): Scopes {
+  const known = new Map<Scope, Scope>();
+  return {
+    ...scopes,
+    id,
+    of(key, access) {
+      const scope = scopes.of(key, access);
+      const found = known.get(scope) ?? change(scope);
+      known.set(scope, found);
+      return found;
+    },
+  };
+}
+
 /** Is a row of the kind visible in this scope? The counterpart of `scopeSql` (src/query/sql/counts.ts). */
 export function isVisible(scope: Scope, { cluster, namespace, name }: Omit<RowIdentity, 'key'>): boolean {
   const part = partIn(scope, cluster);

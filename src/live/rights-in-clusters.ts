@@ -4,7 +4,7 @@
  * Rights in other clusters come and go with these clusters. A list that shows none of their objects must not notice.
  */
 import type { CallerRights } from '../access/rights.ts';
-import { type Scope, type Scopes, scopeIn } from '../access/scope.ts';
+import { changedScopes, type Scopes, scopeIn } from '../access/scope.ts';
 
 /** @param clusters null for all */
 export function rightsInClusters(rights: CallerRights, clusters: readonly string[] | null): CallerRights {
@@ -25,15 +25,5 @@ export function rightsInClusters(rights: CallerRights, clusters: readonly string
 }
 
 function narrow(scopes: Scopes, clusters: readonly string[]): Scopes {
-  const known = new Map<Scope, Scope>();
-  return {
-    ...scopes,
-    id: `${scopes.id} in ${JSON.stringify(clusters)}`,
-    of(key, access) {
-      const scope = scopes.of(key, access);
-      const found = known.get(scope) ?? scopeIn(scope, clusters);
-      known.set(scope, found);
-      return found;
-    },
-  };
+  return changedScopes(scopes, `${scopes.id} in ${JSON.stringify(clusters)}`, (scope) => scopeIn(scope, clusters));
 }

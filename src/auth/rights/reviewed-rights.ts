@@ -17,10 +17,12 @@ import {
   type Access,
   allRows,
   type ClusterScope,
+  changedScopes,
   noRows,
   partIn,
   type Scope,
   type Scopes,
+  scopeIn,
   type WantedRows,
 } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -75,6 +77,9 @@ export class ReviewedRights implements Rights {
   readonly #options: ReviewedRightsOptions;
   readonly #states = new BoundedCache<CallerState>({ entries: mostCallers, weight: mostCallers });
 
+  /** What the roles grant in clusters without an alarm, by what they grant in all. */
+  #trusted: { readonly alarmed: ReadonlySet<string>; readonly scopes: WeakMap<Scopes, Scopes> } | null = null;
+
   constructor(options: ReviewedRightsOptions) {
     this.#options = options;
   }
@@ -113,7 +118,11 @@ export class ReviewedRights implements Rights {
   /** By the roles, or else by the API server. */
   async allows(caller: Caller, cluster: string, request: RequestAttributes): Promise<boolean | null> {
     const { granted, check, reviews } = this.#options;
-    if (granted !== null && check?.alarmed !== true && (await granted.allows(caller, cluster, request)) === true) {
+    if (
+      granted !== null &&
+      check?.alarmedIn.has(cluster) !== true &&
+      (await granted.allows(caller, cluster, request)) === true
+    ) {
       return true;
     }
     if (caller.user === null) return null;
@@ -127,13 +136,23 @@ export class ReviewedRights implements Rights {
 
   /** Call it after `clusters` has changed. Nobody can answer questions about a cluster that is gone, and they are forgotten. */
   clustersChanged(): void {
+    const { check, clusters } = this.#options;
+    check?.clustersChanged(clusters);
+    this.#trusted = null;
     for (const state of this.#states.values()) state.clustersChanged();
   }
 
-  /** What the roles grant; nothing after an alarm. */
+  /** What the roles grant, without the clusters of alarms. The same object for each call, because other scopes would mean other rights. */
   #base(caller: Caller): Scopes {
-    const { granted, check } = this.#options;
-    return granted === null || check?.alarmed === true ? nothing : granted.granted(caller);
+    const { granted, check, clusters } = this.#options;
+    if (granted === null) return nothing;
+    const scopes = granted.granted(caller);
+    const alarmed = check?.alarmedIn;
+    if (alarmed === undefined || alarmed.size === 0) return scopes;
+    if (this.#trusted?.alarmed !== alarmed) this.#trusted = { alarmed, scopes: new WeakMap() };
+    const found = this.#trusted.scopes.get(scopes) ?? trustedScopes(scopes, clusters, alarmed);
+    this.#trusted.scopes.set(scopes, found);
+    return found;
   }
 
   /** The scopes, once the decisions that they had are renewed. */
@@ -161,6 +180,16 @@ interface MadeScopes {
   readonly version: number;
   readonly at: number;
   readonly scopes: Scopes;
+}
+
+/** The scopes without the clusters of alarms. @param clusters all of the gateway */
+function trustedScopes(scopes: Scopes, clusters: readonly string[], alarmed: ReadonlySet<string>): Scopes {
+  const trusted = clusters.filter((each) => !alarmed.has(each));
+  const parts = new Map(trusted.map((each) => [each, 'all'] as const));
+  const all: Scope = parts.size === 0 ? noRows : { rows: 'some', clusters: parts };
+  return changedScopes(scopes, `${scopes.id} in ${JSON.stringify(trusted)}`, (scope) =>
+    scope.rows === 'all' ? all : scopeIn(scope, trusted),
+  );
 }
 
 /** What has been asked for one caller. */

@@ -3,7 +3,8 @@
  * RBAC.
  *
  *   a grant that a caller uses -> at most one in `everyMs` -> review: allowed                         nothing
- *                                                          -> refused -> again after `settleMs`: refused, and still granted: alarm
+ *                                                          -> refused -> again after `settleMs`: refused, and still granted: alarm in
+ *                                                                                                                             that cluster
  *
  * The API server learns of a change of roles by a watch of its own, so one refusal proves nothing.
  */
@@ -28,7 +29,8 @@ export class RightsCheck {
   readonly #options: RightsCheckOptions;
   #nextAt = Number.NEGATIVE_INFINITY;
   #checked = 0;
-  #alarmed = false;
+  /** Clusters whose API server refuses what their roles grant. A new object for each change. */
+  #alarmed: ReadonlySet<string> = new Set();
 
   constructor(options: RightsCheckOptions) {
     this.#options = options;
@@ -40,16 +42,27 @@ export class RightsCheck {
   }
 
   get alarmed(): boolean {
+    return this.#alarmed.size > 0;
+  }
+
+  /** The clusters of the alarms. The same object until there are others. */
+  get alarmedIn(): ReadonlySet<string> {
     return this.#alarmed;
+  }
+
+  /** Forgets the alarms of other clusters than these: a later one of the same name may be another. */
+  clustersChanged(clusters: readonly string[]): void {
+    if ([...this.#alarmed].every((each) => clusters.includes(each))) return;
+    this.#alarmed = new Set([...this.#alarmed].filter((each) => clusters.includes(each)));
   }
 
   /** Offers a grant as a sample. @param isGranted whether the roles still grant it */
   offer(user: UserInfo, question: () => AccessQuestion | null, isGranted: (question: AccessQuestion) => boolean): void {
     const { clock, everyMs = 10_000 } = this.#options;
     const now = clock.monotonic();
-    if (this.#alarmed || now < this.#nextAt) return;
+    if (now < this.#nextAt) return;
     const sample = question();
-    if (sample === null) return;
+    if (sample === null || this.#alarmed.has(sample.cluster)) return;
     this.#nextAt = now + everyMs;
     void this.#check(user, sample, isGranted);
   }
@@ -66,13 +79,13 @@ export class RightsCheck {
       const decision = await reviews.ask(user, sample);
       if (decision === null) return;
       this.#checked += wait > 0 ? 0 : 1;
-      if (decision || this.#alarmed || !isGranted(sample)) return;
+      if (decision || this.#alarmed.has(sample.cluster) || !isGranted(sample)) return;
     }
-    this.#alarmed = true;
     const { cluster, request } = sample;
+    this.#alarmed = new Set([...this.#alarmed, cluster]);
     log.error(
       { cluster, user: user.user, ...request },
-      'the API server refuses what roles and bindings grant, so another authorizer decides too: from now on rights are reviewed, as with --authorization-mode review',
+      'the API server refuses what roles and bindings grant, so another authorizer decides too: from now on rights in this cluster are reviewed, as with --authorization-mode review',
     );
     alarm();
   }

@@ -20,7 +20,7 @@ export class RightsMetrics {
     });
     this.#alarmed = new Gauge({
       name: 'portolan_rights_alarm',
-      help: '1 after the API server has refused what roles and bindings grant. Rights are reviewed since then.',
+      help: '1 after an API server has refused what its roles and bindings grant. Rights in that cluster are reviewed since then.',
       registers,
     });
   }
