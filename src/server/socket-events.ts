@@ -44,7 +44,13 @@ export class SocketEvents implements PushOutlet {
         for (;;) {
           const step = await inner.next();
           if (step.done === true) return { done: true, value: undefined };
-          await this.#send(step.value);
+          try {
+            await this.#send(step.value);
+          } catch (error) {
+            // The connection is lost. A loop over the events would end them, and this is one.
+            await inner.return?.();
+            throw error;
+          }
         }
       },
       async () => inner.return?.(),
