@@ -4,6 +4,8 @@
  *   documents   10,000 subscribers of 10 documents: processor time of the serve thread for each delivery, beside a bare ws.send of the same
  *               bytes to as many connections in the same thread
  *   filters     10,000 different equality filters on one kind, beside one filter
+ *   snapshots   ten clients that take a snapshot of all Pods at once, then fifty: a trivial query meanwhile, and the time until the last
+ *               client is LIVE beside that of a client alone
  *
  * This process is the clients. It counts the changes that each subscriber gets: a missing or a doubled one is an error.
  */
@@ -22,11 +24,13 @@ import {
   nameDocument,
   namespaceAt,
   namespaceDocument,
+  snapshotDocument,
+  trivialQuery,
 } from './fanout.world.ts';
 import { podName } from './support/pods.ts';
 
 export const about =
-  'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N)';
+  'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N, --cases documents,filters,snapshots)';
 
 /** Of the serve thread, between two orders. */
 export interface Counted {
@@ -37,7 +41,7 @@ export interface Counted {
 }
 
 const objects = 25_000;
-const bounds = { cpuRatio: 1.2, lost: 0 };
+const bounds = { cpuRatio: 1.2, lost: 0, snapshotQueryP99Ms: 50, snapshotRatio: 2 };
 
 class Gateway {
   readonly #child: ReturnType<typeof fork>;
@@ -111,6 +115,7 @@ class Clients {
 
   #take(data: Buffer): void {
     const text = data.toString('latin1');
+    if (text.includes('"phase":"SNAPSHOT"')) return;
     if (text.includes('"phase":"SYNCED"')) {
       this.synced += 1;
       return;
@@ -158,6 +163,7 @@ export async function run(args: readonly string[]): Promise<void> {
       connections: { type: 'string', default: '500' },
       seconds: { type: 'string', default: '10' },
       rate: { type: 'string', default: '20' },
+      cases: { type: 'string', default: 'documents,filters,snapshots' },
     },
   });
   const options: Options = {
@@ -170,12 +176,20 @@ export async function run(args: readonly string[]): Promise<void> {
   const gateway = new Gateway(join(directory, 'store.db'));
   try {
     const urls = await gateway.ready();
-    const byDocument = await documentsCase(gateway, urls, options);
-    const byFilter = await filtersCase(gateway, urls.url, options);
+    const cases = values.cases.split(',');
+    const byDocument = cases.includes('documents') ? await documentsCase(gateway, urls, options) : null;
+    const byFilter = cases.includes('filters') ? await filtersCase(gateway, urls.url, options) : null;
+    const snapshots = cases.includes('snapshots') ? await snapshotsCase(gateway, urls.url) : null;
     await gateway.close();
-    const { cpuRatio, lost } = byDocument;
-    process.stdout.write(`${JSON.stringify({ bench: 'fanout', ...byDocument, ...byFilter })}\n`);
-    if (cpuRatio > bounds.cpuRatio || lost + byFilter.filtersLost > bounds.lost) process.exitCode = 1;
+    process.stdout.write(`${JSON.stringify({ bench: 'fanout', ...byDocument, ...byFilter, ...snapshots })}\n`);
+    const isOver = (value: number | undefined, bound: number): boolean => (value ?? 0) > bound;
+    const missed =
+      isOver(byDocument?.cpuRatio, bounds.cpuRatio) ||
+      isOver(byDocument?.lost, bounds.lost) ||
+      isOver(byFilter?.filtersLost, bounds.lost) ||
+      isOver(snapshots?.snapshotQueryP99Ms, bounds.snapshotQueryP99Ms) ||
+      isOver(snapshots?.snapshotRatio, bounds.snapshotRatio);
+    if (missed) process.exitCode = 1;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -259,4 +273,44 @@ async function filtersCase(gateway: Gateway, url: string, { subscribers, connect
     `${subscribers} different filters: ${many.microseconds.toFixed(0)} µs for each change; one filter: ${one.microseconds.toFixed(0)} µs\n`,
   );
   return { filtersUs: Math.round(many.microseconds), filtersLost: one.lost + many.lost };
+}
+
+async function snapshotsCase(gateway: Gateway, url: string) {
+  const crowd = async (count: number): Promise<{ ms: number; longestMs: number }> => {
+    const clients = new Clients();
+    await clients.connect(webSocketUrl(url), count, 'graphql-transport-ws');
+    await gateway.ask({ ask: 'begin' });
+    const began = performance.now();
+    await clients.subscribe(count, () => ({ query: snapshotDocument }));
+    const ms = performance.now() - began;
+    const { longestMs } = await gateway.ask<Counted>({ ask: 'end' });
+    await clients.close();
+    return { ms, longestMs };
+  };
+  let isOver = false;
+  const times: number[] = [];
+  const alone = await crowd(1).then(() => crowd(1));
+  const asking = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      const body = JSON.stringify({ query: trivialQuery });
+      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      const text = await answer.text();
+      if (!text.includes('"nodes"')) throw new Error(text);
+      times.push(performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  const ten = await crowd(10);
+  const fifty = await crowd(50);
+  isOver = true;
+  await asking;
+  times.sort((a, b) => a - b);
+  const snapshotQueryP99Ms = Number((times[Math.floor(times.length * 0.99)] ?? 0).toFixed(1));
+  const snapshotRatio = Number((Math.max(ten.ms, fifty.ms) / alone.ms).toFixed(2));
+  process.stdout.write(
+    `snapshots of ${objects} Pods: one client ${alone.ms.toFixed(0)} ms, ten ${ten.ms.toFixed(0)} ms, fifty ${fifty.ms.toFixed(0)} ms; ` +
+      `${times.length} queries meanwhile, p99 ${snapshotQueryP99Ms} ms; longest turn ${Math.max(ten.longestMs, fifty.longestMs).toFixed(0)} ms\n`,
+  );
+  return { snapshotQueryP99Ms, snapshotRatio };
 }

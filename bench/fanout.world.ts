@@ -19,6 +19,14 @@ export const nameDocument = `subscription Watch($name: String) {
   }
 }`;
 
+/** A subscription that begins with all Pods. */
+export const snapshotDocument = `subscription Mirror {
+  podChanges { phase cursor totalCount changes { type id object { metadata { name namespace } spec { nodeName } status { phase } } } }
+}`;
+
+/** What is asked while snapshots are sent. */
+export const trivialQuery = '{ pods(first: 1) { nodes { metadata { name } } } }';
+
 /** The namespace of document `index`. */
 export function namespaceAt(index: number): string {
   return `team-${index % documents}`;

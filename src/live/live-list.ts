@@ -336,10 +336,7 @@ async function* snapshot(run: Run): Messages<LivePosition | null> {
   const { snapshots } = feed;
   const again: LiveStart = { at: 'snapshot' };
   for (;;) {
-    const joined = await orStopped(
-      run,
-      snapshots.read(() => whenReady(run, again, joinSnapshot(run)), request.signal),
-    );
+    const joined = await whenReady(run, again, joinSnapshot(run));
     if (joined === null) return null;
     const { shared, question, scopes } = joined;
     const { epoch, revision: sequence, kindId, objects } = shared.taken;
