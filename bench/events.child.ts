@@ -59,7 +59,7 @@ const seconds = (performance.now() - started) / 1000;
 ages.sort((a, b) => a - b);
 const at = (share: number): number => ages[Math.min(ages.length - 1, Math.floor(ages.length * share))] ?? 0;
 const [logBytes, logged] = database
-  .statement('SELECT log_bytes, (SELECT count(*) FROM change) FROM state')
+  .statement('SELECT sum(bytes), (SELECT count(*) FROM change) FROM kind_log')
   .get() as readonly number[];
 process.send?.({
   changes: ages.length,

@@ -4,7 +4,7 @@
  *
  * Owns: a window in memory for each kind that has subscribers, with its newest changes (change-windows.ts). Never: reads changes of
  * another kind, or keeps a queue for a subscriber. A subscriber is only a position. A subscriber behind the window reads the log. A
- * subscriber below the log's floor gets a gap.
+ * subscriber below the log's floor of its kind gets a gap.
  *
  *   commit -> wake(changed kinds) -> kind unchanged: its window moves its end, without a read
  *                                 -> kind changed: its window is due -> pull (one lease) -> subscribers of the kind
@@ -328,7 +328,7 @@ export class ChangeFeed {
 
   async #fromLog(lease: Lease, kindId: number, { epoch, sequence }: FeedPosition): Promise<LogBatch> {
     this.#count(1, []);
-    if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
+    if (lease.epoch !== epoch || sequence < (await readLogFloor(lease, kindId))) return 'gap';
     const { changes, end } = await this.#readKind(lease, kindId, sequence, this.#batch);
     return { changes, upTo: end };
   }
@@ -398,7 +398,7 @@ export class ChangeFeed {
     const read: ReadWindow[] = [];
     let remaining = this.#batch;
     for (const { window, after } of positions) {
-      const lost = window.epoch !== lease.epoch || after < changed.floor;
+      const lost = window.epoch !== lease.epoch || after < (changed.floors.get(window.kindId) ?? 0);
       if (lost || !changed.kindIds.has(window.kindId)) {
         read.push({ window, lost, changes: [], end: lease.revision });
       } else if (remaining > 0) {

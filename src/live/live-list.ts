@@ -271,7 +271,7 @@ async function* begin(run: Run): Messages<LivePosition | null> {
   const store = await whenReady(run, start, async (lease, _view, kindId, scopes) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
-    floor: await readLogFloor(lease),
+    floor: await readLogFloor(lease, kindId),
     kindId,
     visible: scopes.of(run.request.kind.key, 'watch'),
   }));

@@ -53,7 +53,7 @@ export async function moveScope(
   now: () => number,
 ): Promise<ScopeMove | 'gap'> {
   const { epoch, sequence, kindId } = place;
-  if (lease.epoch !== epoch || sequence < (await readLogFloor(lease))) return 'gap';
+  if (lease.epoch !== epoch || sequence < (await readLogFloor(lease, kindId))) return 'gap';
   const logged = await readChanges(lease, { kindId, after: sequence, limit: mostChanges + 1 });
   const clusters = clustersIn(filter);
   const changes = logged

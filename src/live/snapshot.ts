@@ -48,7 +48,7 @@ export async function takeMatches(
  */
 export async function rowsAsOf(
   lease: Lease,
-  { epoch, revision, scopes: taken }: SnapshotMatches,
+  { epoch, revision, kindId, scopes: taken }: SnapshotMatches,
   wanted: readonly MatchedObject[],
   {
     kind,
@@ -56,7 +56,7 @@ export async function rowsAsOf(
     rights,
   }: { readonly kind: PlannedKind; readonly projection: Projection; readonly rights: CallerRights },
 ): Promise<readonly ObjectRow[] | null> {
-  if (lease.epoch !== epoch || revision < (await readLogFloor(lease))) return null;
+  if (lease.epoch !== epoch || revision < (await readLogFloor(lease, kindId))) return null;
   const scopes = await rights.at(lease);
   const textOf = (of: Scopes): string => scopeText(of.of(kind.key, 'watch'));
   if (scopes !== taken && textOf(scopes) !== textOf(taken)) return null;
@@ -67,7 +67,7 @@ export async function rowsAsOf(
     return row !== null && row.objectId === object.objectId && row.seq === object.seq ? row : null;
   };
   const changed = wanted.filter((object, index) => unchanged(object, index) === null).map(({ objectId }) => objectId);
-  const restored = changed.length === 0 ? new Map() : await objectsAsOf(lease, changed, revision);
+  const restored = changed.length === 0 ? new Map() : await objectsAsOf(lease, kindId, changed, revision);
   const rows: ObjectRow[] = [];
   for (const [index, object] of wanted.entries()) {
     const { identity, objectId, seq } = object;

@@ -116,12 +116,11 @@ export class StoredRoles {
   async #apply(lease: Lease, versions: readonly KindVersion[]): Promise<boolean> {
     const roles = this.#roles;
     if (roles === null || roles.epoch !== lease.epoch || versions.length !== roles.kinds.size) return false;
-    const floor = await readLogFloor(lease);
     for (const { key, kindId, newest, collections } of versions) {
       const known = roles.kinds.get(key);
       if (known === undefined || known.kindId !== kindId || known.collections !== collections) return false;
       if (newest <= known.sequence) continue;
-      if (known.sequence < floor) return false;
+      if (known.sequence < (await readLogFloor(lease, kindId))) return false;
       while (newest > known.sequence) {
         const changes = await readChanges(lease, { kindId, after: known.sequence, limit: batch });
         for (const change of changes) if (!applyChange(roles.indexes, key, change)) return false;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ListHead, type ListItem, ListSlicer } from './list-slicer.ts';
+import { splitManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 function slice(chunks: readonly Buffer[], slicer = new ListSlicer()): { items: string[]; head: ListHead } {
@@ -151,6 +152,9 @@ test('what is cut out is what a parser would remove, for any object', () => {
       const place = cut % (bytes.length + 1);
       const whole = JSON.stringify({ ...item, metadata: Object.fromEntries(entries) });
       expect(JSON.parse(slice([bytes]).items[0] ?? '')).toEqual(JSON.parse(whole));
+      const { rest: kept, managedFields } = splitManagedFields(Buffer.from(text));
+      expect(JSON.parse(kept.toString())).toEqual(JSON.parse(whole));
+      expect(JSON.parse(managedFields ?? '')).toEqual(JSON.parse(JSON.stringify(fields)));
       const [cutInTwo = ''] = slice([bytes.subarray(0, place), bytes.subarray(place)]).items;
       expect(JSON.parse(cutInTwo)).toEqual(JSON.parse(whole));
     }),

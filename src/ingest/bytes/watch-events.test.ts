@@ -38,6 +38,9 @@ test('managedFields are cut out of the text, and what is not JSON stays so', () 
   const message = read(line(object.replace('"name"', `${managed}"name"`).replace(' "metadata"', '"metadata"')));
   expect(message.type === 'event' && message.event.object.text).toBe(object.replace(' "metadata"', '"metadata"'));
   expect(message.type === 'event' && message.event.object.value).toEqual(JSON.parse(object));
+  expect(message.type === 'event' && message.event.object.managedFields).toBe(
+    managed.slice('"managedFields":'.length, -1),
+  );
   const broken = object.replace('"name"', `${managed},"name"`).replace(' "metadata"', '"metadata"');
   expect(() => read(line(broken))).toThrow('not JSON');
 });

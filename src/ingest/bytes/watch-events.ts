@@ -1,6 +1,6 @@
 /**
  * Reads one line of a watch: an event, a bookmark, or an error. The text of an event's object is exactly as received,
- * except for managedFields.
+ * except for managedFields, whose text is beside it.
  *
  * It rejects every line that the store cannot identify with a ProtocolError: invalid JSON, an unknown type, or an object of another
  * kind. An object without name, uid or resourceVersion is rejected too. The watch ends there, and its resourceVersion stays before
@@ -12,7 +12,7 @@ import { messageOf } from '../../base/errors.ts';
 import { apiVersionOf, type Resource } from '../../catalog/resources/resource.ts';
 import { type ApiError, apiErrorFromStatus } from '../../kube/http/api-error.ts';
 import type { IncomingEvent } from '../../store/types/incoming-object.ts';
-import { withoutManagedFields } from './managed-fields.ts';
+import { splitManagedFields } from './managed-fields.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 export type WatchMessage =
@@ -34,7 +34,7 @@ const endOfInitial = 'k8s.io/initial-events-end';
 
 /** Reads a line. `what` names the request in messages. Throws ProtocolError. */
 export function readWatchLine(line: Buffer, resource: Resource, what: string): WatchMessage {
-  const { type, objectText, object } = split(line, what);
+  const { type, objectText, object, managedFields } = split(line, what);
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
   if (type === 'BOOKMARK') {
     const { resourceVersion, annotations } = recordOf(object['metadata']);
@@ -50,16 +50,26 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string): W
   if (!isText(name)) throw bad('no name', `${what} sent an object without a name.`);
   if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent ${name} without a resourceVersion.`);
   if (!isText(uid)) throw bad('no uid', `${what} sent ${name} without a uid.`);
-  return { type: 'event', event: { type, object: { text: objectText, value: object } }, resourceVersion };
+  const received = { text: objectText, value: object, ...(managedFields === undefined ? {} : { managedFields }) };
+  return { type: 'event', event: { type, object: received }, resourceVersion };
 }
 
-function split(line: Buffer, what: string): { type: string; objectText: string; object: Json } {
+interface Line {
+  readonly type: string;
+  readonly objectText: string;
+  readonly object: Json;
+  /** The JSON text of managedFields that was cut out of the object. */
+  readonly managedFields?: string | undefined;
+}
+
+function split(line: Buffer, what: string): Line {
   const usual = usualLine.exec(line.toString('latin1', 0, usualBytes));
   if (usual !== null && line.at(-1) === closeBrace) {
     // If the text between the prefix and the last brace is one JSON value, the line is valid and has only these two members.
-    const objectText = withoutManagedFields(line.subarray(usual[0].length, -1)).toString('utf8');
+    const { rest, managedFields } = splitManagedFields(line.subarray(usual[0].length, -1));
+    const objectText = rest.toString('utf8');
     try {
-      return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what) };
+      return { type: usual[1] ?? '', objectText, object: mustBeObject(JSON.parse(objectText), what), managedFields };
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
     }

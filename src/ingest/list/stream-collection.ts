@@ -168,7 +168,9 @@ class InitialEvents {
 
   #stage({ type, object }: IncomingEvent, replace: Replace): void {
     if (type !== 'DELETED') {
-      this.#batch.push(object);
+      // A list does not say who made a change.
+      const { managedFields: _, ...listed } = object;
+      this.#batch.push(listed);
       this.#characters += object.text.length;
       return;
     }

@@ -6,7 +6,7 @@
  *
  * A kept count is true in a snapshot under three conditions:
  *   - the change log has no entry of its kinds after the revision of the count
- *   - nothing of the log after that revision has been removed
+ *   - no entry of its kinds after that revision has been removed from the log
  *   - the number of stored rows is the same
  *
  * A snapshot older than the counted one is counted by itself. Callers with equal scopes share counts.
@@ -148,7 +148,7 @@ function stateStatement(kindIds: readonly number[], since: number): Statement {
   const changed = kindIds.map(
     (id) => sql`EXISTS (SELECT 1 FROM change WHERE kind = ${BigInt(id)} AND seq > ${BigInt(since)})`,
   );
-  return sql`SELECT (SELECT log_floor FROM state) <= ${BigInt(since)} AND NOT (${join(changed, ' OR ')}),
+  return sql`SELECT NOT EXISTS (SELECT 1 FROM kind_log WHERE kind IN (${join(ids, ', ')}) AND floor > ${BigInt(since)}) AND NOT (${join(changed, ' OR ')}),
     (SELECT json_group_array(json_array(id, rowset, objects, synced)) FROM resource WHERE kind IN (${join(ids, ', ')}))`;
 }
 

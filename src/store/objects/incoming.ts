@@ -19,6 +19,8 @@ export interface ReceivedObject extends IndexedObject {
   readonly value: Readonly<Record<string, unknown>>;
   /** SQLite paths to remove from the text, besides those that the redaction's SQL removes. */
   readonly redactedPaths: readonly string[];
+  /** metadata.managedFields, or its JSON text; undefined if the object came without. */
+  readonly managedFields: unknown;
 }
 
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
@@ -32,6 +34,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
     text: withKind(incoming.text, value, names),
     value,
     redactedPaths,
+    managedFields: incoming.managedFields ?? asRecord(value['metadata'])?.['managedFields'],
     ...readMetadata(value['metadata'], incoming),
     health: healthOf(value, names),
   };

@@ -115,7 +115,7 @@ export class Preparer {
       if ('body' in object) return object;
       const body = object.redactedPaths.length > 0 ? null : this.#toJsonb(this.#bodySql, object.text);
       if (body === null) return null;
-      const { text: _, value: __, redactedPaths: ___, ...indexed } = object;
+      const { text: _, value: __, redactedPaths: ___, managedFields: ____, ...indexed } = object;
       return { ...indexed, keys: keysAt(this.#slots, object), body };
     });
   }

@@ -2,7 +2,8 @@
  * Reads the change log: the changes after a sequence number, and objects as they were at an earlier revision.
  *
  * An entry has the body before its change. The body after the change is the `before` of the object's next entry, or the current body
- * if there is no next entry. Object ids are never reused, so all entries of an id belong to one object.
+ * if there is no next entry. Object ids are never reused, so all entries of an id belong to one object. An object belongs to one kind,
+ * and entries are removed by kind, the oldest first: so the next entry of an entry is there.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { LoggedChange } from '../types/change.ts';
@@ -49,7 +50,7 @@ const allChanges = changesSql(false);
 /** Exported for a test of its query plan. */
 export const changesOfKind = changesSql(true);
 
-/** Changes in their order. Check `readLogFloor` in the same lease: entries at or below the floor have been removed. */
+/** Changes in their order. Check `readLogFloor` of the kind in the same lease: entries at or below the floor have been removed. */
 export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<readonly LoggedChange[]> {
   const { kindId, after, limit } = wanted;
   const upTo = wanted.upTo ?? lease.revision;
@@ -74,40 +75,47 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
   }));
 }
 
-/** The revision up to which entries have been removed from the log. Only later entries can be read. */
-export async function readLogFloor(lease: Lease): Promise<number> {
-  const [row] = await lease.all({ sql: 'SELECT log_floor FROM state', params: [] });
-  return Number(row?.[0]);
+/** The revision up to which entries of the kind have been removed from the log, or of any kind. Only later entries can be read. */
+export async function readLogFloor(lease: Lease, kindId?: number): Promise<number> {
+  const [row] = await lease.all(
+    kindId === undefined
+      ? { sql: 'SELECT max(floor) FROM kind_log', params: [] }
+      : { sql: 'SELECT floor FROM kind_log WHERE kind = ?', params: [kindId] },
+  );
+  return Number(row?.[0] ?? 0);
 }
 
-/** Exported for a test of its query plan. Each kind costs one search in an index. */
+/** Exported for a test of its query plan. Each kind costs two searches in indexes. */
 export const kindsThatChanged = `
-  SELECT log_floor, (SELECT json_group_array(w.value ->> 0) FROM json_each(?) w
-    WHERE EXISTS (SELECT 1 FROM change c WHERE c.kind = w.value ->> 0 AND c.seq > w.value ->> 1)) FROM state`;
+  SELECT w.value ->> 0, coalesce((SELECT floor FROM kind_log WHERE kind = w.value ->> 0), 0),
+    EXISTS (SELECT 1 FROM change c WHERE c.kind = w.value ->> 0 AND c.seq > w.value ->> 1) FROM json_each(?) w`;
 
 /**
- * Which of these kinds have a change after their sequence number, and the floor of the log. No body is read.
+ * Which of these kinds have a change after their sequence number, and the floor of each. No body is read.
  * @param positions sequence number by id of the kind.
  */
 export async function readChangedKinds(
   lease: Lease,
   positions: ReadonlyMap<number, number>,
-): Promise<{ readonly floor: number; readonly kindIds: ReadonlySet<number> }> {
-  const [row] = await lease.all({ sql: kindsThatChanged, params: [JSON.stringify([...positions])] });
-  const [floor, kindIds] = row ?? [];
-  return { floor: Number(floor), kindIds: new Set(JSON.parse(String(kindIds)) as readonly number[]) };
+): Promise<{ readonly floors: ReadonlyMap<number, number>; readonly kindIds: ReadonlySet<number> }> {
+  const rows = await lease.all({ sql: kindsThatChanged, params: [JSON.stringify([...positions])] });
+  return {
+    floors: new Map(rows.map(([kindId, floor]) => [Number(kindId), Number(floor)])),
+    kindIds: new Set(rows.flatMap(([kindId, , changed]) => (changed === 1 ? Number(kindId) : []))),
+  };
 }
 
 /**
- * The objects of these ids as they were at `revision`, by id. A missing id did not exist then, or its rows were removed after a later
- * RESET of its kind. Throws GONE when the log does not reach back to `revision`.
+ * Objects of one kind as they were at `revision`, by id. A missing id did not exist then, or its rows were removed after a later
+ * RESET of its kind. Throws GONE when the log of the kind does not reach back to `revision`.
  */
 export async function objectsAsOf(
   lease: Lease,
+  kindId: number,
   ids: readonly number[],
   revision: number,
 ): Promise<ReadonlyMap<number, PastObject>> {
-  const floor = await readLogFloor(lease);
+  const floor = await readLogFloor(lease, kindId);
   if (revision < floor) {
     throw new PortolanError('GONE', `Revision ${revision} is no longer kept; begin again with a fresh snapshot.`);
   }

@@ -93,9 +93,9 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
       ['Failed', null],
     ]);
     const id = changes[0]?.objectId ?? 0;
-    const past = (await objectsAsOf(lease, [id, 999], 2)).get(id);
+    const past = (await objectsAsOf(lease, 1, [id, 999], 2)).get(id);
     expect([past?.resourceVersion, phase(past?.body)]).toEqual(['4', 'Failed']);
-    expect((await objectsAsOf(lease, [id], 3)).size).toBe(0);
+    expect((await objectsAsOf(lease, 1, [id], 3)).size).toBe(0);
   });
 });
 

@@ -1,17 +1,22 @@
 /**
  * The write side of the change log: one entry for each committed change, with the previous body, copied inside SQLite.
  *
- * Invariant: the log has every entry after `logFloor`, and their sequence numbers have no gaps. The oldest entries are removed first,
- * when the log exceeds its bytes or they exceed its age. An idle writer removes them in small transactions of housekeeping. A busy
- * writer removes them in the transactions of events, so the log exceeds its bounds by a few entries at most.
+ * Invariant: for each kind, the log has every entry after the kind's floor (kind-logs.ts). Of a kind, the oldest entries are removed
+ * first. When the log exceeds its bytes, `KindLogs.heaviest` says of which kind. Entries of any kind are removed when they exceed the
+ * age. An idle writer removes entries in small transactions of housekeeping. A busy writer removes them in the transactions of events,
+ * so the log exceeds its bounds by a few entries at most.
+ *
+ *   Pods: 100 MB of 20 s, Deployments: 1 MB of an hour   over the bytes   ->   the oldest Deployments are removed, until they have
+ *                                                                              750 kB of 45 minutes; then Pods and Deployments in turn
  */
 import type { Clock } from '../../base/clock.ts';
+import type { Row } from '../types/statement.ts';
 import type { WriteSession } from './write-session.ts';
 
 export interface LogBounds {
-  /** Bytes of bodies and entries; default 256 MiB. */
+  /** Bytes of bodies and entries of all kinds; default 256 MiB. */
   readonly maxBytes: number;
-  /** Milliseconds; default one hour. */
+  /** Milliseconds; default seven days. */
   readonly maxAgeMs: number;
   /** `maxBytes` while the store is tight (disk-budget.ts); default 16 MiB. */
   readonly leastBytes: number;
@@ -25,12 +30,22 @@ interface ChangedObject {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** JSON of the managers that made the change (field-managers.ts); null if they are unknown. */
+  readonly managers: string | null;
 }
 
 /** Estimated bytes of an entry besides its body: the row and its index entries. */
 const entryBytes = 200;
 /** Events between two removals of old entries, while events keep the writer busy. */
 const eventsPerCut = 16;
+/**
+ * The most entries that are removed for each event. In a steady state it is about one. It is more when large entries of one kind displace
+ * small ones of another.
+ */
+const mostPerEvent = 8;
+/** The most entries of one kind that are removed before the kinds are compared again, and their most share of its bytes. */
+const step = 32;
+const stepShare = 1 / 8;
 
 /**
  * The newest deletion of a uid in the log, in a kind and a cluster. It runs for each added object, so it must use the index of
@@ -38,6 +53,11 @@ const eventsPerCut = 16;
  */
 export const deletionOf = `SELECT seq, rv FROM change
   WHERE uid = ? AND type = 'DELETED' AND +kind = ? AND cluster = ? ORDER BY seq DESC LIMIT 1`;
+
+/** The oldest entries of a kind, and the removal of those up to one. The index finds them among the entries of other kinds. */
+export const oldestOfKind = `SELECT seq, octet_length(before), octet_length(managers), at FROM change INDEXED BY change_kind
+  WHERE kind = ? ORDER BY seq LIMIT +?`;
+export const removalOfKind = 'DELETE FROM change INDEXED BY change_kind WHERE kind = ? AND seq <= ?';
 
 export class ChangeLog {
   readonly #session: WriteSession;
@@ -55,6 +75,7 @@ export class ChangeLog {
   /** Call before the rows change, because it copies the previous body. Returns the sequence number. */
   append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject): number {
     const seq = this.#session.nextSequence(object.kindId);
+    const at = this.#clock.now();
     const values = [
       seq,
       object.kindId,
@@ -65,29 +86,31 @@ export class ChangeLog {
       object.uid,
       type,
       object.resourceVersion,
-      this.#clock.now(),
+      at,
+      object.managers,
     ] as const;
     const row = this.#session.database
       .statement(
-        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, before)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${type === 'ADDED' ? 'NULL' : '(SELECT coalesce(text, body) FROM body WHERE id = ?)'})
+        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, managers, before)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${type === 'ADDED' ? 'NULL' : '(SELECT coalesce(text, body) FROM body WHERE id = ?)'})
          RETURNING octet_length(before)`,
       )
       .get(...values, ...(type === 'ADDED' ? [] : [object.id]));
-    this.#session.counters.logBytes += entryBytes + Number(row?.[0] ?? 0);
+    this.#session.logs.added(object.kindId, sizeOf(row?.[0], object.managers?.length), at);
     return seq;
   }
 
   /** Appends a RESET: readers must read the kind's tables of this cluster again. Returns the sequence number. */
   reset(kindId: number, cluster: string, resourceVersion: string): number {
     const seq = this.#session.nextSequence(kindId);
+    const at = this.#clock.now();
     this.#session.database
       .statement(
-        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, before)
-         VALUES (?, ?, ?, 0, '', '', NULL, 'RESET', ?, ?, NULL)`,
+        `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, managers, before)
+         VALUES (?, ?, ?, 0, '', '', NULL, 'RESET', ?, ?, NULL, NULL)`,
       )
-      .run(seq, kindId, cluster, resourceVersion, this.#clock.now());
-    this.#session.counters.logBytes += entryBytes;
+      .run(seq, kindId, cluster, resourceVersion, at);
+    this.#session.logs.added(kindId, entryBytes, at);
     return seq;
   }
 
@@ -103,50 +126,105 @@ export class ChangeLog {
 
   /** Removes the bodies of a kind in a cluster from the log, because they may contain paths that are redacted now. */
   forgetBodies(kindId: number, cluster: string): void {
-    this.#session.database
-      .statement('UPDATE change SET before = NULL WHERE kind = ? AND cluster = ? AND before IS NOT NULL')
-      .run(kindId, cluster);
+    const { database, logs } = this.#session;
+    const bodies = 'kind = ? AND cluster = ? AND before IS NOT NULL';
+    const sum = database.statement(`SELECT sum(octet_length(before)) FROM change WHERE ${bodies}`).get(kindId, cluster);
+    database.statement(`UPDATE change SET before = NULL WHERE ${bodies}`).run(kindId, cluster);
+    logs.shrunk(kindId, Number(sum?.[0] ?? 0));
   }
 
   /** True if the log or its oldest entry exceeds the bounds. `tight` lowers the bound to `leastBytes`. */
   isOver(tight: boolean): boolean {
-    const first = this.#session.database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
-    return first !== undefined && this.#over(Number(first[0]), tight);
+    return this.#exceeds(tight) || this.#hasOld();
   }
 
   /**
-   * Removes old entries while events keep the writer busy: two for each event. The removals of several events are done together,
-   * because single ones would write the same first pages of the log again and again. Inside a transaction. Returns the number of
-   * removed entries.
+   * Removes old entries while events keep the writer busy. The removals of several events are done together, because single ones would
+   * write the same pages again and again. Inside a transaction. Returns the number of removed entries.
    */
   pay(events: number, tight: boolean): number {
     this.#eventsSinceCut += events;
     if (events === 0 || (this.#eventsSinceCut < eventsPerCut && !tight)) return 0;
     const due = this.#eventsSinceCut;
     this.#eventsSinceCut = 0;
-    return this.isOver(tight) ? this.cut(due * 2, tight) : 0;
+    return this.isOver(tight) ? this.cut(due * mostPerEvent, tight) : 0;
   }
 
-  /** Removes up to `limit` of the oldest entries that exceed the bounds. Inside a transaction. Returns the number of removed entries. */
+  /** Removes up to `limit` of the entries that exceed the bounds. Inside a transaction. Returns the number of removed entries. */
   cut(limit: number, tight: boolean): number {
-    const { database, counters } = this.#session;
-    const rows = database
-      .statement('SELECT seq, octet_length(before), at FROM change ORDER BY seq LIMIT +?')
-      .all(limit);
-    let removed = 0;
-    for (const [seq, bytes, at] of rows) {
-      if (!this.#over(Number(at), tight)) break;
-      counters.logBytes = Math.max(0, counters.logBytes - entryBytes - Number(bytes ?? 0));
-      counters.logFloor = Number(seq);
-      removed += 1;
+    const { logs } = this.#session;
+    let removed = this.#hasOld() ? this.#cutOld(limit) : 0;
+    while (removed < limit && this.#exceeds(tight)) {
+      const heaviest = logs.heaviest(this.#clock.now());
+      if (heaviest === null) break;
+      const bytes = Math.min(logs.bytes - this.#mostBytes(tight), heaviest.bytes * stepShare);
+      const some = this.#cutKind(heaviest.kindId, Math.min(step, limit - removed), bytes);
+      if (some === 0) break;
+      removed += some;
     }
-    if (removed > 0) database.statement('DELETE FROM change WHERE seq <= ?').run(counters.logFloor);
     return removed;
   }
 
-  #over(at: number, tight: boolean): boolean {
-    const { maxBytes, maxAgeMs, leastBytes } = this.#bounds;
-    const bytes = this.#session.counters.logBytes;
-    return bytes > (tight ? Math.min(maxBytes, leastBytes) : maxBytes) || at < this.#clock.now() - maxAgeMs;
+  /** Removes up to `limit` entries that exceed the age. */
+  #cutOld(limit: number): number {
+    const oldest = this.#oldest();
+    const rows = this.#session.database
+      .statement('SELECT seq, octet_length(before), octet_length(managers), at, kind FROM change ORDER BY seq LIMIT +?')
+      .all(limit);
+    const end = rows.findIndex(([, , , at]) => Number(at) >= oldest);
+    const old = end === -1 ? rows : rows.slice(0, end);
+    for (const [kindId, ofKind] of Map.groupBy(old, (row) => Number(row[4]))) this.#remove(kindId, ofKind);
+    return old.length;
   }
+
+  /** Removes up to `limit` of the oldest entries of a kind, until these bytes are removed. */
+  #cutKind(kindId: number, limit: number, bytes: number): number {
+    const rows = this.#session.database.statement(oldestOfKind).all(kindId, limit);
+    let rest = bytes;
+    const some = rows.filter(([, body, managers]) => {
+      const isDue = rest > 0;
+      rest -= sizeOf(body, managers);
+      return isDue;
+    });
+    this.#remove(kindId, some);
+    return some.length;
+  }
+
+  /** Removes entries of a kind: `rows` are its oldest ones, with sequence number, bytes of the body and of the managers, and time. */
+  #remove(kindId: number, rows: readonly Row[]): void {
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const floor = Number(last[0]);
+    this.#session.database.statement(removalOfKind).run(kindId, floor);
+    this.#session.logs.removed(kindId, {
+      floor,
+      at: rows.reduce((newest, [, , , at]) => Math.max(newest, Number(at)), 0),
+      bytes: rows.reduce((sum, [, body, managers]) => sum + sizeOf(body, managers), 0),
+    });
+  }
+
+  #exceeds(tight: boolean): boolean {
+    return this.#session.logs.bytes > this.#mostBytes(tight);
+  }
+
+  #mostBytes(tight: boolean): number {
+    const { maxBytes, leastBytes } = this.#bounds;
+    return tight ? Math.min(maxBytes, leastBytes) : maxBytes;
+  }
+
+  /** Does the oldest entry exceed the age? */
+  #hasOld(): boolean {
+    const first = this.#session.database.statement('SELECT at FROM change ORDER BY seq LIMIT 1').get();
+    return first !== undefined && Number(first[0]) < this.#oldest();
+  }
+
+  /** Milliseconds: earlier entries exceed the age. */
+  #oldest(): number {
+    return this.#clock.now() - this.#bounds.maxAgeMs;
+  }
+}
+
+/** Estimated bytes of an entry with a body and managers of these bytes. */
+function sizeOf(body: unknown, managers: unknown): number {
+  return entryBytes + Number(body ?? 0) + Number(managers ?? 0);
 }

@@ -11,6 +11,7 @@
 
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
+import { newestManagers } from '../objects/field-managers.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { ChangeLog } from './change-log.ts';
 import { change } from './object-counts.ts';
@@ -67,7 +68,7 @@ export class EventApplier {
   /** Stores a received object: as an update, as an addition, or as the deletion and addition of a recreated object. */
   put(target: RowTarget, stored: StoredObject | null, received: ReceivedObject, tally: Tally): void {
     if (stored !== null && stored.uid === received.uid) {
-      const seq = this.#log.append('MODIFIED', changed(target, stored.id, received));
+      const seq = this.#log.append('MODIFIED', changed(target, stored.id, received, managersOf(received)));
       this.#rows.update(target, stored, received, seq);
       if (stored.health !== received.health.status) {
         this.#count(target, received.namespace, stored.health, -1);
@@ -78,7 +79,7 @@ export class EventApplier {
     }
     if (stored !== null) this.delete(target, stored, received, tally);
     const id = this.#session.nextObjectId();
-    const seq = this.#log.append('ADDED', changed(target, id, received));
+    const seq = this.#log.append('ADDED', changed(target, id, received, managersOf(received)));
     this.#rows.insert(target, { id, received }, seq);
     this.#count(target, received.namespace, received.health.status, 1);
     tally.added += 1;
@@ -92,9 +93,8 @@ export class EventApplier {
     tally: Tally,
   ): void {
     const { namespace, name, resourceVersion } = at;
-    this.#log.append('DELETED', {
-      ...changed(target, stored.id, { namespace, name, resourceVersion, uid: stored.uid }),
-    });
+    const deleted = { namespace, name, resourceVersion, uid: stored.uid };
+    this.#log.append('DELETED', changed(target, stored.id, deleted, null));
     this.#rows.remove(target, stored);
     this.#count(target, namespace, stored.health, -1);
     tally.deleted += 1;
@@ -112,6 +112,10 @@ export class EventApplier {
   }
 }
 
+function managersOf({ managedFields }: ReceivedObject): string | null {
+  return managedFields === undefined ? null : newestManagers(managedFields);
+}
+
 function isOlder(order: number | null): boolean {
   return order !== null && order < 0;
 }
@@ -120,7 +124,8 @@ function changed(
   target: RowTarget,
   id: number,
   object: { readonly namespace: string; readonly name: string; readonly uid: string; readonly resourceVersion: string },
+  managers: string | null,
 ): Parameters<ChangeLog['append']>[1] {
   const { namespace, name, uid, resourceVersion } = object;
-  return { kindId: target.kindId, cluster: target.cluster, id, namespace, name, uid, resourceVersion };
+  return { kindId: target.kindId, cluster: target.cluster, id, namespace, name, uid, resourceVersion, managers };
 }

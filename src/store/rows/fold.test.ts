@@ -258,7 +258,7 @@ test('objects as of a revision are what the table held then', async () => {
       const lease = leaseOn(run.file);
       for (const { revision, table } of seen) {
         const ids = [...table.values()].map(({ id }) => id);
-        const past = await objectsAsOf(lease, ids, revision);
+        const past = await objectsAsOf(lease, 1, ids, revision);
         expect(ids.map((id) => past.get(id)?.body)).toEqual([...table.values()].map(({ body }) => body));
       }
       lease.end();

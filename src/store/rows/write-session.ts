@@ -1,7 +1,7 @@
 /**
  * The writer's transactions and the counters that every commit persists.
  *
- * Invariants: the counters in memory are those of the last commit or of the running transaction, and a failed transaction restores
+ * Invariants: the counters and the state of the change log in memory are those of the last commit or of the running transaction, and a failed transaction restores
  * them. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit, never inside
  * it. An error of a listener affects neither the commit nor other listeners.
  *
@@ -13,6 +13,7 @@ import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import type { Database } from '../sqlite/database.ts';
 import { CommitSignal } from './commit-signal.ts';
+import { KindLogs } from './kind-logs.ts';
 
 interface Counters {
   revision: number;
@@ -20,8 +21,6 @@ interface Counters {
   catalogVersion: number;
   nextObject: number;
   nextRowset: number;
-  logFloor: number;
-  logBytes: number;
 }
 
 interface OpenTransaction {
@@ -38,6 +37,8 @@ interface OpenTransaction {
 export class WriteSession {
   readonly database: Database;
   readonly committed: CommitSignal;
+  /** What the change log has of each kind. */
+  readonly logs: KindLogs;
   readonly #epoch: string;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
@@ -52,23 +53,12 @@ export class WriteSession {
     this.committed = new CommitSignal((error) => log.error({ error: messageOf(error) }, 'a commit listener failed'));
     this.#epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     const row = must(
-      database
-        .statement(
-          'SELECT revision, layout_version, catalog_version, next_object, next_rowset, log_floor, log_bytes FROM state',
-        )
-        .get(),
+      database.statement('SELECT revision, layout_version, catalog_version, next_object, next_rowset FROM state').get(),
       'the state row',
     ) as readonly number[];
-    const [
-      revision = 0,
-      layoutVersion = 0,
-      catalogVersion = 0,
-      nextObject = 1,
-      nextRowset = 1,
-      logFloor = 0,
-      logBytes = 0,
-    ] = row;
-    this.#counters = { revision, layoutVersion, catalogVersion, nextObject, nextRowset, logFloor, logBytes };
+    const [revision = 0, layoutVersion = 0, catalogVersion = 0, nextObject = 1, nextRowset = 1] = row;
+    this.#counters = { revision, layoutVersion, catalogVersion, nextObject, nextRowset };
+    this.logs = new KindLogs(database);
   }
 
   get counters(): Counters {
@@ -145,6 +135,7 @@ export class WriteSession {
       return this.database.finish(work);
     } catch (error) {
       this.#counters = open.before;
+      this.logs.undo();
       this.#open = null;
       for (const lost of open.lost) lost();
       throw error;
@@ -153,7 +144,9 @@ export class WriteSession {
 
   #commit({ before }: OpenTransaction): void {
     this.#save(before);
+    this.logs.save();
     this.database.commit();
+    this.logs.committed();
     this.#open = null;
   }
 
@@ -202,25 +195,14 @@ export class WriteSession {
       now.layoutVersion === before.layoutVersion &&
       now.catalogVersion === before.catalogVersion &&
       now.nextObject === before.nextObject &&
-      now.nextRowset === before.nextRowset &&
-      now.logFloor === before.logFloor &&
-      now.logBytes === before.logBytes
+      now.nextRowset === before.nextRowset
     ) {
       return;
     }
     this.database
       .statement(
-        `UPDATE state SET revision = ?, layout_version = ?, catalog_version = ?, next_object = ?, next_rowset = ?,
-           log_floor = ?, log_bytes = ? WHERE one = 1`,
+        `UPDATE state SET revision = ?, layout_version = ?, catalog_version = ?, next_object = ?, next_rowset = ? WHERE one = 1`,
       )
-      .run(
-        now.revision,
-        now.layoutVersion,
-        now.catalogVersion,
-        now.nextObject,
-        now.nextRowset,
-        now.logFloor,
-        now.logBytes,
-      );
+      .run(now.revision, now.layoutVersion, now.catalogVersion, now.nextObject, now.nextRowset);
   }
 }

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 10;
+export const formatVersion = 11;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -21,12 +21,12 @@ export const schemaStatements: readonly string[] = [
 
   // One row, written when a counter changed. `revision`: sequence number of the newest change. `layout_version` increases with changes
   // of kinds or slots, `catalog_version` with changes of descriptions. `next_object`: id of the next object, never reused.
-  // `next_rowset`: id of the next rowset, never reused. The log has all entries after `log_floor`.
+  // `next_rowset`: id of the next rowset, never reused.
   `CREATE TABLE state (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      revision INTEGER NOT NULL, layout_version INTEGER NOT NULL, catalog_version INTEGER NOT NULL,
-     next_object INTEGER NOT NULL, next_rowset INTEGER NOT NULL, log_floor INTEGER NOT NULL, log_bytes INTEGER NOT NULL)`,
-  `INSERT INTO state VALUES (1, 0, 0, 0, 1, 1, 0, 0)`,
+     next_object INTEGER NOT NULL, next_rowset INTEGER NOT NULL)`,
+  `INSERT INTO state VALUES (1, 0, 0, 0, 1, 1)`,
 
   // `uid` (of the namespace kube-system) that answered under a cluster's name, and `version` of its API server; null while unknown.
   // `error`: why the last attempt to read the cluster failed; null if it succeeded.
@@ -130,12 +130,18 @@ export const schemaStatements: readonly string[] = [
 
   // The change log. `type`: ADDED, MODIFIED, DELETED or RESET. After a RESET (object 0, name '') readers read the kind's tables
   // of this cluster again. `before`: the previous body, as JSONB or (typeof text) as the text that SQLite refused. `at`: milliseconds.
+  // `managers`: the managers with the newest time in managedFields, as JSON (field-managers.ts); null where they are unknown.
   `CREATE TABLE change (
      seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, object INTEGER NOT NULL, namespace TEXT NOT NULL,
-     name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, before BLOB)`,
+     name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, managers TEXT,
+     before BLOB)`,
   `CREATE INDEX change_object ON change (object, seq)`,
   `CREATE INDEX change_kind ON change (kind, seq)`,
   `CREATE INDEX change_deleted ON change (uid, seq) WHERE type = 'DELETED'`,
+  `CREATE INDEX change_reset ON change (kind, cluster, seq) WHERE type = 'RESET'`,
+  // What the log has of each kind (kind-logs.ts): all entries after `floor`, which are all changes after the time `since`, in about
+  // `bytes`. A kind without a row has no entry.
+  `CREATE TABLE kind_log (kind INTEGER PRIMARY KEY, floor INTEGER NOT NULL, since INTEGER NOT NULL, bytes INTEGER NOT NULL)`,
 ];
 
 /** A promoted table. It has an untyped column for every possible slot, so that no ALTER is needed later. */

@@ -68,7 +68,7 @@ test('F42: SQLITE_FULL rolls back whole; the log is given up down to its least, 
   expect(read(file, 'SELECT max(seq) FROM change')).toEqual([[rv - 10]]);
   while (writer.maintain());
   expect(said).toContainEqual(expect.stringContaining('runs out of room'));
-  expect(Number(read(file, 'SELECT log_bytes FROM state')[0]?.[0])).toBeLessThanOrEqual(20_000);
+  expect(Number(read(file, 'SELECT sum(bytes) FROM kind_log')[0]?.[0])).toBeLessThanOrEqual(20_000);
   expect(writer.disk()).toMatchObject({ tight: true, shed: { events: 0 } });
   expect(writer.disk().shed.changes).toBeGreaterThan(10);
   // While the store is tight, each batch of events removes old log entries itself.

@@ -9,6 +9,8 @@ export interface IncomingObject {
   readonly text: string;
   /** The bytes that `text` was decoded from, if the caller has them. They may be invalid UTF-8. */
   readonly bytes?: Uint8Array;
+  /** The JSON text of metadata.managedFields, if it was cut out of `text`. */
+  readonly managedFields?: string;
   /** The parsed object, if the caller has it. Its unsafe integers may be rounded. */
   readonly value?: unknown;
   /** Synthetic identity of an object that has no uid and resourceVersion of its own. */

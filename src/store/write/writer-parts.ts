@@ -49,7 +49,7 @@ export interface WriterParts {
 const defaultWalGateBytes = 32 * 1024 * 1024;
 const defaultLogBounds: LogBounds = {
   maxBytes: 256 * 1024 * 1024,
-  maxAgeMs: 3_600_000,
+  maxAgeMs: 7 * 86_400_000,
   leastBytes: 16 * 1024 * 1024,
 };
 /** Pending bytes in the write-ahead log from which a passive checkpoint runs. */

@@ -321,6 +321,36 @@ test('paths that are redacted from now on take the stored bodies away, from the 
   expect(read(file, 'SELECT * FROM body')).toEqual([]);
 });
 
+test('an entry of the log has the managers that made the change, and none for a list or a deletion', async () => {
+  const { writer, file } = open();
+  const handle = await synced(writer);
+  const at = (manager: string, second: number) => ({
+    manager,
+    operation: 'Update',
+    time: `2026-01-31T12:00:0${second}Z`,
+  });
+  const list = (...entries: readonly unknown[]) => ({ metadata: { managedFields: entries } });
+  const cutOut = { ...pod({ name: 'a', rv: 11 }), managedFields: JSON.stringify([at('kubectl', 1)]) };
+  writer.apply(handle, [{ type: 'MODIFIED', object: cutOut }], '11');
+  writer.apply(
+    handle,
+    [
+      event('MODIFIED', { name: 'a', rv: 12, ...list(at('kubectl', 1), at('kubelet', 2)) }),
+      event('DELETED', { name: 'a', rv: 13 }),
+    ],
+    '13',
+  );
+  const replace = writer.replace(handle);
+  replace.put([pod({ name: 'b', rv: 14 })]);
+  await replace.commit('14');
+  expect(read(file, 'SELECT type, managers FROM change WHERE seq > 1 ORDER BY seq')).toEqual([
+    ['MODIFIED', '[["kubectl","Update",null,"2026-01-31T12:00:01Z"]]'],
+    ['MODIFIED', '[["kubelet","Update",null,"2026-01-31T12:00:02Z"]]'],
+    ['DELETED', null],
+    ['ADDED', null],
+  ]);
+});
+
 test('retain removes the oldest objects, as changes', async () => {
   const { writer, file } = open({ clock: { ...systemClock, now: () => Date.parse('2026-01-02T00:00:00Z') } });
   const at = (name: string, creationTimestamp: string) => pod({ name, rv: 1, metadata: { creationTimestamp } });
@@ -358,7 +388,7 @@ test('the log is cut by age and by bytes, and knows its floor', async () => {
     changeLog: { maxAgeMs: 1000, maxBytes: 4000 },
   });
   const handle = await synced(writer);
-  const floor = () => read(file, 'SELECT log_floor, (SELECT min(seq) FROM change), log_bytes FROM state')[0];
+  const floor = () => read(file, 'SELECT floor, (SELECT min(seq) FROM change), bytes FROM kind_log')[0];
   writer.apply(handle, [event('MODIFIED', { name: 'a', rv: 11 })], '11');
   while (writer.maintain());
   expect(floor()?.slice(0, 2)).toEqual([0, 1]);
@@ -384,7 +414,7 @@ test('the log keeps within its bytes while the writer is never idle', async () =
   const seen: number[] = [];
   for (let rv = 11; rv < 300; rv += 1) {
     writer.apply(handle, [event('MODIFIED', { name: 'a', rv })], String(rv));
-    seen.push(Number(read(file, 'SELECT log_bytes FROM state')[0]?.[0]));
+    seen.push(Number(read(file, 'SELECT sum(bytes) FROM kind_log')[0]?.[0]));
   }
   const entry = (seen[1] as number) - (seen[0] as number);
   // Old entries are removed once for several changes, so the log exceeds its bound in between.
