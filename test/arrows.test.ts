@@ -70,6 +70,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   catalog: '*',
   store: [
+    'objects/field-managers.ts',
     'objects/prepare.ts',
     'pages/page-columns.ts',
     'pages/page-select.ts',
@@ -103,6 +104,10 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   query: [
     'evaluate/matches.ts',
+    'history/change-cursor.ts',
+    'history/change-pages.ts',
+    'history/reach.ts',
+    'history/recorded-change.ts',
     'plan/aggregate.ts',
     'plan/check-filter.ts',
     'plan/check-page.ts',
@@ -148,6 +153,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   auth: '*',
   live: [
     'change-feed.ts',
+    'changed-paths.ts',
     'fold.ts',
     'live-change.ts',
     'live-cursor.ts',

@@ -61,11 +61,12 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue CompareFilter
   Condition ConditionFilter DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta
-  EmbeddedObjectMetaFilter Facet FacetValue FieldChange Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
-  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry ID IDFilter Int Int64
+  EmbeddedObjectMetaFilter Facet FacetValue FieldChange FieldManager Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
+  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter Int Int64
   Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject
   KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
-  LogLine Mutation Nulls Num ObjectChange ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
+  LogLine Mutation Nulls Num ObjectChange ObjectChangeConnection
+  ObjectChangeEdge ObjectChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
   OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
   ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField
   ResourceRelation ResourceRestart Search

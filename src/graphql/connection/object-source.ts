@@ -11,11 +11,14 @@ export class ObjectSource {
   readonly operation: Operation;
   readonly kind: CatalogKind;
   readonly row: ObjectRow;
+  /** The object as it was before. Its relations are those of now. */
+  readonly isPast: boolean;
 
-  constructor(operation: Operation, kind: CatalogKind, row: ObjectRow) {
+  constructor(operation: Operation, kind: CatalogKind, row: ObjectRow, { isPast = false } = {}) {
     this.operation = operation;
     this.kind = kind;
     this.row = row;
+    this.isPast = isPast;
   }
 
   /** The body; an empty object if the body is not an object. */

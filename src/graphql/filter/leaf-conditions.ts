@@ -8,7 +8,7 @@ import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { checkPattern } from '../../catalog/values/pattern.ts';
 import { absoluteTime, isRelativeTime } from '../../catalog/values/relative-time.ts';
-import { checkValue } from '../../catalog/values/values.ts';
+import { checkValue, orderKey } from '../../catalog/values/values.ts';
 import { comparison, conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { type CompareOperator, type Filter, isTextOperator } from '../../query/plan/filter.ts';
 import { entriesOf, listOf, refuse, truth } from './filter-values.ts';
@@ -48,6 +48,18 @@ export function leafConditions(type: LeafType, value: unknown, place: string, pa
       return positive === operator ? compare : negation(compare);
     }),
   );
+}
+
+/**
+ * A time that is absolute or relative to now, in milliseconds since the epoch.
+ * @param place the argument, for the error
+ * @throws PortolanError BAD_USER_INPUT for another text
+ */
+export function readTime(given: string, place: string, clock: FilterClock): number {
+  const value = absolute(given, place, clock);
+  const problem = checkValue('DateTime', value);
+  if (problem !== null) refuse(place, problem);
+  return Number(orderKey('DateTime', value)) / 1000;
 }
 
 function isRelativeText(value: unknown): value is string {

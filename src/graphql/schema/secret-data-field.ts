@@ -18,7 +18,9 @@ export function secretDataField(config: FieldConfig, { name, type }: Field): Obj
   return {
     ...config,
     extensions: facts({ cost: { own: 10 } }),
-    resolve: async ({ operation, kind, row }: ObjectSource) => {
+    resolve: async ({ operation, kind, row, isPast }: ObjectSource) => {
+      // The API server has the data of now.
+      if (isPast) return null;
       const secret = await secretDataOf(operation, kind.resource, row);
       return secret === null ? null : displayedMember(type, secret, name);
     },

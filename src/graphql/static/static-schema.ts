@@ -19,6 +19,7 @@ import { addAccess, addVisibleScope } from './access.ts';
 import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
 import type { Builder, StaticTypes } from './builder.ts';
 import { addClusters } from './clusters.ts';
+import { addHistory } from './history.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import { addReferences } from './references.ts';
 import { addResources } from './resources.ts';
@@ -33,6 +34,7 @@ export function buildStaticSchema(): GraphQLSchema {
   const healthStatus = addKubernetesObject(builder);
   builder.queryType({});
   addReferences(builder);
+  addHistory(builder);
   addResources(builder, healthStatus);
   addClusters(builder);
   addAccess(builder);

@@ -33,15 +33,18 @@ function textOf(column: string): string {
   return `CASE typeof(${column}) WHEN 'blob' THEN json(${column}) ELSE ${column} END`;
 }
 
+/** The bodies before and after the change of an entry `c`. */
+const bodies = `${textOf('c.before')},
+    CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
+      (SELECT ${textOf('n.before')} FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
+      (SELECT coalesce(b.text, json(b.body)) FROM body b WHERE b.id = c.object)) END`;
+
 /**
  * Changes after a sequence number. By kind they are one range of the index (kind, seq), in its order. Entries of other kinds are not
  * read. Only bodies of returned rows are converted to text.
  */
 const changesSql = (byKind: boolean): string => `
-  SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${textOf('c.before')},
-    CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
-      (SELECT ${textOf('n.before')} FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
-      (SELECT coalesce(b.text, json(b.body)) FROM body b WHERE b.id = c.object)) END
+  SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${bodies}
   FROM change c
   WHERE c.seq > +? AND c.seq <= +? AND ((c.seq & 255) <> 0 OR tick() = 0)
     ${byKind ? 'AND c.kind = +?' : ''}
@@ -73,6 +76,23 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
     before: textOrNull(before),
     after: textOrNull(after),
   }));
+}
+
+/** The bodies before and after a change, as JSON texts; null where there is none, or where it is no longer known. */
+export type ChangedBodies = Pick<LoggedChange, 'before' | 'after'>;
+
+/** The bodies of the entries with these sequence numbers, by number. Their other members must have been read in the same lease. */
+export async function readChangedBodies(
+  lease: Lease,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, ChangedBodies>> {
+  const rows = await lease.all({
+    sql: `SELECT c.seq, ${bodies} FROM json_each(?) w CROSS JOIN change c ON c.seq = w.value WHERE ((w.key & 7) <> 0 OR tick() = 0)`,
+    params: [JSON.stringify(seqs)],
+  });
+  return new Map(
+    rows.map(([seq, before, after]) => [Number(seq), { before: textOrNull(before), after: textOrNull(after) }]),
+  );
 }
 
 /** The revision up to which entries of the kind have been removed from the log, or of any kind. Only later entries can be read. */

@@ -1,0 +1,256 @@
+/**
+ * `history` of an object, and `changes` over several kinds: pages of recorded changes, newest first.
+ *
+ * Owns: the batching of their reads. The histories of a list of objects are one statement. The entries of all pages are another one, and
+ * so are their bodies, which are read only if a field shows something of them.
+ *
+ *   { deployments(first: 50) { nodes { history(first: 3) { nodes { at changedPaths } } } } }
+ *     50 objects -> changesOfObjects -> up to 150 sequence numbers -> recordedChanges -> readChangedBodies
+ */
+import DataLoader from 'dataloader';
+import { partIn, type Scope } from '../../access/scope.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { healthOf } from '../../catalog/health/health.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import { changedPaths } from '../../live/changed-paths.ts';
+import { servingClusters } from '../../operation/list-readiness.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { requireVisible } from '../../operation/require-visible.ts';
+import { type ChangeList, decodeChangeCursor, encodeChangeCursor } from '../../query/history/change-cursor.ts';
+import { changesOfKinds, changesOfObjects, type ObjectChanges } from '../../query/history/change-pages.ts';
+import { type Reach, reachOf } from '../../query/history/reach.ts';
+import { type RecordedChange, recordedChanges } from '../../query/history/recorded-change.ts';
+import { checkPage } from '../../query/plan/check-page.ts';
+import { conjunction } from '../../query/plan/comparison.ts';
+import type { Filter, Identity } from '../../query/plan/filter.ts';
+import { digest } from '../../query/plan/fingerprint.ts';
+import { type ChangedBodies, readChangedBodies } from '../../store/read/changes.ts';
+import { readTime } from '../filter/leaf-conditions.ts';
+import type { PageInfoSource } from './connection-source.ts';
+import { ObjectSource } from './object-source.ts';
+
+/** Changes on a page of a history when the caller gives no number. */
+export const defaultHistory = 20;
+
+/** A change of an object, as the parent of resolvers. */
+export class ChangeSource {
+  readonly operation: Operation;
+  readonly kind: CatalogKind;
+  readonly change: RecordedChange;
+
+  constructor(operation: Operation, kind: CatalogKind, change: RecordedChange) {
+    this.operation = operation;
+    this.kind = kind;
+    this.change = change;
+  }
+
+  get identity(): Identity {
+    const { cluster, namespace, name } = this.change;
+    return { cluster, key: this.kind.key, namespace, name };
+  }
+
+  /** The object before the change; null if there was none, or if it is no longer known. */
+  async before(): Promise<ObjectSource | null> {
+    return this.#objectOf((await this.#bodies()).before);
+  }
+
+  /** The object after the change; null if there was none, or if it is no longer known. */
+  async after(): Promise<ObjectSource | null> {
+    return this.#objectOf((await this.#bodies()).after);
+  }
+
+  /** The paths that differ; null for an addition, a deletion and bodies that are no longer known. */
+  async changedPaths(): Promise<readonly string[] | null> {
+    if (this.change.type !== 'MODIFIED') return null;
+    const { before, after } = await this.#bodies();
+    return before === null || after === null ? null : changedPaths(parseExact(before), parseExact(after));
+  }
+
+  async #bodies(): Promise<ChangedBodies> {
+    const { operation, change } = this;
+    const found = await operation
+      .loader('bodies of changes', () => bySeq((seqs) => operation.read((lease) => readChangedBodies(lease, seqs))))
+      .load(change.seq);
+    return found ?? { before: null, after: null };
+  }
+
+  #objectOf(text: string | null): ObjectSource | null {
+    if (text === null) return null;
+    const { operation, kind, change, identity } = this;
+    const body = parseExact(text);
+    const { metadata } = body as { readonly metadata?: { readonly resourceVersion?: unknown } };
+    const { objectId, uid, seq } = change;
+    const resourceVersion = String(metadata?.resourceVersion ?? change.resourceVersion);
+    const row = { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body), body };
+    return new ObjectSource(operation, kind, row, { isPast: true });
+  }
+}
+
+export interface ChangeEdge {
+  readonly cursor: string;
+  readonly node: ChangeSource;
+}
+
+/** A page of recorded changes. */
+export interface ChangePage {
+  readonly edges: readonly ChangeEdge[];
+  readonly pageInfo: PageInfoSource;
+}
+
+/** The recorded changes of one object. */
+export interface HistorySource extends ChangePage {
+  readonly isComplete: boolean;
+  /** Milliseconds since the epoch; null if nothing is recorded. */
+  since(): Promise<number | null>;
+}
+
+interface PageArguments {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** The recorded changes of an object that the caller sees. */
+export async function loadHistory(source: ObjectSource, args: PageArguments): Promise<HistorySource> {
+  const { operation, kind, row } = source;
+  const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
+  const list = await listIn(operation, `${kind.key} ${row.objectId}`);
+  const before = args.after === null ? null : decodeChangeCursor(args.after, list);
+  const key = JSON.stringify([page.limit, before]);
+  const { seqs, isComplete } = await operation
+    .loader(
+      `history ${key}`,
+      () =>
+        new DataLoader<number, ObjectChanges>((ids) =>
+          operation.read((lease) => changesOfObjects(lease, ids, { before, limit: page.limit + 1 })),
+        ),
+    )
+    .load(row.objectId);
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list);
+  return {
+    ...pageOf(edges, seqs.length > page.limit, before),
+    isComplete,
+    since: async () => {
+      const reaches = await reachesOf(operation, [kind]);
+      return reaches.find(({ cluster }) => cluster === row.cluster)?.since ?? null;
+    },
+  };
+}
+
+export interface ChangesArguments extends PageArguments {
+  readonly since: string;
+  readonly until: string | null;
+  readonly kinds: readonly string[] | null;
+  readonly namespaces: readonly string[] | null;
+  readonly clusters: readonly string[] | null;
+}
+
+/** The recorded changes over several kinds. */
+export interface ChangesSource extends ChangePage {
+  reaches(): Promise<readonly (Reach & { readonly kind: CatalogKind })[]>;
+}
+
+/**
+ * The recorded changes that the caller may see now.
+ * @throws PortolanError BAD_USER_INPUT for an argument; FORBIDDEN if the caller may list nothing of what the arguments name.
+ */
+export async function loadChanges(operation: Operation, args: ChangesArguments): Promise<ChangesSource> {
+  const { generation } = operation;
+  const { namespaces, clusters } = args;
+  const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
+  const kinds = args.kinds === null ? generation.all.filter(isNoEvent) : [...new Set(generation.kinds(args.kinds))];
+  const filter = filterOf(namespaces, clusters);
+  // Refuses the name of a cluster that serves nothing.
+  for (const kind of kinds) servingClusters(generation, kind, filter);
+  const clock = { now: () => operation.now };
+  const since = Math.ceil(readTime(args.since, '`since`', clock));
+  const until = args.until === null ? Number.MAX_SAFE_INTEGER - 1 : Math.floor(readTime(args.until, '`until`', clock));
+  if (until < since) throw new PortolanError('BAD_USER_INPUT', '`until` is before `since`.');
+  const keys = kinds.map(({ key }) => key);
+  const list = await listIn(operation, digest({ changes: keys.toSorted(), namespaces, clusters }));
+  const before = args.after === null ? null : decodeChangeCursor(args.after, list);
+  const seqs = await operation.read(async (lease, view) => {
+    requireVisible(view, keys, filter);
+    return changesOfKinds(lease, view, { keys, namespaces, clusters, since, until, before, limit: page.limit + 1 });
+  });
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list);
+  return {
+    ...pageOf(edges, seqs.length > page.limit, before),
+    reaches: async () => {
+      const scopes = await operation.read(
+        async (_lease, view) => new Map(keys.map((key) => [key, view.scopeOf(key, 'list')])),
+      );
+      const isSeen = ({ key, cluster }: Reach): boolean =>
+        (clusters?.includes(cluster) ?? true) && partIn(scopes.get(key) as Scope, cluster) !== null;
+      const reaches = await reachesOf(operation, kinds);
+      return reaches.filter(isSeen).flatMap((reach) => {
+        const kind = kinds.find(({ key }) => key === reach.key);
+        return kind === undefined ? [] : [{ ...reach, kind }];
+      });
+    },
+  };
+}
+
+/** Events are about other changes, and there are many: they are told only where they are named. */
+function isNoEvent({ key }: CatalogKind): boolean {
+  return key !== 'events';
+}
+
+/** The filter of a list over the same objects. */
+function filterOf(namespaces: readonly string[] | null, clusters: readonly string[] | null): Filter {
+  return conjunction([
+    ...(namespaces === null ? [] : [{ kind: 'namespaces', in: namespaces } as const]),
+    ...(clusters === null ? [] : [{ kind: 'clusters', in: clusters } as const]),
+  ]);
+}
+
+function listIn(operation: Operation, fingerprint: string): Promise<ChangeList> {
+  return operation.read(async ({ epoch }) => ({ fingerprint: digest(fingerprint), epoch }));
+}
+
+async function edgesOf(
+  operation: Operation,
+  seqs: readonly number[],
+  list: ChangeList,
+): Promise<readonly ChangeEdge[]> {
+  const loader = operation.loader('recorded changes', () =>
+    bySeq((wanted) => operation.read((lease) => recordedChanges(lease, wanted))),
+  );
+  const kinds = operation.loader('kinds by id', () =>
+    operation.read(async (_lease, view) => new Map([...view.layouts].map(([key, { kindId }]) => [kindId, key]))),
+  );
+  const changes = await Promise.all(seqs.map((seq) => loader.load(seq)));
+  const keys = await kinds;
+  return changes.flatMap((change) => {
+    // A detached operation reads each time in another snapshot, and the entry may be gone.
+    const kind = change === undefined ? undefined : operation.generation.kind(keys.get(change.kindId) ?? '');
+    if (change === undefined || kind === undefined) return [];
+    return [{ cursor: encodeChangeCursor(list, change.seq), node: new ChangeSource(operation, kind, change) }];
+  });
+}
+
+function bySeq<T>(
+  read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, T>>,
+): DataLoader<number, T | undefined> {
+  return new DataLoader(async (seqs) => {
+    const found = await read(seqs);
+    return seqs.map((seq) => found.get(seq));
+  });
+}
+
+function pageOf(edges: readonly ChangeEdge[], hasNextPage: boolean, before: number | null): ChangePage {
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: before !== null,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+function reachesOf(operation: Operation, kinds: readonly CatalogKind[]): Promise<readonly Reach[]> {
+  const keys = kinds.map(({ key }) => key);
+  return operation.loader(`reach ${keys.join()}`, () => operation.read((lease, view) => reachOf(lease, view, keys)));
+}

@@ -1,0 +1,89 @@
+/** Recorded changes: entries of the change log as answers show them, without bodies. */
+import { type FieldManager, readManagers } from '../../store/objects/field-managers.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { sql } from '../../store/types/sql.ts';
+import { tickAt } from '../sql/tick.ts';
+
+export interface RecordedChange {
+  readonly seq: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly kindId: number;
+  readonly cluster: string;
+  readonly objectId: number;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly uid: string | null;
+  readonly resourceVersion: string;
+  /** Milliseconds since the epoch, when it was committed. */
+  readonly at: number;
+  readonly managers: readonly FieldManager[];
+}
+
+/** An entry's managers, and when it was committed. */
+interface Managed {
+  /** JSON of `newestManagers`. */
+  readonly managers: string | null;
+  readonly at: number;
+}
+
+/** By how much the clocks of the API server and of the gateway may differ. */
+const skewMs = 60_000;
+/** Times of managers are whole seconds: a manager that changes an object again so soon may leave the same time. */
+const sameTimeMs = 2000;
+
+/**
+ * Who made a change. Managers whose time is newer than before the change did. A manager that changes the object twice in a second has the
+ * same time twice. Deletion marks and other changes that no manager records leave all times: nobody is named then.
+ * @param before the entry before it of the same object; null if the log has none.
+ */
+export function whoChanged(change: Managed, before: Managed | null): readonly FieldManager[] {
+  const managers = readManagers(change.managers);
+  if (before === null || before.managers === null) {
+    return managers.filter(({ time }) => Math.abs(change.at - Date.parse(time)) <= skewMs);
+  }
+  const key = ({ manager, operation, subresource, time }: FieldManager): string =>
+    JSON.stringify([manager, operation, subresource, time]);
+  const known = new Set(readManagers(before.managers).map(key));
+  const added = managers.filter((manager) => !known.has(key(manager)));
+  return added.length === 0 && change.at - before.at > sameTimeMs ? [] : added.length === 0 ? managers : added;
+}
+
+/**
+ * The entries with these sequence numbers, by number. Read the numbers in the same lease from a statement with the caller's scope, or of
+ * an object that the caller sees.
+ */
+export async function recordedChanges(
+  lease: Lease,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, RecordedChange>> {
+  const rows = await lease.all(
+    sql`SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, p.managers, p.at
+      FROM json_each(${JSON.stringify(seqs)}) AS w CROSS JOIN change AS c ON c.seq = w.value
+      LEFT JOIN change AS p ON p.seq =
+        (SELECT n.seq FROM change AS n INDEXED BY change_object WHERE n.object = c.object AND n.seq < c.seq ORDER BY n.seq DESC LIMIT 1)
+      WHERE ${tickAt('w.key', 256)}`,
+  );
+  return new Map(
+    rows.map(([seq, type, kindId, cluster, object, namespace, name, uid, rv, at, managers, before, beforeAt]) => {
+      const previous = beforeAt === null ? null : { managers: textOrNull(before), at: Number(beforeAt) };
+      const change: RecordedChange = {
+        seq: Number(seq),
+        type: String(type) as RecordedChange['type'],
+        kindId: Number(kindId),
+        cluster: String(cluster),
+        objectId: Number(object),
+        namespace: namespace === '' ? null : String(namespace),
+        name: String(name),
+        uid: textOrNull(uid),
+        resourceVersion: String(rv),
+        at: Number(at),
+        managers: whoChanged({ managers: textOrNull(managers), at: Number(at) }, previous),
+      };
+      return [change.seq, change];
+    }),
+  );
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
