@@ -108,8 +108,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     graph('Committed changes', 'ops', 'Changes that are committed in a second.', {
       '{{pod}}': 'deriv(portolan_store_revision{$gateway}[$__rate_interval])',
     }),
-    graph('Change log', 'short', 'Changes that a subscription or a cursor can continue from.', {
+    graph('Change log', 'bytes', 'Stays under --change-log-max.', { '{{pod}}': 'portolan_store_log_bytes{$gateway}' }),
+    graph('Changes in the change log', 'short', 'Changes after the newest one that was removed.', {
       '{{pod}}': 'portolan_store_revision{$gateway} - portolan_store_log_floor{$gateway}',
+    }),
+    graph('Reach of the change log', 's', 'How far back the changes of every kind are whole; most kinds keep more.', {
+      '{{pod}}': 'portolan_store_log_reach_seconds{$gateway}',
     }),
     graph('Read leases', 'short', 'Leases by state, and the reader threads.', {
       '{{state}}': 'sum by (state) (portolan_store_leases{$gateway})',

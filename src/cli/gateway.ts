@@ -50,6 +50,8 @@ type GatewayConfig = ServingConfig &
     | 'auditInterval'
     | 'data'
     | 'maxDisk'
+    | 'changeLogMax'
+    | 'changeLogMaxAge'
     | 'eventsMax'
     | 'eventsMaxAge'
     | 'readers'
@@ -165,12 +167,15 @@ interface StoreParts {
   readonly shutdown: Shutdown;
 }
 
-function writerSizes({
-  changeLogBytes,
-  walGateBytes,
-  writerCacheKib,
-}: StoreSizes): NonNullable<Parameters<typeof startIngest>[0]['store']> {
-  return { changeLog: { maxBytes: changeLogBytes }, walGateBytes, cacheKib: writerCacheKib };
+function storeOptions(
+  { changeLogMax, changeLogMaxAge }: GatewayConfig,
+  sizes: StoreSizes | undefined,
+): NonNullable<Parameters<typeof startIngest>[0]['store']> {
+  const maxBytes = changeLogMax ?? sizes?.changeLogBytes;
+  return {
+    changeLog: { maxAgeMs: changeLogMaxAge, ...(maxBytes === undefined ? {} : { maxBytes }) },
+    ...(sizes === undefined ? {} : { walGateBytes: sizes.walGateBytes, cacheKib: sizes.writerCacheKib }),
+  };
 }
 
 /** Resolves when the ingest thread has opened the store. */
@@ -194,7 +199,7 @@ function openIngest(
     relations: relationTexts(config),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
-    ...(sizes === undefined ? {} : { store: writerSizes(sizes) }),
+    store: storeOptions(config, sizes),
     reflector: {
       auditMs: config.auditInterval,
       streamingLists: config.streamingLists === 'auto',

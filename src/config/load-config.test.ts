@@ -39,6 +39,7 @@ describe('where a value comes from', () => {
       host: '127.0.0.1',
       context: [],
       eventsMaxAge: 6 * 3_600_000,
+      changeLogMaxAge: 7 * 86_400_000,
       inCluster: false,
       logLevel: 'info',
     });
@@ -134,6 +135,11 @@ describe('refusals name what, where and why', () => {
     [{ port: ' ' }, '--port is " " but must be a whole number from 0 to 65535.'],
     [{ port: '-1' }, '--port is "-1" but must be a whole number from 0 to 65535.'],
     [{ port: '0x10' }, '--port is "0x10" but must be a whole number from 0 to 65535.'],
+    [{ changeLogMaxAge: '59s' }, '--change-log-max-age is "59s" but must be at least 1m.'],
+    [
+      { changeLogMax: '15Mi' },
+      '--change-log-max is "15Mi" but must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least 16Mi.',
+    ],
     [{ eventsMaxAge: '6' }, '--events-max-age is "6" but must be a whole number with ms, s, m, h or d, such as 6h.'],
     ...['10', '10GB', '255Mi', '1.5Gi', '-1Gi'].map((maxDisk): [Record<string, string>, string] => [
       { maxDisk },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { all, clusters, granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { diskSize, duration, flag, names, namespaceName, text, whole } from './option-values.ts';
+import { diskSize, duration, flag, logSize, longDuration, names, namespaceName, text, whole } from './option-values.ts';
 
 export const ingestOptions = {
   kubeconfig: {
@@ -99,6 +99,22 @@ export const ingestOptions = {
     help: 'The most that the files of the store may take together: 512Mi, 10Gi. Without it there is no limit.',
     commands: running,
     schema: diskSize.optional(),
+  },
+  changeLogMax: {
+    key: 'changeLogMax',
+    value: 'size',
+    help: 'The most that the change log keeps of all kinds together, for subscriptions and for history. Default of the demo: 24Mi.',
+    shown: '256Mi',
+    commands: running,
+    schema: logSize.optional(),
+  },
+  changeLogMaxAge: {
+    key: 'changeLogMaxAge',
+    value: 'duration',
+    help: 'Keep no change longer than this: 12h, 7d.',
+    shown: '7d',
+    commands: running,
+    schema: longDuration.prefault('7d'),
   },
   eventsMax: {
     key: 'eventsMax',

@@ -33,14 +33,20 @@ export const duration = z
   .transform((given) => Number.parseInt(given, 10) * (units[given.replace(/^\d+/, '')] ?? 1))
   .refine((milliseconds) => milliseconds <= longestMs, 'must be at most 24d');
 
+/** Not so short that subscribers lose changes which they have not read yet. */
+export const longDuration = duration.refine((milliseconds) => milliseconds >= 60_000, 'must be at least 1m');
+
 const sizes: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
-const leastDisk = 256 * 2 ** 20;
-const wantedSize = 'must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least 256Mi';
-export const diskSize = z
-  .string({ error: wantedSize })
-  .regex(/^\d+[MGT]iB?$/, wantedSize)
-  .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
-  .refine((bytes) => bytes >= leastDisk, wantedSize);
+const size = (leastMi: number) => {
+  const wanted = `must be a whole number with Mi, Gi or Ti, such as 10Gi, and at least ${leastMi}Mi`;
+  return z
+    .string({ error: wanted })
+    .regex(/^\d+[MGT]iB?$/, wanted)
+    .transform((given) => Number.parseInt(given, 10) * (sizes[given.replace(/^\d+|iB?$/g, '')] ?? 1))
+    .refine((bytes) => bytes >= leastMi * 2 ** 20, wanted);
+};
+export const diskSize = size(256);
+export const logSize = size(16);
 
 export const credentialKind = z.enum(['token', 'proxy', 'certificate', 'none'], {
   error: 'must be token, proxy, certificate or none',

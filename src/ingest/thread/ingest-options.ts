@@ -8,9 +8,9 @@ import type { Selection } from '../context/selection.ts';
 
 /** See the options of the writer. */
 interface StoreSizes {
-  readonly cacheKib: number;
-  readonly changeLog: { readonly maxBytes: number };
-  readonly walGateBytes: number;
+  readonly cacheKib?: number;
+  readonly changeLog?: { readonly maxBytes?: number; readonly maxAgeMs?: number };
+  readonly walGateBytes?: number;
 }
 
 export interface IngestOptions extends Selection {

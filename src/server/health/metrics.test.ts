@@ -88,7 +88,9 @@ describe('resources', () => {
     expect(sampleOf(text, 'portolan_resource_last_event_age_seconds', other)).toBeUndefined();
     expect(sampleOf(text, 'portolan_store_up')).toBe(1);
     expect(sampleOf(text, 'portolan_store_revision')).toBe(writer.revision());
-    expect(sampleOf(text, 'portolan_store_log_floor')).toBeTypeOf('number');
+    expect(sampleOf(text, 'portolan_store_log_floor')).toBe(0);
+    expect(sampleOf(text, 'portolan_store_log_bytes')).toBeGreaterThan(0);
+    expect(sampleOf(text, 'portolan_store_log_reach_seconds')).toBeUndefined();
     expect(sampleOf(text, 'portolan_schema_kinds')).toBe(2);
     expect(sampleOf(text, 'portolan_schema_generations_total')).toBe(1);
   });

@@ -139,7 +139,7 @@ class MetricsRegistry implements Metrics {
     const facts = await this.#reading;
     let leftOut = 0;
     this.#part('store', () => {
-      this.#store.setFacts(facts);
+      this.#store.setFacts(facts, clock.now());
       leftOut += this.#resources.setResources(facts?.resources ?? null, clock.now());
     });
     this.#part('readers', () => this.#store.setReaders(reader.stats()));

@@ -27,7 +27,7 @@ function measured(options: Partial<MetricsOptions> = {}) {
   const stats = { readers: 1, active: 0, waiting: 0, walBytes: 0, cutForWal: 0, restarts: 0 };
   const reader = {
     stats: () => stats,
-    lease: async () => ({ resources: state.resources, revision: 1, logFloor: 0 }),
+    lease: async () => ({ resources: state.resources, revision: 1, log: { floor: 0, bytes: 0, wholeSince: null } }),
   } as unknown as PooledReader;
   const metrics = createMetrics({
     reader,

@@ -4,7 +4,7 @@
  * While the store cannot be read, its revision has no series, because an outdated value would mislead.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { readLogFloor } from '../../store/read/changes.ts';
+import { type LogFacts, readLogFacts } from '../../store/read/changes.ts';
 import type { ReaderStats } from '../../store/read/reader.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -15,7 +15,7 @@ import type { DiskUse } from '../../store/types/writer.ts';
 export interface StoreFacts {
   readonly resources: readonly ResourceProgress[];
   readonly revision: number;
-  readonly logFloor: number;
+  readonly log: LogFacts;
 }
 
 /** Reads the figures with two small statements; their cost does not grow with the number of objects. */
@@ -23,7 +23,7 @@ export async function readStoreFacts(lease: Lease): Promise<StoreFacts> {
   return {
     resources: await readResourceProgress(lease),
     revision: lease.revision,
-    logFloor: await readLogFloor(lease),
+    log: await readLogFacts(lease),
   };
 }
 
@@ -32,6 +32,8 @@ export class StoreMetrics {
   readonly #ready: Gauge;
   readonly #revision: Gauge;
   readonly #floor: Gauge;
+  readonly #logBytes: Gauge;
+  readonly #logReach: Gauge;
   readonly #wal: Gauge;
   readonly #bytes: Gauge;
   readonly #maxBytes: Gauge;
@@ -56,6 +58,11 @@ export class StoreMetrics {
     this.#floor = gauge(
       'store_log_floor',
       'Sequence number of the newest change that was removed from the change log.',
+    );
+    this.#logBytes = gauge('store_log_bytes', 'Estimated size of the change log.');
+    this.#logReach = gauge(
+      'store_log_reach_seconds',
+      'How far back the change log is whole for every kind; no series while no entry was removed.',
     );
     this.#wal = gauge('store_wal_bytes', "Size of SQLite's write-ahead log; 0 once all of it is in the database file.");
     this.#bytes = gauge('store_bytes', 'Size of the database file without free pages.');
@@ -98,15 +105,18 @@ export class StoreMetrics {
     this.#readerRestarts.inc(restarts);
   }
 
-  /** Null when the store could not be read. */
-  setFacts(facts: StoreFacts | null): void {
+  /** @param facts null when the store could not be read. @param now milliseconds since the epoch */
+  setFacts(facts: StoreFacts | null, now: number): void {
     this.#up.set(facts === null ? 0 : 1);
     if (facts === null) {
-      this.#revision.remove();
-      this.#floor.remove();
+      for (const each of [this.#revision, this.#floor, this.#logBytes, this.#logReach]) each.remove();
       return;
     }
     this.#revision.set(facts.revision);
-    this.#floor.set(facts.logFloor);
+    const { floor, bytes, wholeSince } = facts.log;
+    this.#floor.set(floor);
+    this.#logBytes.set(bytes);
+    if (wholeSince === null) this.#logReach.remove();
+    else this.#logReach.set(Math.max(0, now - wholeSince) / 1000);
   }
 }

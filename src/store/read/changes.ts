@@ -105,6 +105,24 @@ export async function readLogFloor(lease: Lease, kindId?: number): Promise<numbe
   return Number(row?.[0] ?? 0);
 }
 
+/** The change log of all kinds together. */
+export interface LogFacts {
+  /** Sequence number of the newest removed entry; 0 if none was removed. */
+  readonly floor: number;
+  readonly bytes: number;
+  /** Milliseconds since the epoch: the changes of every kind are whole from then on. Null if no entry was removed. */
+  readonly wholeSince: number | null;
+}
+
+export async function readLogFacts(lease: Lease): Promise<LogFacts> {
+  const [row] = await lease.all({
+    sql: 'SELECT max(floor), sum(bytes), max(since) FILTER (WHERE floor > 0) FROM kind_log',
+    params: [],
+  });
+  const [floor, bytes, since] = row ?? [];
+  return { floor: Number(floor ?? 0), bytes: Number(bytes ?? 0), wholeSince: typeof since === 'number' ? since : null };
+}
+
 /** Exported for a test of its query plan. Each kind costs two searches in indexes. */
 export const kindsThatChanged = `
   SELECT w.value ->> 0, coalesce((SELECT floor FROM kind_log WHERE kind = w.value ->> 0), 0),
