@@ -332,6 +332,21 @@ test('the histories of a list are a fixed number of statements', async () => {
   expect(await count(2, fields)).toBe((await count(2, 'nodes { at managers { manager } } since')) + 1);
 });
 
+test('histories are charged by what they give, and at most by what they could give', async () => {
+  const store = await world();
+  for (let index = 0; index < 30; index += 1)
+    store.write(index === 0 ? 'ADDED' : 'MODIFIED', 'web', { replicas: index });
+  const spent = async (text: string) => {
+    const { operation } = await store.query(text);
+    return operation.cost.spent;
+  };
+  const nodes = 'nodes { at object { raw } }';
+  const list = (first: number) => `{ exampleComWidgets { nodes { history(first: ${first}) { ${nodes} } } } }`;
+  const object = 1 + 1 + 10 + 50;
+  expect((await spent(list(20))) - (await spent(list(10)))).toBe(10 * object);
+  expect(await spent(`{ changes(since: "-1m", first: 7) { ${nodes} } }`)).toBe(7 * object);
+});
+
 test('an object of before has its relations of now, and its own history', async () => {
   const store = await world();
   store.write('ADDED', 'web', { replicas: 1 });

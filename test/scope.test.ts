@@ -28,6 +28,8 @@ const documents: readonly string[] = [
   '{ objects(kinds: ["*"]) { totalCount nodes { id } aggregate { count } } }',
   `{ object(id: "${id}") { id } }`,
   '{ exampleComWidget(namespace: "default", name: "secret-1") { id } }',
+  '{ exampleComWidget(namespace: "default", name: "secret-1") { history { since nodes { name } } } }',
+  '{ changes(since: "-1d") { nodes { name uid } reaches { kind since } } }',
 ];
 
 async function world(mayRead: (key: string) => boolean, limits: { readonly scanRows?: number } = {}) {

@@ -110,6 +110,54 @@ export function describeEndToEnd(name: string, start: () => Promise<World>): voi
       expect(page.totalCount).toBe(expected.length);
     });
 
+    test('what changed, who changed it and what was deleted', async () => {
+      const path = `/api/v1/namespaces/${namespace}/configmaps`;
+      const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'blue' } };
+      await api.post(path, settings, { query: { fieldManager: 'creator' } });
+      const shown = `nodes { type name changedPaths managers { manager operation }
+        before { ... on ConfigMap { data } } object { ... on ConfigMap { data } } }`;
+      const of = async (field: string) => {
+        const found = await data<{ changes: { nodes: readonly { name: string }[] } }>(
+          url,
+          `{ changes(since: "-10m", kinds: ["ConfigMap"], namespaces: ["${namespace}"]) { ${field} } }`,
+        );
+        return found.changes.nodes.filter(({ name }) => name === 'settings');
+      };
+      await eventually(async () => expect(await of(shown)).toHaveLength(1));
+      await api.patch(`${path}/settings`, 'merge', { data: { color: 'red' } }, { query: { fieldManager: 'painter' } });
+      const applied = { ...settings, data: { size: 'large' } };
+      await eventually(async () => expect(await of(shown)).toHaveLength(2));
+      await api.patch(`${path}/settings`, 'apply', applied, { query: { fieldManager: 'applier' } });
+      await eventually(async () => expect(await of(shown)).toHaveLength(3));
+      const history = await data<{ configMap: { history: object } }>(
+        url,
+        `{ configMap(namespace: "${namespace}", name: "settings") { history(first: 2) { nodes { type changedPaths } isComplete } } }`,
+      );
+      expect(history.configMap.history).toEqual({
+        nodes: [
+          { type: 'MODIFIED', changedPaths: ['data.size'] },
+          { type: 'MODIFIED', changedPaths: ['data.color'] },
+        ],
+        isComplete: true,
+      });
+      await api.delete(`${path}/settings`);
+      const last = { color: 'red', size: 'large' };
+      await eventually(async () =>
+        expect(await of(shown)).toMatchObject([
+          { type: 'DELETED', managers: [], before: { data: last }, object: null },
+          { type: 'MODIFIED', changedPaths: ['data.size'], managers: [{ manager: 'applier', operation: 'Apply' }] },
+          {
+            type: 'MODIFIED',
+            changedPaths: ['data.color'],
+            managers: [{ manager: 'painter', operation: 'Update' }],
+            before: { data: { color: 'blue' } },
+            object: { data: { color: 'red' } },
+          },
+          { type: 'ADDED', changedPaths: null, managers: [{ manager: 'creator', operation: 'Update' }], before: null },
+        ]),
+      );
+    });
+
     test('pages meet without a seam, forward and backward', async () => {
       const orderBy = [{ path: 'metadata.labels["rank"]' }];
       const whole = (await pods({ filter: here(), orderBy, first: 100 })).nodes.map(({ id }) => id);

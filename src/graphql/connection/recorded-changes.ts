@@ -8,6 +8,7 @@
  *     50 objects -> changesOfObjects -> up to 150 sequence numbers -> recordedChanges -> readChangedBodies
  */
 import DataLoader from 'dataloader';
+import type { GraphQLResolveInfo } from 'graphql';
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { healthOf } from '../../catalog/health/health.ts';
@@ -27,8 +28,10 @@ import type { Filter, Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import { type ChangedBodies, readChangedBodies } from '../../store/read/changes.ts';
 import { readTime } from '../filter/leaf-conditions.ts';
+import { costOfNodes } from '../selection/list-selection.ts';
 import type { PageInfoSource } from './connection-source.ts';
 import { ObjectSource } from './object-source.ts';
+import { nodesKeyOf } from './related-connection.ts';
 
 /** Changes on a page of a history when the caller gives no number. */
 export const defaultHistory = 20;
@@ -111,7 +114,11 @@ interface PageArguments {
 }
 
 /** The recorded changes of an object that the caller sees. */
-export async function loadHistory(source: ObjectSource, args: PageArguments): Promise<HistorySource> {
+export async function loadHistory(
+  source: ObjectSource,
+  args: PageArguments,
+  info: GraphQLResolveInfo,
+): Promise<HistorySource> {
   const { operation, kind, row } = source;
   const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
   const list = await listIn(operation, `${kind.key} ${row.objectId}`);
@@ -126,7 +133,10 @@ export async function loadHistory(source: ObjectSource, args: PageArguments): Pr
         ),
     )
     .load(row.objectId);
-  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list);
+  const objectCost = operation.loader(`cost ${nodesKeyOf(info)}`, () =>
+    costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
+  );
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, objectCost);
   return {
     ...pageOf(edges, seqs.length > page.limit, before),
     isComplete,
@@ -154,7 +164,11 @@ export interface ChangesSource extends ChangePage {
  * The recorded changes that the caller may see now.
  * @throws PortolanError BAD_USER_INPUT for an argument; FORBIDDEN if the caller may list nothing of what the arguments name.
  */
-export async function loadChanges(operation: Operation, args: ChangesArguments): Promise<ChangesSource> {
+export async function loadChanges(
+  operation: Operation,
+  args: ChangesArguments,
+  info: GraphQLResolveInfo,
+): Promise<ChangesSource> {
   const { generation } = operation;
   const { namespaces, clusters } = args;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
@@ -173,7 +187,8 @@ export async function loadChanges(operation: Operation, args: ChangesArguments):
     requireVisible(view, keys, filter);
     return changesOfKinds(lease, view, { keys, namespaces, clusters, since, until, before, limit: page.limit + 1 });
   });
-  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list);
+  const objectCost = costOfNodes(info, operation.source.limits.maxPageSize);
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, objectCost);
   return {
     ...pageOf(edges, seqs.length > page.limit, before),
     reaches: async () => {
@@ -191,7 +206,7 @@ export async function loadChanges(operation: Operation, args: ChangesArguments):
   };
 }
 
-/** Events are about other changes, and there are many: they are told only where they are named. */
+/** Events are about other changes, and there are many. So a caller must name them. */
 function isNoEvent({ key }: CatalogKind): boolean {
   return key !== 'events';
 }
@@ -212,7 +227,9 @@ async function edgesOf(
   operation: Operation,
   seqs: readonly number[],
   list: ChangeList,
+  objectCost: number,
 ): Promise<readonly ChangeEdge[]> {
+  operation.cost.charge(seqs.length * objectCost);
   const loader = operation.loader('recorded changes', () =>
     bySeq((wanted) => operation.read((lease) => recordedChanges(lease, wanted))),
   );

@@ -25,6 +25,7 @@ test('each kind has its types and its roots', () => {
   expect(diagnostics).toEqual([]);
   expect(Object.keys(schema.getQueryType()?.getFields() ?? {})).toEqual([
     'danglingReferences',
+    'changes',
     'resources',
     'clusters',
     'viewer',
@@ -54,11 +55,11 @@ test('without kinds there is a schema that can be asked', () => {
 
 test('a data field called like one that the gateway adds or keeps for later has "_" behind it, at the root only', () => {
   const text = { type: 'string' };
-  const properties = { references: text, history: text, spec: { type: 'object', properties: { references: text } } };
+  const properties = { references: text, tree: text, spec: { type: 'object', properties: { references: text } } };
   const { schema } = buildGeneration(assembleCatalog([describedCrd({ kind: 'Foo', plural: 'foos', properties })]));
   const fieldsOf = (name: string) => Object.keys(must(schema.getType(name) as GraphQLObjectType, name).getFields());
-  expect(fieldsOf('ExampleComFoo')).toEqual(expect.arrayContaining(['references_', 'history_', 'spec']));
-  expect(fieldsOf('ExampleComFoo')).not.toContain('history');
+  expect(fieldsOf('ExampleComFoo')).toEqual(expect.arrayContaining(['references_', 'tree_', 'spec']));
+  expect(fieldsOf('ExampleComFoo')).not.toContain('tree');
   expect(fieldsOf('ExampleComFoo_spec')).toEqual(['references']);
 });
 

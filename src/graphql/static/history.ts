@@ -53,8 +53,8 @@ export function addHistory(builder: Builder): void {
       description: 'What happened to the object before, as far as it is recorded.',
       args: { first: t.arg.int({ defaultValue: defaultHistory }), after: t.arg.string({}) },
       extensions: facts({ cost: { own: 5, repeats: 'page', pageSize: defaultHistory } }),
-      resolve: (source, { first, after }) =>
-        loadHistory(source, { first: first ?? defaultHistory, after: after ?? null }),
+      resolve: (source, { first, after }, _context, info) =>
+        loadHistory(source, { first: first ?? defaultHistory, after: after ?? null }, info),
     }),
   );
   const reach = historyReach(builder);
@@ -97,16 +97,20 @@ export function addHistory(builder: Builder): void {
         after: t.arg.string({}),
       },
       extensions: facts({ cost: { own: 100, repeats: 'page', pageSize: defaultPageSize } }),
-      resolve: (_root, { since, until, kinds, namespaces, clusters, first, after }, { portolan }) =>
-        loadChanges(portolan, {
-          since,
-          until: until ?? null,
-          kinds: kinds ?? null,
-          namespaces: namespaces ?? null,
-          clusters: clusters ?? null,
-          first: first ?? defaultPageSize,
-          after: after ?? null,
-        }),
+      resolve: (_root, { since, until, kinds, namespaces, clusters, first, after }, { portolan }, info) =>
+        loadChanges(
+          portolan,
+          {
+            since,
+            until: until ?? null,
+            kinds: kinds ?? null,
+            namespaces: namespaces ?? null,
+            clusters: clusters ?? null,
+            first: first ?? defaultPageSize,
+            after: after ?? null,
+          },
+          info,
+        ),
     }),
   );
 }

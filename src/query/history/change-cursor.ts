@@ -8,7 +8,7 @@ import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
 
 const version = 1;
 
-/** What a list of changes is bound to. */
+/** The list and the store file of a cursor. */
 export interface ChangeList {
   readonly fingerprint: string;
   /** Random id of the store file. */

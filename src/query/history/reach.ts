@@ -3,7 +3,7 @@
  *
  *   the floor of the kind cut at 08:10:00.2, the newest RESET of the cluster at 08:05   ->   since 08:10:01
  *
- * The time is rounded up to a whole second: it is that of an entry of the kind, and the caller may not be allowed to see the entry.
+ * The time is rounded up to a whole second, because the caller may not see the entry that has this time.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { sql } from '../../store/types/sql.ts';

@@ -33,7 +33,8 @@ const sameTimeMs = 2000;
 
 /**
  * Who made a change. Managers whose time is newer than before the change did. A manager that changes the object twice in a second has the
- * same time twice. Deletion marks and other changes that no manager records leave all times: nobody is named then.
+ * same time twice. A deletion mark and other changes that no manager records
+ * leave all times, and name no manager.
  * @param before the entry before it of the same object; null if the log has none.
  */
 export function whoChanged(change: Managed, before: Managed | null): readonly FieldManager[] {

@@ -2,8 +2,8 @@
  * Who changed an object: the managers with the newest time in its managedFields.
  *
  * An API server sets the time of a manager's entry when the manager changes the object, in whole seconds. So the managers with the newest
- * time made the newest change that managedFields record. They are kept in the entry of the change log. Kept in each body, all managers of
- * each object would take space, also of objects that never change, and every first list would have to read them.
+ * time made the newest change that managedFields record. They are kept in the entry of the change log. In the
+ * bodies, the managers of all objects would take space, also of objects that never change. Every first list would have to read them.
  *
  *   [{ manager: "kubectl", operation: "Apply", time: "…T08:00:00Z", fieldsV1 }, { manager: "kubelet", subresource: "status", time: "…T08:15:00Z" }]
  *     becomes [["kubelet","Update","status","…T08:15:00Z"]]

@@ -1,5 +1,5 @@
 /**
- * What the change log has of each kind: its floor, and its bytes. A copy of the table `kind_log` in the writer's memory.
+ * The floor and the bytes of each kind in the change log. A copy of the table `kind_log` in the writer's memory.
  *
  * Invariants: the log has every entry of a kind after the kind's floor, and every change of the kind that was committed after `since`.
  * The copy is that of the last commit or of the running transaction. `save` writes the changed rows in the transaction that changed
@@ -25,7 +25,7 @@ const oldestOf = (kind: string): string =>
 export class KindLogs {
   readonly #database: Database;
   readonly #logs = new Map<number, KindLog>();
-  /** What the running transaction changed, as it was before. */
+  /** The earlier state of the kinds that the running transaction changed. */
   readonly #before = new Map<number, KindLog | undefined>();
   #bytes = 0;
 
@@ -72,10 +72,9 @@ export class KindLogs {
   }
 
   /**
-   * The kind whose oldest entries are removed next: the one with the most bytes times the age of its oldest entry. So a kind of
-   * many changes keeps more bytes, and a kind of few changes keeps a longer time: a kind with a hundred times the bytes in a second
-   * keeps ten times the bytes and a tenth of the time. With the most bytes alone, all kinds would keep the same bytes in the end, which
-   * is too short a time for a kind of many changes and its subscribers. Null if the log is empty.
+   * The kind whose oldest entries are removed next: the one with the most bytes times the age of its oldest entry. A kind with a hundred
+   * times the bytes in a second then keeps ten times the bytes and a tenth of the time. With the most bytes alone, all kinds would keep
+   * the same bytes in the end, and the subscribers of a kind with many changes would have too short a time. Null if the log is empty.
    */
   heaviest(now: number): { readonly kindId: number; readonly bytes: number } | null {
     let most = 0;
