@@ -1,7 +1,8 @@
 /** `history` of an object, and `changes` over several kinds: what they show, how far they reach, and what they hide. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fixedRights } from '../src/access/rights.ts';
-import { noRows, type Scope, unrestricted } from '../src/access/scope.ts';
+import { isVisible, noRows, type Scope, unrestricted } from '../src/access/scope.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { type EngineFixture, engineFixture, made } from './kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from './kit/graphql-world.ts';
@@ -354,7 +355,8 @@ test('an object of before has its relations of now, and its own history', async 
   const { data, errors } = await ask(
     store,
     `{ changes(since: "-1m", first: 1) { nodes { before { metadata { name resourceVersion } health { status } raw
-       owners { nodes { id } } history { isComplete nodes { type } } } } } }`,
+       owners { nodes { id } } owned { nodes { id } } references { name } usedBy { nodes { id } }
+       graph { nodes { id } edges { from } } columns { value } viewerCan(verb: "get") history { isComplete nodes { type } } } } } }`,
   );
   expect(errors).toEqual([]);
   expect(data.changes.nodes).toMatchObject([
@@ -362,8 +364,69 @@ test('an object of before has its relations of now, and its own history', async 
       before: {
         metadata: { name: 'web', resourceVersion: '101' },
         owners: { nodes: [] },
+        owned: { nodes: [] },
+        references: [],
+        usedBy: { nodes: [] },
+        graph: { nodes: [], edges: [] },
         history: { isComplete: true, nodes: [{ type: 'DELETED' }, { type: 'ADDED' }] },
       },
     },
   ]);
+});
+
+const names = ['a', 'b', 'c'];
+const places = ['one', 'two', 'three'];
+const someNames = fc.subarray(names).map((some) => new Set(some));
+const scopes: fc.Arbitrary<Scope> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(unrestricted.of(widgets)) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({
+        namespaces: fc.subarray(places).map((some) => new Set(some)),
+        names: fc.dictionary(fc.constantFrom('', ...places), someNames).map((found) => new Map(Object.entries(found))),
+      })
+      .map((part): Scope => ({ rows: 'some', clusters: new Map([['east', part]]) })),
+  },
+);
+
+test('a caller gets, page by page, those changes of the whole answer that the scope shows', async () => {
+  let scope = unrestricted.of(widgets);
+  const store = await world({ scope: (key) => (key === widgets ? scope : noRows) });
+  let random = 7;
+  const dice = (bound: number) => {
+    random = (random * 48_271) % 2_147_483_647;
+    return random % bound;
+  };
+  const held = new Set<string>();
+  for (let index = 0; index < 120; index += 1) {
+    const [name = '', namespace = ''] = [names[dice(3)], places[dice(3)]];
+    const key = `${namespace}/${name}`;
+    const type = !held.has(key) ? 'ADDED' : dice(3) === 0 ? 'DELETED' : 'MODIFIED';
+    if (type === 'DELETED') held.delete(key);
+    else held.add(key);
+    store.write(type, name, { namespace, replicas: index });
+  }
+  const pages = async (first: number) => {
+    const found: { name: string; namespace: string; resourceVersion: string; cluster: string }[] = [];
+    for (let after = ''; ; ) {
+      const { data, errors } = await ask(
+        store,
+        `{ changes(since: "-1h", first: ${first}${after}) { nodes { cluster namespace name resourceVersion } pageInfo { hasNextPage endCursor } } }`,
+      );
+      expect(errors).toEqual([]);
+      found.push(...data.changes.nodes);
+      if (!data.changes.pageInfo.hasNextPage) return found;
+      after = `, after: "${data.changes.pageInfo.endCursor}"`;
+    }
+  };
+  const whole = await pages(500);
+  expect(whole).toHaveLength(120);
+  await fc.assert(
+    fc.asyncProperty(scopes, fc.integer({ min: 1, max: 30 }), async (some, first) => {
+      scope = some;
+      expect(await pages(first)).toEqual(whole.filter((change) => isVisible(some, change)));
+    }),
+    { numRuns: 30 },
+  );
 });

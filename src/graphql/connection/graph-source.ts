@@ -5,7 +5,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { hopOf } from '../../query/plan/hop.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-import { objectsById } from '../../query/read/object-rows.ts';
+import { isStored, objectsById } from '../../query/read/object-rows.ts';
 import { readiness } from '../../query/read/readiness.ts';
 import { type GraphHop, relatedGraph } from '../../query/related/graph.ts';
 import { projectionBelow } from '../selection/projection-below.ts';
@@ -45,6 +45,8 @@ export async function loadGraph(
   const wanted = words === null ? null : new Set(generation.kinds(words).map(({ key }) => key));
   const projection = projectionBelow(info, ['nodes']);
   return operation.read(async (lease, view) => {
+    // An object of a change, or of an event of a subscription, may be gone.
+    if (!(await isStored(lease, row.objectId))) return { nodes: [], edges: [], truncated: false };
     const states = await readiness(
       lease,
       generation.all.map(({ key }) => key),

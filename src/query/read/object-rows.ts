@@ -28,6 +28,11 @@ export function objectRow(key: string, row: Row): ObjectRow {
   };
 }
 
+/** Does the snapshot contain the object with this id? */
+export async function isStored(lease: Lease, id: number): Promise<boolean> {
+  return (await lease.all(sql`SELECT 1 FROM object WHERE id = ${BigInt(id)}`)).length > 0;
+}
+
 /** The objects of these ids, in the same order. The lease's snapshot must contain them. `key` is an object's resourceKey. */
 export async function objectsById(
   lease: Lease,
