@@ -227,6 +227,20 @@ test('an operation fetches the data of at most 100 Secrets, 8 at a time', async 
   });
 });
 
+test('a Secret of the past has no data, and no request is sent for it', async () => {
+  const reads = secretReads(toEast);
+  const changes = `changes(since: "-10m", kinds: ["Secret"], clusters: ["east"], first: 3)`;
+  const answer = await askAs(
+    'carol',
+    `{ ${changes} { nodes { type object { raw ... on Secret { data stringData } } } } }`,
+  );
+  expect(answer.errors).toBeUndefined();
+  const object = { raw: expect.anything(), data: null, stringData: null };
+  expect(answer.data).toEqual({ changes: { nodes: [0, 1, 2].map(() => ({ type: 'ADDED', object })) } });
+  expect(JSON.stringify(answer)).not.toContain(encoded(secretText('many-')).slice(0, 8));
+  expect(reads()).toEqual([]);
+});
+
 test('over WebSocket, a query has the data, and a subscription an error that says to query it', async () => {
   const client = createClient({
     url: gateway.url.replace('http', 'ws'),
