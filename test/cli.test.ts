@@ -17,6 +17,7 @@ import { startSimCluster } from '../src/sim/sim-cluster.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { eventually } from './kit/eventually.ts';
+import { runGateway } from './kit/gateway.ts';
 import { data } from './kit/graphql-client.ts';
 import { openAcknowledged } from './kit/raw-socket.ts';
 import { sharedDirectory } from './kit/temporary-directory.ts';
@@ -102,7 +103,7 @@ describe('help', () => {
   test('--help names every command; the help of serve says flag, default and variable', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['demo', 'serve', 'schema', 'status', 'query', 'rbac', 'can', 'client-config'])
+    for (const command of ['demo', 'serve', 'schema', 'status', 'query', 'watch', 'rbac', 'can', 'client-config'])
       expect(out).toContain(command);
     const serve = await run(['serve', '--help']);
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 4000) [PORTOLAN_PORT]');
@@ -381,6 +382,80 @@ describe('demo', () => {
     expect(code).toBe(1);
     expect(err).toContain('README.md is not a store of Portolan');
     expect(readdirSync(folder)).toEqual(['README.md']);
+  });
+});
+
+describe('watch', () => {
+  /** A gateway over a still cluster with some ConfigMaps. */
+  async function startGateway(maps = 3) {
+    const sim = await startSimCluster();
+    onTestFinished(() => sim.close());
+    const configMap = (index: number, value: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `map-${index}`, namespace: 'default' },
+      data: { value },
+    });
+    for (let index = 0; index < maps; index += 1) sim.create(configMap(index, ''));
+    const gateway = await runGateway({ name: 'east', kubeconfig: kubeconfig(sim.url) }, { kinds: ['configmaps'] });
+    onTestFinished(() => gateway.close());
+    return { url: gateway.url, update: (index: number, value: string) => sim.update(configMap(index, value)) };
+  }
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it with exit code 0', async (signal) => {
+    const { url } = await startGateway();
+    const child = portolan(['watch', 'configmaps', '--url', url]);
+    const ended = ending(child);
+    await once(must(child.stdout, 'a pipe'), 'data');
+    child.kill(signal);
+    const { code, out, err } = await ended;
+    expect([code, err]).toEqual([0, '']);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ phase }) => phase)).toEqual(['SNAPSHOT', 'SYNCED']);
+    expect(lines[0].changes[0].object).toMatchObject({ kind: 'ConfigMap', metadata: { namespace: 'default' } });
+  });
+
+  test('the end of its reader is no failure', async () => {
+    const { url, update } = await startGateway();
+    const child = portolan(['watch', 'configmaps', '--url', url]);
+    const stderr = text(must(child.stderr, 'a pipe'));
+    expect(await firstLine(child)).toContain('SNAPSHOT');
+    child.stdout?.destroy();
+    const exited = once(child, 'exit');
+    for (let index = 0; index < 50 && child.exitCode === null; index += 1) {
+      update(0, String(index));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect((await exited)[0]).toBe(0);
+    expect(await stderr).toBe('');
+  });
+
+  test('ends at a signal although its output is not read', async () => {
+    const { url, update } = await startGateway();
+    const child = portolan(['watch', 'configMapChanges { phase changes { object { data } } }', '--url', url]);
+    await once(must(child.stdout, 'a pipe'), 'readable');
+    for (let index = 0; index < 10; index += 1) {
+      update(index % 3, 'x'.repeat(200_000) + index);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('a document that the gateway refuses is exit code 1', async () => {
+    const { url } = await startGateway();
+    const { code, out, err } = await run(['watch', 'configmaps { nothing }', '--url', url]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^portolan: GRAPHQL_VALIDATION_FAILED: Cannot query field [^\n]+\n$/);
+  });
+
+  test('its help says how the cursor is passed', async () => {
+    const { code, out } = await run(['watch', '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain('the cursor becomes the value of the variable $from');
   });
 });
 

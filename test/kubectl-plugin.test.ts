@@ -180,6 +180,43 @@ describe('kubectl portolan', () => {
   });
 });
 
+describe('kubectl portolan watch', () => {
+  const phases = (out: string): readonly string[] =>
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).phase);
+
+  test('prints messages until a signal, and ends the port-forward', async () => {
+    const child = start(['watch', 'namespaces']);
+    let out = '';
+    child.stdout.on('data', (part) => (out += part));
+    const err = text(child.stderr);
+    await eventually(() => expect(phases(out)).toEqual(['SNAPSHOT', 'SYNCED']));
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await err).toBe('');
+    expect(asked().at(-1)).toBe('ended');
+  });
+
+  test('opens the port-forward again on the same port when kubectl ends', async () => {
+    const child = start(['watch', 'namespaces']);
+    let out = '';
+    child.stdout.on('data', (part) => (out += part));
+    await eventually(() => expect(phases(out)).toEqual(['SNAPSHOT', 'SYNCED']));
+    const [kubectl = ''] = execFileSync('pgrep', ['-P', String(child.pid), '-f', 'port-forward'], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    process.kill(Number(kubectl), 'SIGTERM');
+    const { port } = new URL(gateway.url);
+    const line = `port-forward --namespace gateways --address 127.0.0.1 service/portolan ${port}:4000`;
+    await eventually(() => expect(asked()).toContain(line));
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(asked().filter((each) => each === 'ended')).toHaveLength(2);
+  });
+});
+
 describe('one sentence says what to do', () => {
   test.each([
     ['there is no Service', [], [], 'There is no Service with the label app.kubernetes.io/name=portolan'],
@@ -212,7 +249,7 @@ describe('one sentence says what to do', () => {
   test('a command that needs no gateway', async () => {
     expect(await run(['serve'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('it runs status, relations, query'),
+      err: expect.stringContaining('it runs status, relations, query, watch'),
     });
   });
 });

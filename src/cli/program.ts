@@ -9,6 +9,7 @@ import { type Config, flagOf, optionTable, variableOf } from '../config/options.
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
 import type { QueryFlags } from './remote/query.ts';
+import type { WatchFlags } from './remote/watch.ts';
 import type { Question } from './rights/can.ts';
 import { version } from './version.ts';
 
@@ -46,6 +47,7 @@ Examples:
   portolan schema --kinds Pod,Node             the SDL of a view
   portolan status --failing                    what a running gateway cannot ingest, and why
   portolan query '{ pods { totalCount } }'     the answer of a running gateway, as JSON
+  portolan watch pods                          each change of Pods, as JSON lines
   portolan relations                           which fields lead from one kind to another
   portolan rbac --auth token                   the roles that the gateway's own account needs, for kubectl apply
   portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
@@ -88,15 +90,22 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     (await import('./remote/relations.ts')).relations(config),
   );
   // The question is no configuration either.
-  add('query', 'send a GraphQL document to a running gateway and print the answer as JSON', async (config, command) => {
-    const [document] = command.args;
-    const flags = { ...command.opts<QueryFlags>(), ...(document === undefined ? {} : { document }) };
-    return (await import('./remote/query.ts')).query(config, flags);
-  })
-    .argument('[document]', 'the document (default: standard input)')
-    .option('-f, --file <path>', 'the file of the document; - for standard input')
-    .option('--variables <json>', 'the variables, as a JSON object')
-    .option('--operation <name>', 'the operation to run, if the document has several');
+  documentOptions(
+    add('query', 'send a GraphQL document to a running gateway and print the answer as JSON', async (config, command) =>
+      (await import('./remote/query.ts')).query(config, documentFlags<QueryFlags>(command)),
+    ),
+  );
+  documentOptions(
+    add(
+      'watch',
+      'run a subscription of a running gateway and print each message as a JSON line',
+      async (config, command) =>
+        (await import('./remote/watch.ts')).watchUntilSignal(config, documentFlags<WatchFlags>(command)),
+    ),
+  )
+    .option('--since <cursor>', 'begin at the cursor of a message or of a list, without a snapshot')
+    .option('--changes-only', 'begin without a snapshot: only what changes from now on')
+    .addHelpText('after', watchHelp);
   add('rbac', "print the roles that the gateway's own account needs in a cluster, for kubectl apply", async (config) =>
     (await import('./rights/rbac.ts')).rbac(config),
   );
@@ -133,6 +142,34 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   await program.parseAsync([...args], { from: 'user' });
   return exitCode;
 }
+
+function documentOptions(command: Command): Command {
+  return command
+    .argument('[document]', 'the document (default: standard input)')
+    .option('-f, --file <path>', 'the file of the document; - for standard input')
+    .option('--variables <json>', 'the variables, as a JSON object')
+    .option('--operation <name>', 'the operation to run, if the document has several');
+}
+
+function documentFlags<T extends QueryFlags>(command: Command): T {
+  const [document] = command.args;
+  return { ...command.opts<T>(), ...(document === undefined ? {} : { document }) };
+}
+
+const watchHelp = `
+Instead of a document, a root of the type Subscription or a resource with its arguments:
+  portolan watch pods
+  portolan watch 'podChanges(filter: { namespaces: ["shop"] })'
+  portolan watch 'pods { phase reset changes { type id object { metadata { name } status { phase } } } }'
+
+After a lost connection, the document is sent again with the cursor of the last printed line, so that no change is lost and
+none comes twice. The cursor is the argument since of the root:
+  podChanges(since: $from)   the cursor becomes the value of the variable $from
+  podChanges                 the argument and a variable $since are added, and the field cursor
+A root without the argument since begins again. A phase GAP says that changes were lost; a new snapshot follows.
+
+Standard output has one message in a line, standard error what concerns the connection. The exit code is 0 after SIGINT,
+SIGTERM and the end of the reader, and 1 when the gateway refuses the document or the token.`;
 
 function questionOf(command: Command): Question {
   const [verb = '', target = '', name = ''] = command.args;

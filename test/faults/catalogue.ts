@@ -228,7 +228,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'Old data stays. Delays grow to their cap. The number of concurrent lists is bounded.',
     tests: [
       watches('F24: while an API server is away the old table stays, and one list at the most is made for it'),
-      on('src/ingest/flow/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
+      on('src/base/backoff.test.ts')('R13: the bound doubles from 0.8 s to 30 s'),
       reflector('R13: no more than four lists at a time'),
     ],
   },

@@ -21,14 +21,15 @@ const answerShape = z.looseObject({
 export class GatewayClient {
   /** The GraphQL endpoint. */
   readonly endpoint: URL;
-  readonly #headers: Readonly<Record<string, string>>;
+  /** The headers of every request. A WebSocket has them in the payload of connection_init. */
+  readonly headers: Readonly<Record<string, string>>;
 
   /** `url` is the endpoint, or the gateway's root. @throws PortolanError UNAUTHENTICATED for text that is no token. */
   constructor({ url, token }: RemoteConfig) {
     this.endpoint = new URL(url);
     if (this.endpoint.pathname === '/') this.endpoint.pathname = '/graphql';
     // A file of a token ends with a newline. An invalid token is not in the message.
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${new BearerToken(token.trim()).reveal()}` };
+    this.headers = token === undefined ? {} : { authorization: `Bearer ${new BearerToken(token.trim()).reveal()}` };
   }
 
   /**
@@ -55,19 +56,24 @@ export class GatewayClient {
    * @throws PortolanError UPSTREAM_UNAVAILABLE, or UNAUTHENTICATED where the gateway does not accept the token.
    */
   async post(body: string, milliseconds = patience): Promise<string> {
-    const headers = { ...this.#headers, 'content-type': 'application/json', accept: 'application/json' };
+    const headers = { ...this.headers, 'content-type': 'application/json', accept: 'application/json' };
     const text = await this.#text(this.endpoint, { method: 'POST', headers, body }, milliseconds);
     const [error] = answerShape.safeParse(parsed(text)).data?.errors ?? [];
     if (error?.extensions?.code !== 'UNAUTHENTICATED') return text;
-    throw new PortolanError(
+    throw this.needsToken(error.message);
+  }
+
+  /** The error for credentials that the gateway does not accept. */
+  needsToken(why: string): PortolanError {
+    return new PortolanError(
       'UNAUTHENTICATED',
-      `The gateway at ${this.endpoint.href} needs a valid token (${error.message}); give one with PORTOLAN_TOKEN or --token, such as that of kubectl create token NAME.`,
+      `The gateway at ${this.endpoint.href} needs a valid token (${why}); give one with PORTOLAN_TOKEN or --token, such as that of kubectl create token NAME.`,
     );
   }
 
   /** The JSON answer of a path beside the endpoint. @throws PortolanError UPSTREAM_UNAVAILABLE, with a message that contains instructions. */
   async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
-    const text = await this.#text(new URL(path, this.endpoint), { headers: this.#headers }, patience);
+    const text = await this.#text(new URL(path, this.endpoint), { headers: this.headers }, patience);
     return this.#checked(text, shape);
   }
 

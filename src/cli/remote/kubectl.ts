@@ -24,6 +24,7 @@ Runs a command of portolan against the gateway in the cluster of your kubeconfig
 Commands:
   status                  the state of ingest
   query '<document>'      the answer to a GraphQL document, as JSON
+  watch '<document>'      the messages of a subscription, as JSON lines; also watch pods
   relations               the relations between kinds
 
 Options:

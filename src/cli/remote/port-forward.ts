@@ -3,14 +3,16 @@
  *
  *   openPortForward -> kubectl get services -> kubectl port-forward :PORT -> "Forwarding from 127.0.0.1:43123 -> 4000" -> close: SIGTERM
  *
- * Invariant: kubectl ends with `close`, and at the latest with this process.
+ * Invariant: kubectl ends with `close`, and at the latest with this process. Between, the port stays the same.
  * Never: looks for a Service outside the namespace of the user. The caller's token goes to the Service, so users of other namespaces must not be able to offer one.
  */
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { Backoff } from '../../base/backoff.ts';
+import { systemClock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 
@@ -28,6 +30,8 @@ export interface ServiceChoice {
 }
 
 const label = 'app.kubernetes.io/name=portolan';
+/** Characters of kubectl's standard error that are kept. */
+const mostComplaint = 10_000;
 
 const service = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),
@@ -38,51 +42,82 @@ const service = z.object({
 });
 type Service = z.output<typeof service>;
 
-/** @throws PortolanError NOT_FOUND where there is not exactly one Service, UPSTREAM_UNAVAILABLE with the message of kubectl. */
+/**
+ * kubectl ends a port-forward when its Pod goes. It is then started again for the same port, and leads to another Pod of the Service.
+ * @throws PortolanError NOT_FOUND where there is not exactly one Service, UPSTREAM_UNAVAILABLE with the message of kubectl.
+ */
 export async function openPortForward(choice: ServiceChoice): Promise<PortForward> {
   const { metadata, spec } = await findService(choice);
   const port = spec.ports.find(({ name }) => name === 'https' || name === 'http') ?? spec.ports[0];
   if (port === undefined) throw new PortolanError('NOT_FOUND', `The Service ${metadata.name} has no port.`);
   const where = ['--namespace', metadata.namespace, ...withoutNamespace(choice.where)];
-  const args = ['port-forward', ...where, '--address', '127.0.0.1', `service/${metadata.name}`, `:${port.port}`];
-  let child: ReturnType<typeof startKubectl> | null = null;
-  const kill = (): boolean => child?.kill('SIGTERM') ?? false;
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const onSignal = (signal: (typeof signals)[number]): void => process.exit(128 + constants.signals[signal]);
+  const args = ['port-forward', ...where, '--address', '127.0.0.1', `service/${metadata.name}`];
+  let current: KubectlForward | null = null;
+  const closing = new AbortController();
+  const kill = (): boolean => current?.child.kill('SIGTERM') ?? false;
+  const onSignal = (signal: (typeof signals)[number]): void => {
+    // A command with a listener of its own ends by itself, and closes the port-forward then.
+    if (process.listenerCount(signal) === 0) process.exit(128 + constants.signals[signal]);
+  };
   // Before kubectl starts: a signal right after it would leave it behind.
   process.once('exit', kill);
   for (const signal of signals) process.once(signal, onSignal);
-  child = startKubectl(args);
-  const { stdout, stderr } = child;
-  const ended = new Promise<void>((resolve) => void child.on('error', () => resolve()).on('exit', () => resolve()));
+  const first = startKubectl([...args, `:${port.port}`]);
+  current = first;
   const close = async (): Promise<void> => {
+    closing.abort();
     process.off('exit', kill);
     for (const signal of signals) process.off(signal, onSignal);
     kill();
-    await ended;
+    await current?.ended;
   };
+  const local = await first.local;
+  if (local === undefined) {
+    await close();
+    throw failed('port-forward', first.complaint());
+  }
+  const keepOpen = async (): Promise<void> => {
+    const backoff = new Backoff(systemClock, Math.random);
+    for (;;) {
+      await current?.ended;
+      await systemClock.sleep(backoff.next(), closing.signal);
+      current = startKubectl([...args, `${local}:${port.port}`]);
+    }
+  };
+  // Ends when the sleep is aborted.
+  keepOpen().catch(() => {});
+  const isTls = port.name === 'https' || port.appProtocol === 'https';
+  return { url: `${isTls ? 'https' : 'http'}://127.0.0.1:${local}`, close };
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+interface KubectlForward {
+  readonly child: ChildProcess;
+  /** The port of loopback; undefined if kubectl ended without one. */
+  readonly local: Promise<string | undefined>;
+  readonly ended: Promise<void>;
+  complaint(): string;
+}
+
+function startKubectl(args: readonly string[]): KubectlForward {
+  const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<void>((resolve) => void child.on('error', () => resolve()).on('exit', () => resolve()));
   let complaint = '';
-  stderr.on('data', (text) => {
-    complaint += text;
+  child.stderr.on('data', (text) => {
+    complaint = `${complaint}${text}`.slice(0, mostComplaint);
   });
   // The lines are read to the end, because kubectl writes one for each connection.
-  const local = await new Promise<string | undefined>((resolve) => {
-    createInterface({ input: stdout })
+  const local = new Promise<string | undefined>((resolve) => {
+    createInterface({ input: child.stdout })
       .on('line', (line) => {
         const [, port] = /^Forwarding from 127\.0\.0\.1:(\d+) /.exec(line) ?? [];
         if (port !== undefined) resolve(port);
       })
       .on('close', () => resolve(undefined));
   });
-  if (local === undefined) {
-    await close();
-    throw failed('port-forward', complaint);
-  }
-  const isTls = port.name === 'https' || port.appProtocol === 'https';
-  return { url: `${isTls ? 'https' : 'http'}://127.0.0.1:${local}`, close };
+  return { child, local, ended, complaint: () => complaint };
 }
-
-const startKubectl = (args: readonly string[]) => spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 
 async function findService({ where, service: name }: ServiceChoice): Promise<Service> {
   const wanted = name === undefined ? ['--selector', label] : [`--field-selector=metadata.name=${name}`];

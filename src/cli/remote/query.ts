@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { exactObject } from './exact-json.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
 /** What the command line asks. */
@@ -32,13 +33,20 @@ export async function query(
   const given = flags.variables === undefined ? [] : [`"variables":${variablesOf(flags.variables)}`];
   const body = `{${[`"query":${JSON.stringify(document)}`, ...named, ...given].join()}}`;
   const answer = await gateway.post(body, patience);
-  const read = exactly(answer);
+  const read = exactObject(answer);
   if (read === null || !('data' in read || 'errors' in read)) throw gateway.notPortolan(answer);
   output.write(`${JSON.stringify(read, null, 2)}\n`);
   return 'errors' in read ? 1 : 0;
 }
 
-async function documentOf({ document, file }: QueryFlags, input: NodeJS.ReadableStream): Promise<string> {
+/**
+ * The document of the command line, of a file or of standard input.
+ * @throws PortolanError CONFIGURATION for both, and for a file that cannot be read.
+ */
+export async function documentOf(
+  { document, file }: Pick<QueryFlags, 'document' | 'file'>,
+  input: NodeJS.ReadableStream,
+): Promise<string> {
   if (document !== undefined && file !== undefined) {
     throw new PortolanError('CONFIGURATION', 'Give the document as an argument or with --file, not both.');
   }
@@ -51,24 +59,11 @@ async function documentOf({ document, file }: QueryFlags, input: NodeJS.Readable
   }
 }
 
-/** The text itself, because numbers of 64 bits are no JavaScript numbers. */
-function variablesOf(given: string): string {
-  if (exactly(given) !== null) return given;
+/** The text itself. @throws PortolanError CONFIGURATION for text that is no JSON object. */
+export function variablesOf(given: string): string {
+  if (exactObject(given) !== null) return given;
   throw new PortolanError(
     'CONFIGURATION',
     '--variables must be a JSON object, such as {"first": 10}; quote it for the shell.',
   );
-}
-
-/** An object of JSON whose numbers are written again as they came; null for other text. */
-function exactly(json: string): object | null {
-  // TypeScript's library does not know this part of ECMAScript 2026 yet.
-  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
-  try {
-    const read: unknown = JSON.parse(json, ((_key: string, value: unknown, { source }: { source: string }) =>
-      typeof value === 'number' ? rawJSON(source) : value) as Parameters<typeof JSON.parse>[1]);
-    return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : null;
-  } catch {
-    return null;
-  }
 }

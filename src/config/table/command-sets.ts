@@ -4,4 +4,4 @@ export const running = ['demo', 'serve'] as const;
 export const clusters = ['serve', 'schema', 'rbac', 'can'] as const;
 export const granted = ['serve', 'rbac'] as const;
 /** The commands that ask a running gateway. */
-export const remote = ['status', 'relations', 'query'] as const;
+export const remote = ['status', 'relations', 'query', 'watch'] as const;

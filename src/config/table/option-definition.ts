@@ -1,7 +1,7 @@
 /** The definition of an option. */
 import type { z } from 'zod';
 
-export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations' | 'query' | 'rbac' | 'can';
+export type CommandName = 'demo' | 'serve' | 'schema' | 'status' | 'relations' | 'query' | 'watch' | 'rbac' | 'can';
 
 export interface OptionDefinition {
   /** The key in portolan.yaml. The flag is `--` and its kebab-case; the variable is `PORTOLAN_` and its upper snake case. */

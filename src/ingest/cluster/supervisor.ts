@@ -8,6 +8,8 @@
  * change of an RBAC rule does so too if a reflector is parked. The reflectors of these resources report the changes. After a failed
  * round the reflectors continue, and the round is repeated. Failures of one cluster do not affect the others.
  */
+
+import { Backoff } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -23,7 +25,6 @@ import { collectionsOf } from '../context/collections.ts';
 import type { ClusterProgress } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject } from '../context/reflector-context.ts';
 import { type Selection, selects } from '../context/selection.ts';
-import { Backoff } from '../flow/backoff.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { ReflectorSet } from '../reflector/reflector-set.ts';
 import { crdKey } from './crd-source.ts';

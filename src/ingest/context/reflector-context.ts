@@ -1,4 +1,6 @@
 /** The dependencies of a reflector. Everything is injected, so a test can drive it. */
+
+import { type BackoffBounds, defaultBackoff } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Semaphore } from '../../base/semaphore.ts';
@@ -7,7 +9,6 @@ import type { RestClient } from '../../kube/client/rest-client.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
-import { type BackoffBounds, defaultBackoff } from '../flow/backoff.ts';
 import type { Failure } from '../flow/failure.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';

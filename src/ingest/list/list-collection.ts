@@ -16,6 +16,8 @@
  * version newer than its own. Then the list is repeated once without a version. If the token of a later page has expired,
  * the list is repeated once without pages.
  */
+
+import { Backoff } from '../../base/backoff.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { apiErrorFromNetwork } from '../../kube/http/api-error.ts';
@@ -27,7 +29,6 @@ import type { SentObject } from '../bytes/packed-objects.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import { Backoff } from '../flow/backoff.ts';
 import { BatchYield } from '../flow/batch-yield.ts';
 import { failureOf, inStore, StoreFailure, storeError } from '../flow/failure.ts';
 import { ParseThreadLost } from '../parse/parse-thread.ts';

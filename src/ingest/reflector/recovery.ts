@@ -15,8 +15,9 @@
  *
  * Owns the counters of consecutive failures. Parked means that a retry is unlikely to help soon; a probe ends the wait early.
  */
+
+import { Backoff } from '../../base/backoff.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import { Backoff } from '../flow/backoff.ts';
 import type { Failure } from '../flow/failure.ts';
 import type { ReflectorStatus } from './reflector-status.ts';
 

@@ -4,13 +4,13 @@
  */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { Backoff } from '../../base/backoff.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/create-logger.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
-import { Backoff } from '../flow/backoff.ts';
 import { IngestHost } from './ingest-host.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../../base/clock.ts';
 import { Backoff } from './backoff.ts';
+import type { Clock } from './clock.ts';
 
 function clockAt(time: { ms: number }): Clock {
   return { now: () => time.ms, monotonic: () => time.ms, sleep: () => Promise.resolve() };

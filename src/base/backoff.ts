@@ -2,7 +2,7 @@
  * Delays before retries: full jitter over a bound that doubles with each failure. The jitter keeps a thousand reflectors
  * that lost the same server from returning at the same moment. A Retry-After from the server is the minimum delay.
  */
-import type { Clock, Random } from '../../base/clock.ts';
+import type { Clock, Random } from './clock.ts';
 
 export interface BackoffBounds {
   /** Milliseconds: the bound of the first delay. */

@@ -1,0 +1,44 @@
+/**
+ * The part of a graphql-ws client that is used here. Its members are declared as methods, so that the client of every version fits.
+ * @typedef {object} Sink
+ * @property {(result: { data?: unknown }) => void} next
+ * @property {(error: unknown) => void} error
+ * @property {() => void} complete
+ */
+
+/**
+ * Makes a graphql-ws client resume its subscriptions. After a reconnect, the client alone would send a subscription's first
+ * variables again. This one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and
+ * passes it on. During a snapshot it has no cursor, so it requests the snapshot again; that one begins with `reset`.
+ *
+ *     const client = resumable(createClient({ url, retryAttempts: Infinity }));
+ *
+ * @template {{ subscribe(payload: any, sink: any): () => void }} C
+ * @param {C} client
+ * @returns {C}
+ */
+export function resumable(client) {
+  const subscribe = (
+    /** @type {{ variables?: Record<string, unknown> | null }} */ payload,
+    /** @type {Sink} */ sink,
+  ) => {
+    // The client keeps this object. After a reconnect, it sends the object with the current values.
+    const request = { ...payload };
+    return client.subscribe(request, {
+      error: (/** @type {unknown} */ error) => sink.error(error),
+      complete: () => sink.complete(),
+      next(/** @type {{ data?: unknown }} */ result) {
+        for (const message of Object.values(result.data ?? {})) {
+          if (message === null || typeof message !== 'object' || typeof message.cursor !== 'string') continue;
+          if (message.phase === 'SYNCED' || message.phase === 'LIVE') {
+            request.variables = { ...payload.variables, since: message.cursor };
+          } else {
+            request.variables = { ...payload.variables, since: null };
+          }
+        }
+        sink.next(result);
+      },
+    });
+  };
+  return Object.assign(Object.create(client), { subscribe });
+}

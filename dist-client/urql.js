@@ -1,0 +1,2 @@
+export * from './urql-cache.js';
+export * from './index.js';
