@@ -158,6 +158,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'live-change.ts',
     'live-cursor.ts',
     'live-list.ts',
+    'live-objects.ts',
   ],
   operation: [
     'admission.ts',

@@ -3,13 +3,15 @@
  *
  *   base64url( JSON [ "live1", epoch, sequence ] )          for example ["live1","<epoch>",42], or -1 (`nowhere`) as the sequence
  *   base64url( JSON [ "live1", epoch, sequence, scope ] )   for a caller who does not see all objects
+ *   base64url( JSON [ "live1", epoch, sequence, scope or null, kinds ] )   for several kinds
  *
  * A cursor does not contain the filter. Whether a change is ADDED, MODIFIED or REMOVED for a filter depends only on the object
  * before and after the change. So a client may continue from a list's cursor with another filter, for instance the ids of one
  * page.
  *
  * The client has the objects that its caller could see. If the caller may see other objects now, continuing gives GAP. So a cursor
- * contains a digest of the scope.
+ * contains a digest of the scope. The client has the objects of these kinds alone, so a cursor of several kinds contains a digest of
+ * them.
  *
  * During a snapshot and after a GAP, the client has no complete set of objects, and the cursor is `nowhere`. Continuing from it
  * gives GAP and a new snapshot. So a client that loses its connection during a snapshot never takes a partial snapshot for a
@@ -25,7 +27,12 @@ export interface LiveCursor {
   readonly sequence: number;
   /** `scopeMark` of the objects that the client's caller could see; absent if that were all. */
   readonly scope?: string;
+  /** A digest of the client's kinds; absent for one kind. */
+  readonly kinds?: string;
 }
+
+/** The parts of a cursor that do not change from message to message. */
+export type CursorMarks = Pick<LiveCursor, 'scope' | 'kinds'>;
 
 const marks = new WeakMap<Scope, string>();
 
@@ -37,14 +44,39 @@ export function scopeMark(scope: Scope): string | undefined {
   return known;
 }
 
+/** The marks for a client of these kinds. @param visible the rows that the caller may see, by resourceKey */
+export function cursorMarks(visible: ReadonlyMap<string, Scope>): CursorMarks {
+  const entries = [...visible].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [only, ...others] = entries;
+  if (only !== undefined && others.length === 0) return withoutAbsent({ scope: scopeMark(only[1]), kinds: undefined });
+  const sees = entries.every(([, { rows }]) => rows === 'all');
+  return withoutAbsent({
+    scope: sees ? undefined : digestOf(entries.map(([key, scope]) => [key, scopeText(scope)])),
+    kinds: digestOf(entries.map(([key]) => key)),
+  });
+}
+
+function withoutAbsent({ scope, kinds }: { scope: string | undefined; kinds: string | undefined }): CursorMarks {
+  return { ...(scope === undefined ? {} : { scope }), ...(kinds === undefined ? {} : { kinds }) };
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
+}
+
 /** Less than the sequence number of every change. */
 export const nowhere = -1;
 
-/** The cursor as opaque text. @param scope the rows that the caller may see. */
+/** The cursor of one kind as opaque text. @param scope the rows that the caller may see. */
 export function encodeLiveCursor({ epoch, sequence }: LiveCursor, scope: Scope = allRows): string {
   const mark = scopeMark(scope);
-  const parts = ['live1', epoch, sequence, ...(mark === undefined ? [] : [mark])];
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+  return writeLiveCursor({ epoch, sequence, ...(mark === undefined ? {} : { scope: mark }) });
+}
+
+/** The cursor as opaque text. */
+export function writeLiveCursor({ epoch, sequence, scope, kinds }: LiveCursor): string {
+  const marks = kinds === undefined ? (scope === undefined ? [] : [scope]) : [scope ?? null, kinds];
+  return Buffer.from(JSON.stringify(['live1', epoch, sequence, ...marks])).toString('base64url');
 }
 
 /** @throws PortolanError BAD_USER_INPUT for text that is not a cursor of changes. */
@@ -55,14 +87,25 @@ export function decodeLiveCursor(text: string): LiveCursor {
   } catch {
     parts = null;
   }
-  if (Array.isArray(parts) && (parts.length === 3 || (parts.length === 4 && typeof parts[3] === 'string'))) {
-    const [tag, epoch, sequence, scope] = parts as readonly unknown[];
-    if (tag === 'live1' && typeof epoch === 'string' && Number.isSafeInteger(sequence) && Number(sequence) >= nowhere) {
-      return { epoch, sequence: Number(sequence), ...(scope === undefined ? {} : { scope: String(scope) }) };
-    }
-  }
+  const cursor = cursorOf(parts);
+  if (cursor !== null) return cursor;
   throw new PortolanError(
     'BAD_USER_INPUT',
     'The value of `since` is not a cursor of changes; take it from `changesCursor` of a list or `cursor` of a message.',
   );
+}
+
+function cursorOf(parts: unknown): LiveCursor | null {
+  if (!Array.isArray(parts) || parts.length < 3 || parts.length > 5) return null;
+  const [tag, epoch, sequence, scope, kinds] = parts as readonly unknown[];
+  if (tag !== 'live1' || typeof epoch !== 'string' || !isSequence(sequence)) return null;
+  const hasScope = typeof scope === 'string';
+  if (parts.length === 3) return { epoch, sequence };
+  if (parts.length === 4) return hasScope ? { epoch, sequence, scope } : null;
+  if (typeof kinds !== 'string' || !(hasScope || scope === null)) return null;
+  return { epoch, sequence, ...(hasScope ? { scope } : {}), kinds };
+}
+
+function isSequence(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= nowhere;
 }

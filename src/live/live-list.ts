@@ -23,6 +23,7 @@
  * Invariant: a client that applies all messages up to one whose cursor is not `nowhere` has exactly the matches at that cursor.
  */
 import type { CallerRights } from '../access/rights.ts';
+import { rightsInClusters } from '../access/rights-in-clusters.ts';
 import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
@@ -37,7 +38,6 @@ import type { CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
 import type { Cohort, PushGroup, Pushing, PushReceiver } from './cohorts.ts';
 import { addedRow } from './live-change.ts';
 import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
-import { rightsInClusters } from './rights-in-clusters.ts';
 import { moveScope } from './scope-move.ts';
 import type { SharedSnapshot, SnapshotChunk } from './shared-snapshots.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';

@@ -1,5 +1,6 @@
 /** A client of a live list: folds the messages as the protocol defines, and throws for a message that breaks the protocol. */
 
+import type { LiveChange } from '../../src/live/live-change.ts';
 import { decodeLiveCursor, nowhere } from '../../src/live/live-cursor.ts';
 import type { LiveMessage } from '../../src/live/live-list.ts';
 
@@ -11,12 +12,26 @@ export class LiveClient {
   cursor: string | null = null;
   #whole = false;
 
-  /** @param held the objects of an earlier read, with the cursor of that read. */
-  constructor(held?: { readonly held: ReadonlyMap<string, string>; readonly cursor: string }) {
+  readonly #idOf: (identity: LiveChange['identity']) => string;
+
+  /**
+   * @param held the objects of an earlier read, with the cursor of that read.
+   * @param idOf the id of an object in `held`; it has no kind by default.
+   */
+  constructor(
+    held?: { readonly held: ReadonlyMap<string, string>; readonly cursor: string },
+    idOf = ({ cluster, namespace, name }: LiveChange['identity']): string => `${cluster} ${namespace} ${name}`,
+  ) {
+    this.#idOf = idOf;
     if (held === undefined) return;
     for (const [key, body] of held.held) this.held.set(key, body);
     this.cursor = held.cursor;
     this.#whole = true;
+  }
+
+  /** Are the objects those of `cursor`? */
+  get isWhole(): boolean {
+    return this.#whole;
   }
 
   get sequence(): number | null {
@@ -29,8 +44,7 @@ export class LiveClient {
     if (reset) this.held.clear();
     const seen = new Set<string>();
     for (const change of changes) {
-      const { cluster, namespace, name } = change.identity;
-      const id = `${cluster} ${namespace} ${name}`;
+      const id = this.#idOf(change.identity);
       if (seen.has(id)) throw new Error(`${id} is twice in one message`);
       seen.add(id);
       const had = this.held.has(id);

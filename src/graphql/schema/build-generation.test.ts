@@ -41,6 +41,7 @@ test('each kind has its types and its roots', () => {
   expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual([
     'exampleComGadgetChanges',
     'exampleComWidgetChanges',
+    'objectChanges',
   ]);
   expect(kind('widgets.example.com')?.names.type).toBe('ExampleComWidget');
   expect(kind('pods')).toBeUndefined();
@@ -49,7 +50,7 @@ test('each kind has its types and its roots', () => {
 
 test('without kinds there is a schema that can be asked', () => {
   const { schema } = buildGeneration(assembleCatalog([]));
-  expect(schema.getSubscriptionType()).toBeUndefined();
+  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual(['objectChanges']);
   expect(execute({ schema, document: parse('{ __typename }') })).toMatchObject({ data: { __typename: 'Query' } });
 });
 
@@ -108,7 +109,10 @@ test.each(broken)('%s costs its kind and nothing else', (_what, damage) => {
   expect(diagnostics).toMatchObject([{ resource: 'widgets.example.com', cluster: 'east' }]);
   expect(kind('widgets.example.com')).toBeUndefined();
   expect(schema.getType('ExampleComWidget')).toBeUndefined();
-  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual(['exampleComGadgetChanges']);
+  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual([
+    'exampleComGadgetChanges',
+    'objectChanges',
+  ]);
   expect(schema.getType('ExampleComGadget')).toBeDefined();
 });
 

@@ -1,10 +1,12 @@
 /** The subscription root of a kind: a live list (src/live/live-list.ts) in GraphQL. */
 import {
   GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLID,
   type GraphQLInputObjectType,
   GraphQLInt,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -13,7 +15,6 @@ import {
 } from 'graphql';
 import { requireValid } from '../../access/caller.ts';
 import { rightsOf } from '../../access/rights.ts';
-import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
@@ -34,6 +35,7 @@ import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../connection/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
+import { eventStream } from '../generation/event-stream.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
 import { LiveEvent } from '../generation/shared-results.ts';
@@ -43,16 +45,17 @@ import { listOf, nonNull } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 /** A message for one subscriber. Its operation is made when a field needs it. */
-class ChangesSource extends LiveEvent {
-  readonly kind: CatalogKind;
+export class ChangesSource extends LiveEvent {
+  /** The kind of an object, by its resourceKey. */
+  readonly kindOf: (key: string) => CatalogKind;
   readonly message: LiveMessage;
   readonly #subscription: Operation;
   #operation: Operation | null = null;
 
-  constructor(subscription: Operation, kind: CatalogKind, message: LiveMessage) {
+  constructor(subscription: Operation, kindOf: ChangesSource['kindOf'], message: LiveMessage) {
     super();
     this.#subscription = subscription;
-    this.kind = kind;
+    this.kindOf = kindOf;
     this.message = message;
   }
 
@@ -77,7 +80,7 @@ interface ChangeSource {
 }
 
 /** Objects in one SNAPSHOT message. */
-const snapshotChunk = 100;
+export const snapshotChunk = 100;
 
 interface Types {
   readonly type: (name: string) => GraphQLNamedType;
@@ -114,15 +117,15 @@ export function changesFields(
     changes: {
       type: nonNull(listOf(nonNull(change))),
       description: 'At most one for each object.',
-      resolve: ({ message, operation, kind }) =>
-        message.changes.map((item): ChangeSource => ({ operation, kind, change: item })),
+      resolve: ({ message, operation, kindOf }) =>
+        message.changes.map((change): ChangeSource => ({ operation, kind: kindOf(change.identity.key), change })),
     },
   };
 }
 
 /** Fields of `PodChange`. */
 export function changeFields(
-  object: GraphQLObjectType,
+  object: GraphQLObjectType | GraphQLInterfaceType,
   { type }: Types,
 ): GraphQLFieldConfigMap<ChangeSource, OperationContext> {
   return {
@@ -145,6 +148,16 @@ export function changeFields(
   };
 }
 
+/** Arguments of every subscription of objects besides its filter. */
+export const startArguments: GraphQLFieldConfigArgumentMap = {
+  since: { type: GraphQLString, description: "A list's changesCursor or a message's cursor: go on from there." },
+  snapshot: {
+    type: GraphQLBoolean,
+    defaultValue: true,
+    description: 'Without `since`: begin with what matches now.',
+  },
+};
+
 /** `podChanges(filter:, since:, snapshot:)`. */
 export function changesRoot(
   kind: CatalogKind,
@@ -155,19 +168,11 @@ export function changesRoot(
   return {
     type: nonNull(changes),
     description: 'What matches, and then every change of it.',
-    args: {
-      filter: { type: filter },
-      since: { type: GraphQLString, description: "A list's changesCursor or a message's cursor: go on from there." },
-      snapshot: {
-        type: GraphQLBoolean,
-        defaultValue: true,
-        description: 'Without `since`: begin with what matches now.',
-      },
-    },
+    args: { filter: { type: filter }, ...startArguments },
     subscribe: async (_root, args, { portolan, common }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));
       refuseRelations(conditions);
-      if (portolan.signal?.aborted !== true) await requireWatched(portolan, kind, conditions);
+      if (portolan.signal?.aborted !== true) await requireWatched(portolan, [kind.key], conditions);
       return messages(portolan, kind, common, {
         kind: { key: kind.key, tree: kind.tree },
         filter: conditions,
@@ -183,12 +188,12 @@ export function changesRoot(
 
 /**
  * A refusal counts once the API server has decided what was not known.
- * @throws PortolanError FORBIDDEN if the caller may watch no object that the filter can match.
+ * @throws PortolanError FORBIDDEN if the caller may watch no object of the kinds that the filter can match.
  */
-async function requireWatched(operation: Operation, kind: CatalogKind, filter: Filter): Promise<void> {
+export async function requireWatched(operation: Operation, keys: readonly string[], filter: Filter): Promise<void> {
   // Detached, because a subscription holds no lease.
   const check = (reading: Operation): Promise<void> =>
-    reading.read(async (_lease, view) => requireVisible(view, [kind.key], filter, 'watch'));
+    reading.read(async (_lease, view) => requireVisible(view, keys, filter, 'watch'));
   const reading = operation.detached();
   try {
     await check(reading);
@@ -199,12 +204,15 @@ async function requireWatched(operation: Operation, kind: CatalogKind, filter: F
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a malformed cursor. */
-function startOf(since: unknown, snapshot: unknown): LiveStart {
+export function startOf(since: unknown, snapshot: unknown): LiveStart {
   if (typeof since === 'string') return { at: 'cursor', cursor: decodeLiveCursor(since) };
   return { at: snapshot === false ? 'now' : 'snapshot' };
 }
 
-function projectionOfChanges(info: GraphQLResolveInfo, object: GraphQLObjectType): Projection {
+export function projectionOfChanges(
+  info: GraphQLResolveInfo,
+  object: GraphQLObjectType | GraphQLInterfaceType,
+): Projection {
   const fragments = fragmentsOf(info);
   const roots = info.fieldNodes.map((node) => node.selectionSet);
   const sets = selectionsAt(fragments, roots, ['changes', 'object']);
@@ -218,43 +226,20 @@ function messages(
   common: OperationContext['common'],
   request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
-  const { source, signal } = operation;
-  const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  if (signal?.aborted === true) abort();
-  signal?.addEventListener('abort', abort, { once: true });
-  const inner = liveList(source.feed, {
-    ...request,
-    signal: stop.signal,
-    chunk: snapshotChunk,
-    now: () => source.now(),
-    pushing: common === undefined ? undefined : pushingTo(common, kind),
-    check: (successor) => {
-      requireValid(operation.caller, source.now());
-      leaveOldGeneration(operation, kind, successor);
-    },
-  });
-  const finish = (): void => {
-    signal?.removeEventListener('abort', abort);
-    stop.abort();
-  };
-  const end = async (): Promise<void> => {
-    finish();
-    await inner.return();
-  };
-  return endingGenerator<ChangesSource>(async () => {
-    try {
-      const step = await inner.next();
-      if (step.done !== true) {
-        return { done: false, value: new ChangesSource(operation, kind, step.value) };
-      }
-      await end();
-      return { done: true, value: undefined };
-    } catch (error) {
-      finish();
-      throw error;
-    }
-  }, end);
+  const { source } = operation;
+  const begin = (signal: AbortSignal): AsyncGenerator<LiveMessage, void, undefined> =>
+    liveList(source.feed, {
+      ...request,
+      signal,
+      chunk: snapshotChunk,
+      now: () => source.now(),
+      pushing: common === undefined ? undefined : pushingTo(common, kind),
+      check: (successor) => {
+        requireValid(operation.caller, source.now());
+        leaveOldGeneration(operation, kind, successor);
+      },
+    });
+  return eventStream(operation.signal, begin, (message) => new ChangesSource(operation, () => kind, message));
 }
 
 function pushingTo(results: NonNullable<OperationContext['common']>, kind: CatalogKind): LivePushing {
@@ -263,7 +248,7 @@ function pushingTo(results: NonNullable<OperationContext['common']>, kind: Catal
       requireValid(common.caller, common.source.now());
       leaveOldGeneration(common, kind, { at: 'snapshot' });
     },
-    prepare: (message: LiveMessage) => resultOf(new ChangesSource(common, kind, message)),
+    prepare: (message: LiveMessage) => resultOf(new ChangesSource(common, () => kind, message)),
   }));
   return { group, receiver: results.outlet };
 }
@@ -276,11 +261,11 @@ function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind
   if (current === generation) return;
   // The objects of a cluster that came or went are in the log.
   const changed = current.kind(kind.key)?.shapeHash !== kind.shapeHash;
-  throw new GenerationMoved(kind, successor.at === 'place' ? { ...successor, changed } : successor);
+  throw new GenerationMoved(kind.names.type, successor.at === 'place' ? { ...successor, changed } : successor);
 }
 
 /** A change of another object would have to change the result, and a subscription sees the changes of one kind. */
-function refuseRelations(filter: Filter): void {
+export function refuseRelations(filter: Filter): void {
   const [name] = [...hopsIn(filter).map((hop) => hop.name), ...(dependsOnAnyKind(filter) ? ['usedBy'] : [])];
   if (name === undefined) return;
   throw new PortolanError(

@@ -1,6 +1,14 @@
 /** Root fields over several kinds: `object(id)`, `objectsById(ids)` and `objects(kinds, …)`. */
-import { type GraphQLFieldConfigMap, GraphQLID, type GraphQLOutputType, GraphQLString } from 'graphql';
+import {
+  type GraphQLArgumentConfig,
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  type GraphQLOutputType,
+  GraphQLString,
+} from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { ServedKinds } from '../../operation/served-kinds.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
@@ -10,6 +18,28 @@ import { inputList, listOf, nonNull, required } from '../types/type-wrappers.ts'
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
 import { projectionOfObject, readObject, readObjects } from './object-field.ts';
+
+/** The argument `kinds` of lists and subscriptions over several kinds. */
+export const kindsArgument: GraphQLArgumentConfig = {
+  type: required(inputList(GraphQLString)),
+  description:
+    'Each by its type (Pod), its list (pods) or plural.group (deployments.apps); * stands for any text. Kinds that only a * names may be missing while they are not synced.',
+};
+
+/**
+ * The kinds that the words of `kinds` name, and the keys of those that only a word with `*` names.
+ * @throws PortolanError BAD_USER_INPUT for words that name no kind, and for none.
+ */
+export function kindsOf(
+  served: ServedKinds,
+  words: readonly string[],
+): { readonly kinds: readonly CatalogKind[]; readonly optional: ReadonlySet<string> } {
+  const kinds = [...new Set(served.kinds(words))];
+  const named = served.kinds(words.filter((word) => !word.includes('*')));
+  const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
+  if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
+  return { kinds, optional };
+}
 
 /** `objectsById` takes as many ids as a page may have objects. */
 export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
@@ -42,21 +72,13 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       type: shared.type('KubernetesObjectConnection') as GraphQLOutputType,
       description: 'One list over several kinds, ordered and paged as one.',
       args: {
-        kinds: {
-          type: required(inputList(GraphQLString)),
-          description:
-            'Each by its type (Pod), its list (pods) or plural.group (deployments.apps); * stands for any text. Kinds that only a * names may be missing while they are not synced.',
-        },
+        kinds: kindsArgument,
         filter: { type: shared.filters.object },
         ...pageArguments(shared.type('Order')),
       },
       extensions: facts({ cost: { repeats: 'page' } }),
       resolve: (_root, args, { portolan }, info) => {
-        const words = args['kinds'] as readonly string[];
-        const kinds = [...new Set(portolan.generation.kinds(words))];
-        const named = portolan.generation.kinds(words.filter((word) => !word.includes('*')));
-        const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
-        if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
+        const { kinds, optional } = kindsOf(portolan.generation, args['kinds'] as readonly string[]);
         const filter = filterFrom(shared.filters.object, args['filter'], filterContext(portolan, kinds));
         return list(portolan, kinds, filter, args as ListArguments, info, optional);
       },

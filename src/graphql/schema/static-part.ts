@@ -18,6 +18,7 @@ import { forEachOperationType, type OperationTypeName, rootNames } from '../type
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
 import type { RelationFields } from './kind-shells.ts';
 import { type Shared, sharedParts } from './kind-types.ts';
+import { objectChangesRoot } from './object-changes-field.ts';
 import { objectRoots } from './object-roots.ts';
 import { CommonShapes } from './shape-types.ts';
 
@@ -53,7 +54,7 @@ export class StaticPart {
     this.roots = {
       query: { before: fieldsOf(base.getQueryType()), behind: objectRoots(this.shared) },
       mutation: { before: fieldsOf(base.getMutationType()), behind: {} },
-      subscription: { before: fieldsOf(base.getSubscriptionType()), behind: {} },
+      subscription: { before: fieldsOf(base.getSubscriptionType()), behind: objectChangesRoot(this.shared) },
     };
     this.core = reachable([this.shared.object]);
     this.#core = new Set(this.core);

@@ -3,8 +3,8 @@
  *
  * Rights in other clusters come and go with these clusters. A list that shows none of their objects must not notice.
  */
-import type { CallerRights } from '../access/rights.ts';
-import { changedScopes, type Scopes, scopeIn } from '../access/scope.ts';
+import type { CallerRights } from './rights.ts';
+import { changedScopes, type Scopes, scopeIn } from './scope.ts';
 
 /** @param clusters null for all */
 export function rightsInClusters(rights: CallerRights, clusters: readonly string[] | null): CallerRights {

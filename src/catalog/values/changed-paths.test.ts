@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseExact } from '../catalog/values/values.ts';
 import { changedPaths } from './changed-paths.ts';
+import { parseExact } from './values.ts';
 
 test.each<[string, unknown, unknown, readonly string[]]>([
   ['a leaf', { spec: { a: 1, b: 2 } }, { spec: { a: 1, b: 3 } }, ['spec.b']],

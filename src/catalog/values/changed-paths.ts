@@ -3,8 +3,8 @@
  *
  *   { spec: { replicas: 1, args: ["a"] } } and { spec: { replicas: 2, args: ["a", "b"] } }   ->   spec.args, spec.replicas
  */
-import { type PathStep, pathOf } from '../catalog/tree/path.ts';
-import { isRawJson, rawJsonText } from '../catalog/values/raw-json.ts';
+import { type PathStep, pathOf } from '../tree/path.ts';
+import { isRawJson, rawJsonText } from './raw-json.ts';
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);

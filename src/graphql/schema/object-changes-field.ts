@@ -1,0 +1,111 @@
+/** The subscription root over several kinds: a live list of several kinds (src/live/live-objects.ts) in GraphQL. */
+import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql';
+import { requireValid } from '../../access/caller.ts';
+import { rightsOf } from '../../access/rights.ts';
+import { must } from '../../base/must.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { LiveStart } from '../../live/live-list.ts';
+import { liveObjects } from '../../live/live-objects.ts';
+import { servingClusters } from '../../operation/list-readiness.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { ServedKinds } from '../../operation/served-kinds.ts';
+import { filterContext, filterFrom } from '../filter/read-filter.ts';
+import { eventStream } from '../generation/event-stream.ts';
+import type { OperationContext } from '../generation/generation.ts';
+import { GenerationMoved } from '../generation/generation-moved.ts';
+import { nonNull } from '../types/type-wrappers.ts';
+import {
+  ChangesSource,
+  changeFields,
+  changesFields,
+  projectionOfChanges,
+  refuseRelations,
+  requireWatched,
+  snapshotChunk,
+  startArguments,
+  startOf,
+} from './changes-field.ts';
+import type { Shared } from './kind-types.ts';
+import { kindsArgument, kindsOf } from './object-roots.ts';
+
+/** `objectChanges(kinds:, filter:, since:, snapshot:)`. */
+export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
+  const change = new GraphQLObjectType({
+    name: 'KubernetesObjectChange',
+    fields: () => changeFields(shared.object, shared),
+  });
+  const changes = new GraphQLObjectType({
+    name: 'KubernetesObjectChanges',
+    fields: () => changesFields(change as GraphQLObjectType, shared),
+  });
+  return {
+    objectChanges: {
+      type: nonNull(changes),
+      description: 'What matches of several kinds, and then every change of it, with one cursor for all kinds.',
+      args: { kinds: kindsArgument, filter: { type: shared.filters.object }, ...startArguments },
+      subscribe: async (_root, args, { portolan }, info) => {
+        const words = args['kinds'] as readonly string[];
+        const { kinds, optional } = kindsOf(portolan.generation, words);
+        const filter = filterFrom(shared.filters.object, args['filter'], filterContext(portolan, kinds));
+        refuseRelations(filter);
+        const keys = kinds.map(({ key }) => key);
+        if (portolan.signal?.aborted !== true) await requireWatched(portolan, keys, filter);
+        const { source, caller } = portolan;
+        const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
+        const request = {
+          kinds: kinds.map((kind) => ({
+            kind: { key: kind.key, tree: kind.tree },
+            clusters: servingClusters(portolan.generation, kind, filter),
+            isOptional: optional.has(kind.key),
+          })),
+          filter,
+          rights: rightsOf(source.rights, caller),
+          start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
+          projection: projectionOfChanges(info, shared.object),
+          chunk: snapshotChunk,
+          now: () => source.now(),
+          check: (successor: LiveStart) => {
+            requireValid(caller, source.now());
+            leaveOldGeneration(portolan, words, kinds, successor);
+          },
+        };
+        return eventStream(
+          portolan.signal,
+          (signal) => liveObjects(source.feed, { ...request, signal }),
+          (message) =>
+            new ChangesSource(portolan, (key) => must(byKey.get(key), 'an object is of one of the kinds'), message),
+        );
+      },
+      resolve: (from) => from,
+    },
+  };
+}
+
+/** As for one kind (changes-field.ts). Another set of kinds needs a new snapshot too: the client has no object of a new kind. */
+function leaveOldGeneration(
+  { source, generation }: Operation,
+  words: readonly string[],
+  kinds: readonly CatalogKind[],
+  successor: LiveStart,
+): void {
+  const current = source.generation();
+  if (current === generation) return;
+  const changed = shapesOf(current, words) !== textOf(kinds);
+  throw new GenerationMoved('objectChanges', successor.at === 'place' ? { ...successor, changed } : successor);
+}
+
+/** Null if a word names no kind any more. The subscription then ends when it begins again. */
+function shapesOf(served: ServedKinds, words: readonly string[]): string | null {
+  try {
+    return textOf(kindsOf(served, words).kinds);
+  } catch {
+    return null;
+  }
+}
+
+function textOf(kinds: readonly CatalogKind[]): string {
+  return kinds
+    .map(({ key, shapeHash }) => `${key} ${shapeHash}`)
+    .sort()
+    .join();
+}

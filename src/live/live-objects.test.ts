@@ -1,0 +1,145 @@
+/** Live lists of several kinds of callers who may not see all of them, and clients that are slow. */
+import { expect, onTestFinished, test } from 'vitest';
+import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
+import { type Messages, nextOf, things } from '../../test/kit/live-lists.ts';
+import { allRows, noRows, type Scope } from '../access/scope.ts';
+import { must } from '../base/must.ts';
+import { everything } from '../query/plan/filter.ts';
+import { decodeLiveCursor } from './live-cursor.ts';
+import type { LiveMessage } from './live-list.ts';
+import { liveObjects } from './live-objects.ts';
+
+const gears = 'gears.example.com';
+const spec = { type: 'object', properties: { size: { type: 'integer' } } };
+
+async function world(scopes: Readonly<Record<string, Scope>>) {
+  const fixture = engineFixture({ writer: { maxDifferences: 4 } });
+  const described = (kind: string, plural: string) => describedCrd({ kind, plural, properties: { spec } });
+  await fixture.declare(described('Thing', 'things'), described('Gear', 'gears'));
+  const current = { scopes };
+  const visible = () => {
+    const { scopes } = current;
+    return { id: JSON.stringify(scopes), of: (key: string): Scope => scopes[key] ?? noRows };
+  };
+  const { feed } = fixture.engine.source;
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const start = (isOptional = false): Messages =>
+    liveObjects(feed, {
+      kinds: [things, gears].map((key) => ({
+        kind: { key, tree: must(fixture.engine.source.generation().kind(key), 'the kind is in the schema').tree },
+        clusters: ['east'],
+        isOptional,
+      })),
+      filter: everything,
+      rights: { at: async () => visible(), after: visible },
+      start: { at: 'snapshot' },
+      projection: 'whole',
+      signal: stop.signal,
+      chunk: 100,
+      now: () => 0,
+      check: () => {},
+    });
+  return {
+    ...fixture,
+    feed,
+    start,
+    list: (key: string, ...names: readonly string[]) =>
+      fixture.sync(
+        key,
+        names.map((name) => made({ name, spec: { size: 1 } })),
+      ),
+    put: (key: string, name: string, size = 1) => fixture.apply(key, 'MODIFIED', made({ name, spec: { size } })),
+    see(scopes: Readonly<Record<string, Scope>>) {
+      current.scopes = scopes;
+      feed.interrupt();
+    },
+  };
+}
+
+const told = ({ changes }: LiveMessage): readonly string[] =>
+  changes.map(({ type, identity: { key, name }, reason }) =>
+    [type, key.split('.')[0], name, reason ?? ''].join(' ').trim(),
+  );
+
+/** A message that does not come. */
+const silence = (pending: Promise<unknown>): Promise<unknown> =>
+  Promise.race([pending, new Promise((resolve) => setTimeout(() => resolve('silence'), 300))]);
+
+test('a hidden kind is not waited for, and its lists and changes cause no message and no read', async () => {
+  const { start, list, put, statements } = await world({ [things]: allRows });
+  await list(things, 'a');
+  const messages = start();
+  expect(told(await nextOf(messages))).toEqual(['ADDED things a']);
+  expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 1 });
+  const pending = nextOf(messages);
+  expect(await silence(pending)).toBe('silence');
+  statements.length = 0;
+  await list(gears, 'x', 'y');
+  for (let size = 0; size < 10; size += 1) put(gears, 'x', size);
+  await list(gears, ...'abcdefgh');
+  expect(await silence(pending)).toBe('silence');
+  expect(statements.filter(({ sql }) => sql.includes('change c'))).toEqual([]);
+  put(things, 'b');
+  expect(told(await pending)).toEqual(['ADDED things b']);
+});
+
+test('rights that change add and remove the objects of their kinds, with the changes of the others in one message', async () => {
+  const { start, list, put, see } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, 'a');
+  await list(gears, 'x');
+  const messages = start();
+  await nextOf(messages);
+  expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 2 });
+  see({ [things]: allRows });
+  const hidden = await nextOf(messages);
+  expect(told(hidden)).toEqual(['REMOVED gears x NO_LONGER_VISIBLE']);
+  expect(hidden).toMatchObject({ phase: 'LIVE', totalCount: 1 });
+  const pending = nextOf(messages);
+  put(gears, 'y');
+  expect(await silence(pending)).toBe('silence');
+  see({ [things]: allRows, [gears]: allRows });
+  expect(told(await pending).toSorted()).toEqual(['ADDED gears x', 'ADDED gears y']);
+});
+
+test('a kind that is listed again after it had objects is GAP and a snapshot of all kinds', async () => {
+  const { start, list } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, 'a');
+  await list(gears, 'x');
+  const messages = start();
+  await nextOf(messages);
+  await nextOf(messages);
+  await list(gears, ...'abcdefgh');
+  expect(await nextOf(messages)).toMatchObject({ phase: 'GAP', changes: [] });
+  expect((await nextOf(messages)).changes).toHaveLength(9);
+  expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 9 });
+});
+
+test('a slow client gets the changes of all kinds together, up to one moment', async () => {
+  const { start, list, put, reader, feed } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, 'a');
+  await list(gears, 'x');
+  const messages = start();
+  await nextOf(messages);
+  const { cursor } = await nextOf(messages);
+  for (let size = 0; size < 1200; size += 1) {
+    put(size % 3 === 0 ? gears : things, `n${size % 7}`, size);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // Nothing was made for it meanwhile.
+  expect(feed.held).toBe(0);
+  let last = decodeLiveCursor(cursor).sequence;
+  let [live, changes] = [0, 0];
+  const { revision } = await reader.lease(async (lease) => ({ revision: lease.revision }));
+  while (last < revision) {
+    const message = await nextOf(messages);
+    expect(message.phase).toBe('LIVE');
+    const { sequence } = decodeLiveCursor(message.cursor);
+    expect(sequence).toBeGreaterThan(last);
+    last = sequence;
+    live += 1;
+    changes += message.changes.length;
+  }
+  expect(live).toBeLessThan(6);
+  expect(changes).toBeLessThan(100);
+});

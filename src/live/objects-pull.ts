@@ -1,0 +1,191 @@
+/**
+ * A pull of a live list of several kinds: the changes of all kinds after the client's position, read in one lease. live-objects.ts
+ * describes the protocol.
+ *
+ *   position 7, revision 12: Pods changed at 8 and 11, Nodes at 9   -> [8, 9, 11] up to 12
+ *   a Pod was deleted at 9 and made anew at 11                     -> [8, 9] up to 10; the next pull begins there
+ *
+ * Invariant: the changes are complete for every kind up to the new position, and none is later.
+ */
+import { noRows, partIn, type Scope, type Scopes, scopeText } from '../access/scope.ts';
+import { must } from '../base/must.ts';
+import { clustersIn } from '../query/plan/filter.ts';
+import type { PlannedKind } from '../query/plan/plan.ts';
+import { fetchObjects } from '../query/read/fetch.ts';
+import { matchingObjects } from '../query/read/match-ids.ts';
+import { readView } from '../query/sql/view.ts';
+import { readChangedKinds, readChanges } from '../store/read/changes.ts';
+import type { Lease } from '../store/types/lease.ts';
+import { FeedChange } from './feed-change.ts';
+import { fold } from './fold.ts';
+import { addedRow, countDelta, type LiveChange, liveChange } from './live-change.ts';
+import { type CursorMarks, cursorMarks } from './live-cursor.ts';
+import type { LiveRequest } from './live-list.ts';
+import { moveScope } from './scope-move.ts';
+
+export interface FollowedKind {
+  readonly kind: PlannedKind;
+  /** At least one of these clusters must be synced; empty to require none. */
+  readonly clusters: readonly string[];
+  /** It may be missing while it is not synced, if another optional kind is. It joins when it is synced. */
+  readonly isOptional: boolean;
+}
+
+export interface LiveObjectsRequest extends Omit<LiveRequest, 'kind' | 'clusters' | 'pushing'> {
+  readonly kinds: readonly FollowedKind[];
+}
+
+/** What the client sees of the kinds. */
+export interface Sight {
+  /** The rows that the caller may see, by resourceKey. */
+  readonly visible: ReadonlyMap<string, Scope>;
+  readonly kindIds: ReadonlyMap<string, number>;
+  readonly marks: CursorMarks;
+}
+
+/** The position of the client: its objects are the matches after this change. */
+export interface ObjectsPosition {
+  readonly epoch: string;
+  readonly sequence: number;
+  readonly sight: Sight;
+  readonly count: number | null;
+  /** Kinds of which the client surely holds no object. */
+  readonly empty: ReadonlySet<string>;
+}
+
+export interface Pulled {
+  readonly position: ObjectsPosition;
+  readonly changes: readonly LiveChange[];
+  /** Nothing is left up to the revision of the lease. */
+  readonly isWhole: boolean;
+}
+
+/** Changes of one kind that one pull reads. */
+const batch = 500;
+/** More objects of a kind that joins are sent as a new snapshot of all. */
+const mostJoining = 1000;
+export interface Followed {
+  readonly kind: PlannedKind;
+  readonly kindId: number;
+  readonly scope: Scope;
+}
+
+/** The kinds of which the caller may see something. */
+export function followed({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, sight: Sight): readonly Followed[] {
+  return kinds.flatMap(({ kind }) => {
+    const scope = sight.visible.get(kind.key) ?? noRows;
+    const kindId = sight.kindIds.get(kind.key);
+    return scope.rows === 'none' || kindId === undefined ? [] : [{ kind, kindId, scope }];
+  });
+}
+
+/**
+ * The changes after the position, in one lease. `gap` if the client needs a new snapshot.
+ */
+export async function pull(
+  lease: Lease,
+  request: LiveObjectsRequest,
+  position: ObjectsPosition,
+): Promise<Pulled | 'gap'> {
+  const { kinds, filter, projection, rights } = request;
+  const { epoch, sequence, sight: before } = position;
+  if (lease.epoch !== epoch) return 'gap';
+  const scopes = await rights.at(lease);
+  const sight = sameSight(before, visibleIn(request, scopes));
+  const steady = followed({ kinds }, sight).filter(({ kind: { key }, scope }) =>
+    isSame(scope, before.visible.get(key)),
+  );
+  const moving = kinds.filter(
+    ({ kind: { key } }) => !isSame(before.visible.get(key) ?? noRows, sight.visible.get(key)),
+  );
+  const changed = await readChangedKinds(lease, new Map(steady.map(({ kindId }) => [kindId, sequence])));
+  if (sequence < changed.floor) return 'gap';
+
+  let upTo = lease.revision;
+  const read: { readonly of: Followed; readonly found: readonly FeedChange[] }[] = [];
+  const clusters = clustersIn(filter);
+  for (const of of steady) {
+    if (!changed.kindIds.has(of.kindId)) continue;
+    const logged = await readChanges(lease, { kindId: of.kindId, after: sequence, upTo, limit: batch });
+    if (logged.length === batch) upTo = must(logged.at(-1), 'a full batch').seq;
+    // A RESET of another cluster does not concern the client.
+    const concerning = logged.filter(
+      ({ cluster }) => (clusters?.includes(cluster) ?? true) && partIn(of.scope, cluster) !== null,
+    );
+    read.push({ of, found: concerning.map((change) => new FeedChange(change)) });
+  }
+
+  const changes: LiveChange[] = [];
+  for (;;) {
+    changes.length = 0;
+    let until = upTo;
+    for (const { of, found } of read) {
+      const some = found.filter(({ logged }) => logged.seq <= upTo);
+      const lost = some.find((change) => !change.continues);
+      if (lost !== undefined) {
+        if (!position.empty.has(of.kind.key)) return 'gap';
+        // It joins below, at the revision of the lease.
+        if (upTo < lease.revision) until = Math.min(until, lost.logged.seq - 1);
+        continue;
+      }
+      const [first, second] = fold(of.kind.key, some, upTo, { filter, scope: of.scope });
+      if (second !== undefined) until = Math.min(until, must(first, 'the first message').upTo);
+      if (first !== undefined) changes.push(...first.changes.map(liveChange));
+    }
+    if (until === upTo) break;
+    upTo = until;
+  }
+  const isWhole = upTo === lease.revision;
+  if (upTo <= sequence && !isWhole) return 'gap';
+  if (moving.length > 0 && !isWhole) return 'gap';
+  if (isWhole) {
+    const joining = read.filter(({ found }) => !found.every((change) => change.continues));
+    for (const { of } of joining) {
+      const rows = await matchesNow(lease, scopes, of, request);
+      if (rows === 'gap') return 'gap';
+      changes.push(...rows);
+    }
+    for (const { kind } of moving) {
+      const kindId = must(sight.kindIds.get(kind.key), 'the id of a kind');
+      const place = { epoch, sequence, kindId };
+      const scope = { before: before.visible.get(kind.key) ?? noRows, after: scopes };
+      const move = await moveScope(lease, { kind, filter, projection }, place, scope, () => request.now());
+      if (move === 'gap') return 'gap';
+      changes.push(...move.changes);
+    }
+  }
+  const added = new Set(changes.flatMap(({ type, identity }) => (type === 'ADDED' ? identity.key : [])));
+  const count = position.count === null ? null : position.count + countDelta(changes);
+  const empty = added.size === 0 ? position.empty : new Set([...position.empty].filter((key) => !added.has(key)));
+  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole };
+}
+
+/** All matches of a kind, as ADDED. `gap` if they are too many for one message. */
+export async function matchesNow(
+  lease: Lease,
+  scopes: Scopes,
+  { kind }: Followed,
+  { filter, projection, now }: LiveObjectsRequest,
+): Promise<readonly LiveChange[] | 'gap'> {
+  const view = await readView(lease, scopes);
+  const found = await matchingObjects(lease, view, kind, filter, mostJoining + 1);
+  if (found.length > mostJoining) return 'gap';
+  const identities = found.map(({ identity }) => identity);
+  const rows = await fetchObjects(lease, view, identities, projection, 'watch');
+  const at = now();
+  return rows.flatMap((row) => (row === null ? [] : addedRow(row, at)));
+}
+
+export function visibleIn({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, scopes: Scopes): ReadonlyMap<string, Scope> {
+  return new Map(kinds.map(({ kind: { key } }) => [key, scopes.of(key, 'watch')]));
+}
+
+export function isSame(a: Scope, b: Scope | undefined): boolean {
+  return b !== undefined && (a === b || scopeText(a) === scopeText(b));
+}
+
+/** The sight with these scopes; the same object if they are equal. */
+export function sameSight(sight: Sight, visible: ReadonlyMap<string, Scope>): Sight {
+  const equal = [...visible].every(([key, scope]) => isSame(scope, sight.visible.get(key)));
+  return equal ? sight : { ...sight, visible, marks: cursorMarks(visible) };
+}
