@@ -68,7 +68,7 @@ export const staticTypes: ReadonlySet<string> = new Set(
   LogLine Mutation Nulls Num ObjectChange ObjectChangeConnection
   ObjectChangeEdge ObjectChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
   OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
-  ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceCollection ResourceCount ResourceCountGroup ResourceField
+  ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceChange ResourceChanges ResourceCollection ResourceCount ResourceCountGroup ResourceField
   ResourceRelation ResourceRestart Search
   SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning
   WhoCan WritePayload`.split(/\s+/),

@@ -56,16 +56,19 @@ export function shortForm(text: string): ShortForm | null {
 }
 
 /** The selection of a short form without one. */
-const selection = `{
+const ofObjects = `{
   phase reset cursor totalCount
   changes { type id reason object { cluster kind metadata { namespace name } } }
 }`;
+const ofOthers: Readonly<Record<string, string>> = {
+  resourceChanges: '{ phase reset changes { type id resource { cluster key synced type } } }',
+};
 
 /** The document of a short form. @throws GraphQLError for text that does not parse. */
 export function longForm(root: string, rest: string): string {
   const given = parse(`subscription { ${root}${rest} }`);
   const [{ selectionSet = undefined } = {}] = fieldsOf(operationOf(given, undefined).selectionSet);
-  return `subscription { ${root}${rest} ${selectionSet === undefined ? selection : ''} }`;
+  return `subscription { ${root}${rest} ${selectionSet === undefined ? (ofOthers[root] ?? ofObjects) : ''} }`;
 }
 
 /**

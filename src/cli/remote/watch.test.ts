@@ -172,6 +172,17 @@ describe('lines', () => {
     expect(running.messages[1]).toMatchObject({ cursor: expect.any(String) });
   });
 
+  test('several kinds, and roots without a cursor', async () => {
+    const { gateway } = await startWorld();
+    const several = new Running({ url: gateway.url }, { document: 'objectChanges(kinds: ["ConfigMap"])' });
+    await eventually(() => expect(several.phases).toEqual(['SNAPSHOT', 'SYNCED']));
+    const resources = new Running({ url: gateway.url }, { document: 'resourceChanges' });
+    await eventually(() => expect(resources.phases).toEqual(['SNAPSHOT', 'SYNCED']));
+    expect(resources.lines[0]).toContain('"key":"configmaps"');
+    const since = new Running({ url: gateway.url }, { document: 'resourceChanges', since: 'x' });
+    await expect(since.ended).rejects.toThrow('--since needs a root with the argument since');
+  });
+
   test('takes variables and the name of the operation', async () => {
     const { gateway } = await startWorld();
     const document = `
@@ -248,6 +259,31 @@ describe('a lost connection', () => {
       /portolan: The connection was lost \(1001 Going away\); subscribing again from the last cursor in \d/,
     );
     expect(running.errors).toContain('portolan: Connected again.\n');
+  });
+
+  test('several kinds go on at one cursor', async () => {
+    const world = await startWorld({ kinds: ['configmaps', 'secrets'] });
+    const document =
+      'objectChanges(kinds: ["ConfigMap", "Secret"]) { phase reset changes { type id object { id kind } } }';
+    const running = new Running({ url: world.gateway.url }, { document });
+    await eventually(() => expect(running.phases.slice(0, 2)).toEqual(['SNAPSHOT', 'SYNCED']));
+    const restarting = restart(world);
+    world.cluster.create(configMap('new'));
+    world.cluster.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'new', namespace: 'default' } });
+    world.cluster.delete(at('map-3'));
+    await restarting;
+    await eventually(() => expect(running.held?.size).toBe(21));
+    expect(running.phases).not.toContain('GAP');
+    expect([...(running.held ?? new Map()).values()].filter(({ kind }) => kind === 'Secret')).toHaveLength(1);
+  });
+
+  test('a root without a cursor begins again with a snapshot', async () => {
+    const world = await startWorld();
+    const running = new Running({ url: world.gateway.url }, { document: 'resourceChanges' });
+    await eventually(() => expect(running.phases).toEqual(['SNAPSHOT', 'SYNCED']));
+    await restart(world);
+    await eventually(() => expect(running.phases.slice(-2)).toEqual(['SNAPSHOT', 'SYNCED']));
+    await eventually(() => expect(running.errors).toContain('from the beginning'));
   });
 
   test('a gateway without the old store: GAP, and a new snapshot', async () => {

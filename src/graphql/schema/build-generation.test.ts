@@ -39,6 +39,7 @@ test('each kind has its types and its roots', () => {
     'objects',
   ]);
   expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual([
+    'resourceChanges',
     'exampleComGadgetChanges',
     'exampleComWidgetChanges',
     'objectChanges',
@@ -50,7 +51,7 @@ test('each kind has its types and its roots', () => {
 
 test('without kinds there is a schema that can be asked', () => {
   const { schema } = buildGeneration(assembleCatalog([]));
-  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual(['objectChanges']);
+  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual(['resourceChanges', 'objectChanges']);
   expect(execute({ schema, document: parse('{ __typename }') })).toMatchObject({ data: { __typename: 'Query' } });
 });
 
@@ -110,6 +111,7 @@ test.each(broken)('%s costs its kind and nothing else', (_what, damage) => {
   expect(kind('widgets.example.com')).toBeUndefined();
   expect(schema.getType('ExampleComWidget')).toBeUndefined();
   expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual([
+    'resourceChanges',
     'exampleComGadgetChanges',
     'objectChanges',
   ]);

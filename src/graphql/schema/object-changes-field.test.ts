@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { describedCrd, type Events, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { fixedRights } from '../../access/rights.ts';
+import { allRows, noRows } from '../../access/scope.ts';
 
 const text = `subscription ($kinds: [String!]!, $filter: ObjectFilter, $since: String, $snapshot: Boolean) {
   list: objectChanges(kinds: $kinds, filter: $filter, since: $since, snapshot: $snapshot) {
@@ -202,4 +204,24 @@ test('changes of other kinds cause no read of the log', async () => {
   expect(fixture.engine.source.feed.reads).toMatchObject({ leases, bodies });
   fixture.apply(gadgets, 'ADDED', plain('h'));
   expect(told(await waiting)).toEqual(['ADDED Gadget h']);
+});
+
+test('kinds of which the caller sees nothing are left out; with no other kind it is FORBIDDEN', async () => {
+  const rights = fixedRights(() => ({ id: 'widgets', of: (key) => (key === widgets ? allRows : noRows) }));
+  const { declare, sync, subscribe } = engineFixture({ engine: { rights } });
+  await declare(widget(), gadget());
+  await sync(widgets, [sized('a', 1)]);
+  await sync(gadgets, [plain('g')]);
+  const events = await subscribe(text, both);
+  expect(told(await next(events))).toEqual(['ADDED Widget a']);
+  expect(await next(events)).toMatchObject({ phase: 'SYNCED', totalCount: 1 });
+  await expect(subscribe(text, { kinds: [gadgets] })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+});
+
+test('it takes no filter by related objects', async () => {
+  const { subscribe } = await world();
+  await expect(subscribe(text, { ...both, filter: { usedBy: { exists: false } } })).rejects.toMatchObject({
+    code: 'BAD_USER_INPUT',
+    message: expect.stringContaining('cannot filter by related objects'),
+  });
 });

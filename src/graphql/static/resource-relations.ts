@@ -76,20 +76,20 @@ export function resourceRelationType(builder: Builder) {
       references: t.int({
         description: 'The number of references; null for owners and selectors.',
         extensions: facts({ cost: { own: 100 } }),
-        resolve: async (source, _args, { portolan }) => (await counted(source, portolan))?.references ?? null,
+        resolve: async (source) => (await counted(source))?.references ?? null,
       }),
       missing: t.int({
         description: 'The number of references to objects that do not exist; null for owners and selectors.',
         extensions: facts({ cost: { own: 100 } }),
-        resolve: async (source, _args, { portolan }) => (await counted(source, portolan))?.missing ?? null,
+        resolve: async (source) => (await counted(source))?.missing ?? null,
       }),
     }),
   });
 }
 
-async function counted(
-  { resource: { state }, relation: { way } }: RelationSource,
-  operation: Parameters<typeof countReferences>[0],
-): Promise<RelationCounts | null> {
+async function counted({
+  resource: { operation, state },
+  relation: { way },
+}: RelationSource): Promise<RelationCounts | null> {
   return way.by === 'reference' ? countReferences(operation, state, way.places) : null;
 }

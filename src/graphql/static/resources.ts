@@ -16,6 +16,7 @@ import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ObjectCount } from '../../query/read/object-counts.ts';
+import type { View } from '../../query/sql/view.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
@@ -167,7 +168,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           }),
           namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
         },
-        resolve: ({ state }, { by, namespaces }, { portolan }) => countsOf(portolan, state, by, namespaces ?? null),
+        resolve: ({ operation, state }, { by, namespaces }) => countsOf(operation, state, by, namespaces ?? null),
       }),
       viewerCan: t.boolean({
         description: 'May the caller do this with objects of the resource? Null where it is not known.',
@@ -266,24 +267,41 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         clusters: t.arg.stringList({}),
       },
       resolve: async (_root, { kinds, clusters }, { portolan }) => {
-        const { generation } = portolan;
-        const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
-        const { states, view } = await portolan.read(async (lease, view) => ({
-          states: await visibleProgress(lease, view),
-          view,
-        }));
-        return states
-          .filter(({ key }) => wanted === null || wanted.has(key))
-          .filter(({ cluster }) => clusters == null || clusters.includes(cluster))
-          .map((state) => ({
-            state,
-            described: () => describedOf(portolan, state),
-            kind: generation.kind(state.key),
-            layout: view.get(state.key),
-          }));
+        const { isWanted } = resourceSelection(portolan, { kinds, clusters });
+        return portolan.read(async (lease, view) => {
+          const states = (await visibleProgress(lease, view)).filter(isWanted);
+          return states.map((state) => resourceSource(portolan, state, view));
+        });
       },
     }),
   );
+}
+
+/** Arguments of `resources` and of its subscription. */
+interface ResourceArguments {
+  readonly kinds?: readonly string[] | null | undefined;
+  readonly clusters?: readonly string[] | null | undefined;
+}
+
+/** @throws PortolanError BAD_USER_INPUT for words that name no kind. */
+export function resourceSelection(
+  { generation }: Operation,
+  { kinds, clusters }: ResourceArguments,
+): { isWanted(resource: Pick<ResourceProgress, 'cluster' | 'key'>): boolean } {
+  const wanted = kinds == null ? null : new Set(generation.kinds(kinds).map(({ key }) => key));
+  return {
+    isWanted: ({ cluster, key }) => (wanted?.has(key) ?? true) && (clusters?.includes(cluster) ?? true),
+  };
+}
+
+export function resourceSource(operation: Operation, state: ResourceProgress, view: View): ResourceSource {
+  return {
+    operation,
+    state,
+    described: () => describedOf(operation, state),
+    kind: operation.generation.kind(state.key),
+    layout: view.get(state.key),
+  };
 }
 
 /** The description of a resource. One statement reads all descriptions that an answer needs. */

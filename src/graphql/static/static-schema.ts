@@ -22,6 +22,7 @@ import { addClusters } from './clusters.ts';
 import { addHistory } from './history.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
 import { addReferences } from './references.ts';
+import { addResourceChanges } from './resource-changes.ts';
 import { addResources } from './resources.ts';
 
 /** A schema of the static types alone; its Query has the roots that need no kind. */
@@ -36,6 +37,7 @@ export function buildStaticSchema(): GraphQLSchema {
   addReferences(builder);
   addHistory(builder);
   addResources(builder, healthStatus);
+  addResourceChanges(builder);
   addClusters(builder);
   addAccess(builder);
   return builder.toSchema({ sortSchema: false });
