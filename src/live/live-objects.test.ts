@@ -5,6 +5,7 @@ import { type Messages, nextOf, things } from '../../test/kit/live-lists.ts';
 import { allRows, noRows, type Scope } from '../access/scope.ts';
 import { must } from '../base/must.ts';
 import { everything } from '../query/plan/filter.ts';
+import { readLogFloor } from '../store/read/changes.ts';
 import { decodeLiveCursor } from './live-cursor.ts';
 import type { LiveMessage } from './live-list.ts';
 import { liveObjects } from './live-objects.ts';
@@ -12,8 +13,9 @@ import { liveObjects } from './live-objects.ts';
 const gears = 'gears.example.com';
 const spec = { type: 'object', properties: { size: { type: 'integer' } } };
 
-async function world(scopes: Readonly<Record<string, Scope>>) {
-  const fixture = engineFixture({ writer: { maxDifferences: 4 } });
+async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
+  const changeLog = { maxBytes, maxAgeMs: 3_600_000 };
+  const fixture = engineFixture({ writer: { maxDifferences: 4, changeLog } });
   const described = (kind: string, plural: string) => describedCrd({ kind, plural, properties: { spec } });
   await fixture.declare(described('Thing', 'things'), described('Gear', 'gears'));
   const current = { scopes };
@@ -142,4 +144,27 @@ test('a slow client gets the changes of all kinds together, up to one moment', a
   }
   expect(live).toBeLessThan(6);
   expect(changes).toBeLessThan(100);
+});
+
+test('a client that waits keeps up with the log while only other kinds change', { timeout: 30_000 }, async () => {
+  const { start, list, put, writer, reader } = await world({ [things]: allRows }, 20_000);
+  await list(things, 'a');
+  await list(gears, 'x');
+  const messages = start();
+  await nextOf(messages);
+  const { sequence } = decodeLiveCursor((await nextOf(messages)).cursor);
+  const pending = nextOf(messages);
+  const floor = (): Promise<number> => reader.lease(readLogFloor);
+  for (let size = 0; size < 20; size += 1) put(gears, 'x', size);
+  expect(await floor()).toBeLessThanOrEqual(sequence);
+  const moved = writer().revision();
+  // Its position moves at the next look.
+  await new Promise((resolve) => setTimeout(resolve, 6000));
+  for (let size = 0; (await floor()) <= sequence; size += 1) {
+    put(gears, 'x', size);
+    while (writer().maintain());
+  }
+  expect(await floor()).toBeLessThanOrEqual(moved);
+  put(things, 'b');
+  expect(await pending).toMatchObject({ phase: 'LIVE', totalCount: 2 });
 });

@@ -64,6 +64,8 @@ export interface Pulled {
 const batch = 500;
 /** More objects of a kind that joins are sent as a new snapshot of all. */
 const mostJoining = 1000;
+
+/** A kind of which the caller may see something. */
 export interface Followed {
   readonly kind: PlannedKind;
   readonly kindId: number;
@@ -79,32 +81,53 @@ export function followed({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, sight: Si
   });
 }
 
-/**
- * The changes after the position, in one lease. `gap` if the client needs a new snapshot.
- */
+/** The changes of one kind after the position. */
+interface ReadKind {
+  readonly of: Followed;
+  readonly found: readonly FeedChange[];
+}
+
+/** The changes after the position, in one lease. `gap` if the client needs a new snapshot. */
 export async function pull(
   lease: Lease,
   request: LiveObjectsRequest,
   position: ObjectsPosition,
 ): Promise<Pulled | 'gap'> {
-  const { kinds, filter, projection, rights } = request;
-  const { epoch, sequence, sight: before } = position;
+  const { epoch, sequence } = position;
   if (lease.epoch !== epoch) return 'gap';
-  const scopes = await rights.at(lease);
-  const sight = sameSight(before, visibleIn(request, scopes));
-  const steady = followed({ kinds }, sight).filter(({ kind: { key }, scope }) =>
-    isSame(scope, before.visible.get(key)),
+  const scopes = await request.rights.at(lease);
+  const sight = sameSight(position.sight, visibleIn(request, scopes));
+  const steady = followed(request, sight).filter(({ kind, scope }) =>
+    isSame(scope, position.sight.visible.get(kind.key)),
   );
-  const moving = kinds.filter(
-    ({ kind: { key } }) => !isSame(before.visible.get(key) ?? noRows, sight.visible.get(key)),
-  );
-  const changed = await readChangedKinds(lease, new Map(steady.map(({ kindId }) => [kindId, sequence])));
-  if (sequence < changed.floor) return 'gap';
+  const read = await readKinds(lease, request, steady, sequence);
+  if (read === 'gap') return 'gap';
+  const folded = foldKinds(read.kinds, request, position, { upTo: read.upTo, revision: lease.revision });
+  if (folded === 'gap') return 'gap';
+  const { upTo } = folded;
+  const isWhole = upTo === lease.revision;
+  const others = await othersNow(lease, request, position, { sight, scopes, joining: folded.joining, isWhole });
+  if (others === 'gap' || (upTo <= sequence && !isWhole)) return 'gap';
+  const changes = [...folded.changes, ...others];
+  const count = position.count === null ? null : position.count + countDelta(changes);
+  const added = new Set(changes.flatMap(({ type, identity }) => (type === 'ADDED' ? identity.key : [])));
+  const empty = added.size === 0 ? position.empty : new Set([...position.empty].filter((key) => !added.has(key)));
+  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole };
+}
 
-  let upTo = lease.revision;
-  const read: { readonly of: Followed; readonly found: readonly FeedChange[] }[] = [];
+/** The changes of these kinds after `sequence`, complete up to `upTo`. `gap` if the log does not reach back. */
+async function readKinds(
+  lease: Lease,
+  { filter }: LiveObjectsRequest,
+  kinds: readonly Followed[],
+  sequence: number,
+): Promise<{ readonly kinds: readonly ReadKind[]; readonly upTo: number } | 'gap'> {
+  const changed = await readChangedKinds(lease, new Map(kinds.map(({ kindId }) => [kindId, sequence])));
+  if (sequence < changed.floor) return 'gap';
   const clusters = clustersIn(filter);
-  for (const of of steady) {
+  let upTo = lease.revision;
+  const read: ReadKind[] = [];
+  for (const of of kinds) {
     if (!changed.kindIds.has(of.kindId)) continue;
     const logged = await readChanges(lease, { kindId: of.kindId, after: sequence, upTo, limit: batch });
     if (logged.length === batch) upTo = must(logged.at(-1), 'a full batch').seq;
@@ -114,54 +137,82 @@ export async function pull(
     );
     read.push({ of, found: concerning.map((change) => new FeedChange(change)) });
   }
+  return { kinds: read, upTo };
+}
 
-  const changes: LiveChange[] = [];
-  for (;;) {
-    changes.length = 0;
-    let until = upTo;
+/**
+ * The message of these changes, up to the greatest sequence number at which it is one message. `joining` are the kinds that were listed, of
+ * which the client holds nothing: they join at the revision, so any earlier end is before their lists.
+ */
+function foldKinds(
+  read: readonly ReadKind[],
+  { filter }: LiveObjectsRequest,
+  { empty }: ObjectsPosition,
+  { upTo, revision }: { readonly upTo: number; readonly revision: number },
+): { readonly changes: readonly LiveChange[]; readonly joining: readonly Followed[]; readonly upTo: number } | 'gap' {
+  for (let end = upTo; ; ) {
+    const changes: LiveChange[] = [];
+    const joining: Followed[] = [];
+    let earlier = end;
     for (const { of, found } of read) {
-      const some = found.filter(({ logged }) => logged.seq <= upTo);
+      const some = found.filter(({ logged }) => logged.seq <= end);
       const lost = some.find((change) => !change.continues);
       if (lost !== undefined) {
-        if (!position.empty.has(of.kind.key)) return 'gap';
-        // It joins below, at the revision of the lease.
-        if (upTo < lease.revision) until = Math.min(until, lost.logged.seq - 1);
+        if (!empty.has(of.kind.key)) return 'gap';
+        if (end < revision) earlier = Math.min(earlier, lost.logged.seq - 1);
+        joining.push(of);
         continue;
       }
-      const [first, second] = fold(of.kind.key, some, upTo, { filter, scope: of.scope });
-      if (second !== undefined) until = Math.min(until, must(first, 'the first message').upTo);
-      if (first !== undefined) changes.push(...first.changes.map(liveChange));
+      const [first, second] = fold(of.kind.key, some, end, { filter, scope: of.scope });
+      if (first === undefined) continue;
+      if (second !== undefined) earlier = Math.min(earlier, first.upTo);
+      changes.push(...first.changes.map(liveChange));
     }
-    if (until === upTo) break;
-    upTo = until;
+    if (earlier === end) return { changes, joining, upTo: end };
+    end = earlier;
   }
-  const isWhole = upTo === lease.revision;
-  if (upTo <= sequence && !isWhole) return 'gap';
+}
+
+/** What kinds that join, and kinds whose rights changed, add and remove at the revision of the lease. */
+async function othersNow(
+  lease: Lease,
+  request: LiveObjectsRequest,
+  { epoch, sequence, sight: before }: ObjectsPosition,
+  {
+    sight,
+    scopes,
+    joining,
+    isWhole,
+  }: {
+    readonly sight: Sight;
+    readonly scopes: Scopes;
+    readonly joining: readonly Followed[];
+    readonly isWhole: boolean;
+  },
+): Promise<readonly LiveChange[] | 'gap'> {
+  const { kinds, filter, projection } = request;
+  const scopeBefore = (key: string): Scope => before.visible.get(key) ?? noRows;
+  const moving =
+    sight === before ? [] : kinds.filter(({ kind: { key } }) => !isSame(scopeBefore(key), sight.visible.get(key)));
   if (moving.length > 0 && !isWhole) return 'gap';
-  if (isWhole) {
-    const joining = read.filter(({ found }) => !found.every((change) => change.continues));
-    for (const { of } of joining) {
-      const rows = await matchesNow(lease, scopes, of, request);
-      if (rows === 'gap') return 'gap';
-      changes.push(...rows);
-    }
-    for (const { kind } of moving) {
-      const kindId = must(sight.kindIds.get(kind.key), 'the id of a kind');
-      const place = { epoch, sequence, kindId };
-      const scope = { before: before.visible.get(kind.key) ?? noRows, after: scopes };
-      const move = await moveScope(lease, { kind, filter, projection }, place, scope, () => request.now());
-      if (move === 'gap') return 'gap';
-      changes.push(...move.changes);
-    }
+  const changes: LiveChange[] = [];
+  for (const of of joining) {
+    const rows = await matchesNow(lease, scopes, of, request);
+    if (rows === 'gap') return 'gap';
+    changes.push(...rows);
   }
-  const added = new Set(changes.flatMap(({ type, identity }) => (type === 'ADDED' ? identity.key : [])));
-  const count = position.count === null ? null : position.count + countDelta(changes);
-  const empty = added.size === 0 ? position.empty : new Set([...position.empty].filter((key) => !added.has(key)));
-  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole };
+  for (const { kind } of moving) {
+    const place = { epoch, sequence, kindId: must(sight.kindIds.get(kind.key), 'the id of a kind') };
+    const scope = { before: scopeBefore(kind.key), after: scopes };
+    const move = await moveScope(lease, { kind, filter, projection }, place, scope, () => request.now());
+    if (move === 'gap') return 'gap';
+    changes.push(...move.changes);
+  }
+  return changes;
 }
 
 /** All matches of a kind, as ADDED. `gap` if they are too many for one message. */
-export async function matchesNow(
+async function matchesNow(
   lease: Lease,
   scopes: Scopes,
   { kind }: Followed,
@@ -180,12 +231,12 @@ export function visibleIn({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, scopes: 
   return new Map(kinds.map(({ kind: { key } }) => [key, scopes.of(key, 'watch')]));
 }
 
-export function isSame(a: Scope, b: Scope | undefined): boolean {
+function isSame(a: Scope, b: Scope | undefined): boolean {
   return b !== undefined && (a === b || scopeText(a) === scopeText(b));
 }
 
 /** The sight with these scopes; the same object if they are equal. */
-export function sameSight(sight: Sight, visible: ReadonlyMap<string, Scope>): Sight {
+function sameSight(sight: Sight, visible: ReadonlyMap<string, Scope>): Sight {
   const equal = [...visible].every(([key, scope]) => isSame(scope, sight.visible.get(key)));
   return equal ? sight : { ...sight, visible, marks: cursorMarks(visible) };
 }
