@@ -154,6 +154,7 @@ test('a client that waits keeps up with the log while only other kinds change', 
   await nextOf(messages);
   const { sequence } = decodeLiveCursor((await nextOf(messages)).cursor);
   const pending = nextOf(messages);
+  expect(await silence(pending)).toBe('silence');
   const floor = (): Promise<number> => reader.lease(readLogFloor);
   for (let size = 0; size < 20; size += 1) put(gears, 'x', size);
   expect(await floor()).toBeLessThanOrEqual(sequence);
