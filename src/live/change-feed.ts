@@ -27,9 +27,9 @@ import type { ChangeWindow } from './change-window.ts';
 import { ChangeWindows } from './change-windows.ts';
 import { type CohortBatch, concerns, type Shown } from './cohort-batch.ts';
 import { type Cohort, Cohorts, type Pushing } from './cohorts.ts';
-import { CommittedKinds } from './committed-kinds.ts';
 import { FeedChange } from './feed-change.ts';
 import { SharedSnapshots } from './shared-snapshots.ts';
+import { CommittedKinds } from './signals/committed-kinds.ts';
 
 /** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
 export interface FeedPosition {

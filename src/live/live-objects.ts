@@ -45,8 +45,8 @@ import {
   type Sight,
   visibleIn,
 } from './objects-pull.ts';
+import { StandingWaits } from './signals/standing-waits.ts';
 import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
-import { StandingWaits } from './waits/standing-waits.ts';
 
 type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 

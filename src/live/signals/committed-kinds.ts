@@ -10,7 +10,7 @@
  *   Pods read up to 11    unknown: the change may be the one at 12
  *   Nodes read up to 9    unknown: no signal covers the change at 10
  */
-import type { CommittedChanges } from '../store/types/change.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
 
 export class CommittedKinds {
   #epoch: string | null = null;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CommittedChanges } from '../store/types/change.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
 import { CommittedKinds } from './committed-kinds.ts';
 
 const pods = 1;
