@@ -4,16 +4,11 @@
  *   first count    the state of the kinds -> countMatches -> kept with the snapshot's revision
  *   later count    the state of the kinds: no change since -> the kept count
  *
- * A kept count is true in a snapshot under three conditions:
- *   - the change log has no entry of its kinds after the revision of the count
- *   - no entry of its kinds after that revision has been removed from the log
- *   - the number of stored rows is the same
- *
- * A snapshot older than the counted one is counted by itself. Callers with equal scopes share counts.
+ * kind-state.ts says when the state is the same. A snapshot older than the counted one is counted by itself. Callers with equal scopes
+ * share counts.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { join, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 import { dependsOnAnyKind, type Filter, hopsIn } from '../plan/filter.ts';
 import { digest } from '../plan/fingerprint.ts';
@@ -22,23 +17,12 @@ import type { OverBudget, ScanBudget } from '../plan/scan-budget.ts';
 import { keptCount } from '../sql/counts.ts';
 import type { KindView, View } from '../sql/view.ts';
 import { clustersOnly, countMatches } from './count.ts';
+import { isUnchanged, type KindState, kindState, type Snapshot, stateStatement } from './kind-state.ts';
 
-/** A count that was made in a snapshot. */
+/** A count, with the state of its kinds in the snapshot that was counted. */
 interface KeptCount {
-  readonly epoch: string;
   readonly count: number;
-  readonly kindIds: readonly number[];
-  /** Stored rows of the kinds. */
-  readonly stored: string;
-  /** The snapshot that was counted. Older snapshots may have another count. */
-  readonly madeAt: number;
-  /** The newest snapshot in which the count was true. */
-  revision: number;
-}
-
-interface Snapshot {
-  readonly epoch: string;
-  readonly revision: number;
+  readonly state: KindState;
 }
 
 /** What is counted; the key of its count. */
@@ -67,16 +51,14 @@ export class KeptCounts {
       return countMatches(lease, view, plan, limit, budget);
     }
     const known = this.#counts.get(key);
-    const since = known?.epoch === lease.epoch ? known.revision : lease.revision;
+    const since = known?.state.epoch === lease.epoch ? known.state.revision : lease.revision;
     const [row] = await lease.all(stateStatement(kindIds, since));
-    if (known !== undefined && isTrue(known, lease, row)) {
-      known.revision = Math.max(known.revision, lease.revision);
+    if (known !== undefined && isUnchanged(known.state, lease, row)) {
       return limit === null ? known.count : Math.min(known.count, limit);
     }
     const count = await countMatches(lease, view, plan, limit, budget);
     if (typeof count === 'number' && (limit === null || count < limit)) {
-      const { epoch, revision } = lease;
-      this.#counts.set(key, { epoch, madeAt: revision, revision, count, kindIds, stored: storedIn(row) }, 1);
+      this.#counts.set(key, { count, state: kindState(kindIds, lease, row) }, 1);
     }
     return count;
   }
@@ -90,12 +72,8 @@ export class KeptCounts {
     const known = key === null ? undefined : this.#counts.get(key);
     if (known === undefined) return null;
     return {
-      statement: stateStatement(known.kindIds, known.revision),
-      read(snapshot, [row]) {
-        if (!isTrue(known, snapshot, row)) return null;
-        known.revision = Math.max(known.revision, snapshot.revision);
-        return known.count;
-      },
+      statement: stateStatement(known.state.kinds, known.state.revision),
+      read: (snapshot, [row]) => (isUnchanged(known.state, snapshot, row) ? known.count : null),
     };
   }
 }
@@ -140,23 +118,4 @@ function hasRelativeTime(filter: Filter): boolean {
     default:
       return false;
   }
-}
-
-/** One row: is the log whole since the revision and without an entry of these kinds after it, and the stored rows of the kinds. */
-function stateStatement(kindIds: readonly number[], since: number): Statement {
-  const ids = kindIds.map((id) => sql`${BigInt(id)}`);
-  const changed = kindIds.map(
-    (id) => sql`EXISTS (SELECT 1 FROM change WHERE kind = ${BigInt(id)} AND seq > ${BigInt(since)})`,
-  );
-  return sql`SELECT NOT EXISTS (SELECT 1 FROM kind_log WHERE kind IN (${join(ids, ', ')}) AND floor > ${BigInt(since)}) AND NOT (${join(changed, ' OR ')}),
-    (SELECT json_group_array(json_array(id, rowset, objects, synced)) FROM resource WHERE kind IN (${join(ids, ', ')}))`;
-}
-
-function isTrue({ epoch, madeAt, stored }: KeptCount, snapshot: Snapshot, row: Row | undefined): boolean {
-  if (epoch !== snapshot.epoch || snapshot.revision < madeAt) return false;
-  return Number(row?.[0]) === 1 && storedIn(row) === stored;
-}
-
-function storedIn(row: Row | undefined): string {
-  return String(row?.[1]);
 }
