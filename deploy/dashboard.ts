@@ -147,6 +147,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     graph('Slow operations', 'ops', 'Operations that took longer than --slow-query-ms; the log has each.', {
       '{{pod}}': 'rate(portolan_graphql_slow_operations_total{$gateway}[$__rate_interval])',
     }),
+    graph('Answers from memory', 'ops', 'Queries that are answered from memory, and those that are not.', {
+      'from memory': 'sum(rate(portolan_answer_cache_hits_total{$gateway}[$__rate_interval]))',
+      'from the store': 'sum(rate(portolan_answer_cache_misses_total{$gateway}[$__rate_interval]))',
+    }),
+    graph('Memory of answers', 'bytes', 'Answers in memory, at most --answer-cache-bytes.', {
+      '{{pod}}': 'portolan_answer_cache_bytes{$gateway}',
+    }),
     graph('Kinds', 'short', 'Kinds in the GraphQL schema.', { '{{pod}}': 'portolan_schema_kinds{$gateway}' }),
     graph('Published schemas', 'ops', 'A new schema is built when CRDs change.', {
       '{{pod}}': 'rate(portolan_schema_generations_total{$gateway}[$__rate_interval])',

@@ -128,6 +128,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/fetch.ts',
     'read/group-page.ts',
     'read/kept-counts.ts',
+    'read/kind-state.ts',
     'read/known-namespaces.ts',
     'read/line-page.ts',
     'read/list.ts',
@@ -162,6 +163,8 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   operation: [
     'admission.ts',
+    'answers/answer-text.ts',
+    'answers/kept-answers.ts',
     'audit.ts',
     'caller-limits.ts',
     'index-advisor.ts',

@@ -14,6 +14,11 @@ export class BoundedCache<V> {
     return this.#entries.size;
   }
 
+  /** The total weight of the entries. */
+  get weight(): number {
+    return this.#weight;
+  }
+
   get(key: string): V | undefined {
     const found = this.#entries.get(key);
     if (found === undefined) return undefined;

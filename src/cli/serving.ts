@@ -45,6 +45,7 @@ export type ServingConfig = Pick<
   | 'waitForSync'
   | 'scanRows'
   | 'preparedAnswers'
+  | 'answerCacheBytes'
   | 'callerRequests'
   | 'callerCost'
   | 'callerSubscriptions'
@@ -126,6 +127,10 @@ function startEngine(
     get scanRows() {
       return config.scanRows;
     },
+    get answerCacheBytes() {
+      return config.answerCacheBytes;
+    },
+    pages: reader,
     searchPaths: config.searchPaths,
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },

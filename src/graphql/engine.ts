@@ -11,6 +11,7 @@ import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
+import { KeptAnswers } from '../operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
@@ -19,7 +20,8 @@ import { KeptCounts } from '../query/read/kept-counts.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
-import type { GraphQLSource } from './generation/generation.ts';
+import type { PageReader } from '../store/types/page-reader.ts';
+import type { Generation, GraphQLSource } from './generation/generation.ts';
 import { SchemaRefresh } from './publish/schema-refresh.ts';
 
 export interface Engine {
@@ -59,6 +61,10 @@ export interface EngineOptions {
   readonly slowQueryMs?: number;
   /** Milliseconds that a query waits for a kind in its first sync; default 0. */
   readonly waitForSyncMs?: number;
+  /** Bytes of answers that are kept in memory; default 0, none. */
+  readonly answerCacheBytes?: number;
+  /** Proves that a kept answer is true; without it none is kept. */
+  readonly pages?: PageReader;
   /** The rows that callers may see; without it every caller sees everything. */
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
@@ -102,6 +108,26 @@ export function createEngine(options: EngineOptions): Engine {
   const feed = new ChangeFeed(reader, log);
   const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
 
+  const limits = limitsOf(options);
+  const generation = (): Generation => {
+    if (schema.current !== null) return schema.current;
+    throw new PortolanError(
+      'CACHE_NOT_READY',
+      'The schema is not known yet, because no cluster has been reached; try again in a moment.',
+    );
+  };
+  const answers =
+    options.pages === undefined
+      ? null
+      : {
+          pages: options.pages,
+          bytes: () => options.answerCacheBytes ?? 0,
+          rights,
+          generation,
+          settings: () => `${limits.maxCost} ${limits.maxReadBytes} ${limits.scanRows} ${limits.maxPageSize}`,
+          monotonic: () => clock.monotonic(),
+        };
+
   const source: GraphQLSource = {
     reader,
     feed,
@@ -109,10 +135,11 @@ export function createEngine(options: EngineOptions): Engine {
     rights,
     upstream,
     secretData,
-    limits: limitsOf(options),
+    limits,
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
+    answers: new KeptAnswers(answers),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },
     slowQueries: new SlowQueries(
@@ -122,13 +149,7 @@ export function createEngine(options: EngineOptions): Engine {
     ),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
-    generation() {
-      if (schema.current !== null) return schema.current;
-      throw new PortolanError(
-        'CACHE_NOT_READY',
-        'The schema is not known yet, because no cluster has been reached; try again in a moment.',
-      );
-    },
+    generation,
   };
 
   return {

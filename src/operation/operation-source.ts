@@ -7,6 +7,7 @@ import type { ChangeFeed } from '../live/change-feed.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
+import type { KeptAnswers } from './answers/kept-answers.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
@@ -35,6 +36,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly syncWatch: SyncWatch;
   /** Counts of filters, shared by all operations. */
   readonly counts: KeptCounts;
+  /** Answers of queries, shared by all entry points. */
+  readonly answers: KeptAnswers;
   readonly indexAdvisor: IndexAdvisor;
   readonly diagnosis: Diagnosis;
   readonly slowQueries: SlowQueries;

@@ -14,10 +14,12 @@ import { codeOf, PortolanError } from '../base/errors.ts';
 import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/live-list.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
-import { readView, type View } from '../query/sql/view.ts';
+import { kindState, stateStatement } from '../query/read/kind-state.ts';
+import { anyKind, readViewAndVersion, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
+import type { MadeIn } from './answers/kept-answers.ts';
 import { OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
 import { OperationTrace, type ResponsePath } from './operation-trace.ts';
@@ -30,6 +32,15 @@ export interface Missing {
 }
 
 type OpenLease = Lease & { end(): void };
+
+interface OpenRead {
+  /** Counts the rows that it reads. */
+  readonly lease: OpenLease;
+  readonly unmetered: OpenLease;
+  readonly view: View;
+  readonly layoutVersion: number;
+  readonly span: Span;
+}
 
 interface OperationBegin {
   readonly detached: boolean;
@@ -65,8 +76,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly trace: OperationTrace;
   /** That of the request. It also has the parts of the operation's repeats. */
   readonly span: Span;
-  /** The start, in milliseconds since the epoch. Relative times of filters refer to it. */
-  readonly now: number;
   /** An event of a subscription. */
   readonly isDetached: boolean;
   /** They live as long as the request or the WebSocket, unlike the caller, whom several requests share. */
@@ -77,12 +86,16 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #missing = new Map<string, Missing>();
   readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
   readonly #warnings = new Map<string, Warning>();
-  #opening: Promise<{ lease: OpenLease; view: View; span: Span }> | null = null;
+  #opening: Promise<OpenRead> | null = null;
   #revision: number | null = null;
   #ended = false;
   #scopes: Scopes | null = null;
   readonly #caller: Caller;
   #isPersonal = false;
+  readonly #now: number;
+  #isTimed = false;
+  #readsMore = false;
+  #showsRevision = false;
 
   constructor(
     source: OperationSource<G>,
@@ -94,7 +107,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.source = source;
     this.generation = generation;
     this.#caller = caller;
-    this.now = source.now();
+    this.#now = source.now();
     this.signal = signal;
     this.span = span;
     this.liveStart = liveStart;
@@ -115,6 +128,35 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** Has the operation used its caller's rights or credentials? If not, another caller would have got the same. */
   get isPersonal(): boolean {
     return this.#isPersonal;
+  }
+
+  /** The start, in milliseconds since the epoch. Relative times of filters refer to it: the answer is another one later. */
+  get now(): number {
+    this.#isTimed = true;
+    return this.#now;
+  }
+
+  /** Does the answer depend on the time? */
+  get isTimed(): boolean {
+    return this.#isTimed;
+  }
+
+  /** Does the answer depend on more than the objects of `dependencies`? */
+  get readsMore(): boolean {
+    return this.#readsMore;
+  }
+
+  /**
+   * Notes that the answer depends on more than objects: on the progress of ingest, on decisions about rights, or on an API server. Every
+   * field with such an answer calls it, because the dependencies do not include these.
+   */
+  noteMore(): void {
+    this.#readsMore = true;
+  }
+
+  /** Notes that the data contains the revision of the snapshot. */
+  noteRevision(): void {
+    this.#showsRevision = true;
   }
 
   /**
@@ -138,14 +180,15 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return this.trace.follow(lease, path, (traced) => work(traced, view), span);
   }
 
-  async #open(options: LeaseOptions): Promise<{ lease: OpenLease; view: View; span: Span }> {
+  async #open(options: LeaseOptions): Promise<OpenRead> {
     const span = this.span.child('lease');
     let lease: OpenLease | null = null;
     try {
-      lease = this.#metered(await this.source.reader.open(options), span);
+      const unmetered = await this.source.reader.open(options);
+      lease = this.#metered(unmetered, span);
       if (this.#ended) throw endedError();
       this.#revision = lease.revision;
-      return { lease, view: await this.#view(lease), span };
+      return { lease, unmetered, ...(await this.#viewAndVersion(lease)), span };
     } catch (error) {
       lease?.end();
       span.fail(codeOf(error));
@@ -154,8 +197,12 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     }
   }
 
-  /** The caller's view in the lease's snapshot. */
   async #view(lease: Lease): Promise<View> {
+    return (await this.#viewAndVersion(lease)).view;
+  }
+
+  /** The caller's view in the lease's snapshot, and the version of the layouts. */
+  async #viewAndVersion(lease: Lease): Promise<{ readonly view: View; readonly layoutVersion: number }> {
     const scopes = await this.source.rights.at(lease, this.caller);
     this.#scopes = scopes;
     for (const [cluster, why] of scopes.unknown ?? []) {
@@ -164,7 +211,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
         `The objects of the cluster ${cluster} are left out: what you may see there is not known, because ${why}.`,
       );
     }
-    return readView(lease, scopes, this.#dependencies);
+    return readViewAndVersion(lease, scopes, this.#dependencies);
   }
 
   /** The lease, with its rows counted by cost and trace. Its end ends the span. */
@@ -250,6 +297,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    */
   async upstreamClient(cluster: string): Promise<CallerClient> {
     this.#isPersonal = true;
+    this.noteMore();
     if (this.#credentials === null) {
       throw new PortolanError(
         'FORBIDDEN',
@@ -313,6 +361,24 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** The resourceKeys of the kinds that the reads so far depend on; `*` when they may find rows of any kind. */
   get dependencies(): ReadonlySet<string> {
     return this.#dependencies;
+  }
+
+  /**
+   * The state of the kinds that the answer depends on, in the operation's snapshot, and the scopes in which it was made. Null for an
+   * answer that may change without them. Call it after the execution and before `end`.
+   */
+  async madeIn(): Promise<{ readonly made: MadeIn; readonly scopes: Scopes } | null> {
+    const isOthers = this.#isTimed || this.#readsMore || this.isDetached || this.trace.explains;
+    const scopes = this.#scopes;
+    if (isOthers || this.#opening === null || scopes === null || this.#ended) return null;
+    const { unmetered, view, layoutVersion } = await this.#opening;
+    const kinds = this.#dependencies.has(anyKind)
+      ? 'any'
+      : [...this.#dependencies].flatMap((key) => view.layouts.get(key)?.kindId ?? []);
+    if (kinds.length === 0) return null;
+    const [row] = await unmetered.all(stateStatement(kinds, unmetered.revision));
+    const state = kindState(kinds, unmetered, row);
+    return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes };
   }
 
   /** Ends the lease. Idempotent. */

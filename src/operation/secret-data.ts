@@ -38,6 +38,7 @@ export async function secretDataOf(
       'A subscription does not have the data of Secrets: query secret(…) { data } when the Secret changes.',
     );
   }
+  operation.noteMore();
   return operation.sharedByRepeats('data of Secrets', () => new SecretReads(operation, resource)).of(secret);
 }
 

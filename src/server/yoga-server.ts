@@ -31,6 +31,8 @@ export interface EntryContext {
   /** Those of which the caller was authenticated. */
   readonly credentials?: Credentials;
   readonly span?: Span;
+  /** It has looked for a kept answer. */
+  readonly isLookedUp?: boolean;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;

@@ -1,9 +1,13 @@
-/** Two servers over one store, one with prepared answers and one without. Every request is sent to both. */
+/**
+ * Two servers over one store, one with prepared answers and one without. Every request is sent to both. If the engine keeps answers, the
+ * first server uses them.
+ */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/log.ts';
+import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import type { Metrics } from '../../src/server/health/metrics.ts';
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import type { PageReader } from '../../src/store/types/page-reader.ts';
@@ -65,7 +69,8 @@ export async function answerPair({ before, metrics, ...options }: PairOptions = 
     log: silentLogger,
   };
   const server = await startServer({ ...common, pages, ...(metrics === undefined ? {} : { metrics }) });
-  const plain = await startServer(common);
+  const { source } = fixture.engine;
+  const plain = await startServer({ ...common, source: { ...source, answers: new KeptAnswers(null) } });
   onTestFinished(async () => void (await Promise.all([server.close(), plain.close()])));
   return {
     fixture,

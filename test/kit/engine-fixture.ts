@@ -33,8 +33,11 @@ export interface FixtureOptions {
   readonly maxReadBytes?: number;
   readonly scanRows?: number;
   readonly log?: Logger;
-  /** Further options of the engine. */
-  readonly engine?: Pick<Partial<EngineOptions>, 'clock' | 'diagnosis' | 'slowQueryMs' | 'rights' | 'waitForSyncMs'>;
+  /** Further options of the engine. With `answerCacheBytes`, answers are kept. */
+  readonly engine?: Pick<
+    Partial<EngineOptions>,
+    'clock' | 'diagnosis' | 'slowQueryMs' | 'rights' | 'waitForSyncMs' | 'answerCacheBytes'
+  >;
   /** Are the paths that queries need reported to the writer, for promotion? */
   readonly promotes?: boolean;
 }
@@ -88,6 +91,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
     reader: recorded(reader, statements),
     log,
     clock: systemClock,
+    pages: reader,
     maxPageSize: options.maxPageSize ?? 500,
     ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
     ...(options.maxReadBytes === undefined ? {} : { maxReadBytes: options.maxReadBytes }),

@@ -18,6 +18,7 @@ import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
 import { ChangeFeed } from '../../src/live/change-feed.ts';
+import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
 import { SyncWatch } from '../../src/operation/sync-watch.ts';
@@ -72,6 +73,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
+    answers: new KeptAnswers(null),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },
     slowQueries: new SlowQueries(

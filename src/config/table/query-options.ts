@@ -69,6 +69,14 @@ export const queryOptions = {
     commands: running,
     schema: flag.default(true),
   },
+  answerCacheBytes: {
+    key: 'answerCacheBytes',
+    value: 'bytes',
+    help: 'The most bytes of answers that are kept in memory. The same question of the same rights is answered from there while its kinds do not change; 0 keeps none.',
+    live: true,
+    commands: running,
+    schema: whole(0, 4_000_000_000).default(33_554_432),
+  },
   promote: {
     key: 'promote',
     value: 'resource=path',

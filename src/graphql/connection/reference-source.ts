@@ -269,8 +269,9 @@ export async function countReferences(
   };
 }
 
-/** All served kinds with the clusters in which they are synced. */
+/** All served kinds with the clusters in which they are synced. The answer depends on their syncs, also of kinds without objects. */
 async function syncedKinds(operation: Operation, lease: Lease, view: View): Promise<readonly SyncedKind[]> {
+  operation.noteMore();
   const kinds = operation.generation.all;
   const states = await readiness(
     lease,

@@ -83,6 +83,10 @@ export interface AnswerPlan {
   readonly lists: readonly PlannedList[];
   /** The statement that reads whether the lists' kinds are ready (src/query/read/readiness.ts); read in the same snapshot. */
   readonly readiness: Statement;
+  /** The resourceKeys of these kinds. */
+  readonly keys: readonly string[];
+  /** Does the data contain the revision of the snapshot? */
+  readonly showsRevision: boolean;
   /** The operation's name in its document. */
   readonly name: string | null;
   /** The operation's estimated cost, in values; within the limit. */
@@ -170,8 +174,11 @@ class Planner {
     }
     if (lists.length === 0) throw new NotPlain();
     data.push(`${before.replace(/,$/, '')}}`);
-    const readiness = readinessStatement(lists.flatMap(kindsOf));
-    return { data, lists, readiness, name: operation.name?.value ?? null, asked: cost.asked ?? 0 };
+    const keys = [...new Set(lists.flatMap(kindsOf))];
+    const readiness = readinessStatement(keys);
+    const showsRevision = lists.some(({ pieces }) => pieces.includes('changes'));
+    const name = operation.name?.value ?? null;
+    return { data, lists, readiness, keys, showsRevision, name, asked: cost.asked ?? 0 };
   }
 
   #list(query: GraphQLObjectType, nodes: FieldNodes): PlannedList {

@@ -28,12 +28,14 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { codeOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { type Span, within } from '../../base/tracing.ts';
+import type { MadeIn } from '../../operation/answers/kept-answers.ts';
 import { missingFrom } from '../../operation/list-readiness.ts';
 import { answerExtensions, type Missing } from '../../operation/operation.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
 import type { PreparedCount } from '../../query/read/kept-counts.ts';
+import { kindState, stateStatement } from '../../query/read/kind-state.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
 import { relatedRequest } from '../../query/related/related-lines.ts';
@@ -71,6 +73,8 @@ export interface PreparedAnswer {
   /** Rows that were found. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
+  /** The state of the plan's kinds in its snapshot. */
+  readonly made: MadeIn;
 }
 
 /** How a list is read, and the facts that must still be true in the snapshot that reads it. */
@@ -234,12 +238,15 @@ export class PreparedAnswers {
       return lineRequest(list, kind, route, projection, written);
     });
     const { statement: rights } = this.#source.rights;
+    const layouts = routes[0]?.kind.view.layouts;
+    const kindIds = plan.keys.flatMap((key) => layouts?.get(key)?.kindId ?? []);
     const statements = [
       plan.readiness,
       ...routes.map(({ askClusters }) => askClusters),
+      stateStatement(kindIds, 0),
       ...(rights === null ? [] : [rights]),
     ];
-    const made = { routes, statements, requests };
+    const made = { routes, statements, requests, kindIds };
     this.#requests.set(plan, made);
     return made;
   }
@@ -247,7 +254,7 @@ export class PreparedAnswers {
   /** Are the scopes of the question those of the snapshot that answered? Otherwise the executor reads the rights. */
   #hasRights({ caller, scopes }: PreparedQuestion, routes: readonly KnownRoute[], read: PagesRead): boolean {
     const { rights } = this.#source;
-    const rows = rights.statement === null ? [] : (read.rows[1 + routes.length] ?? []);
+    const rows = rights.statement === null ? [] : (read.rows[2 + routes.length] ?? []);
     const isCurrent = rights.statement === null || rights.isCurrent(read.epoch, rows);
     return isCurrent && rights.now(caller)?.id === scopes.id && rights.pending(caller, scopes) === null;
   }
@@ -281,7 +288,7 @@ export class PreparedAnswers {
     // The executor warns of namespaces and clusters that do not exist.
     if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
     if (read.bytes > this.#mostCharacters) return null;
-    const others = this.#source.rights.statement === null ? 1 : 2;
+    const others = this.#source.rights.statement === null ? 2 : 3;
     const totals = counts.read(read, read.rows.slice(others + routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
@@ -296,7 +303,15 @@ export class PreparedAnswers {
         routes.flatMap(({ note }, index) =>
           note === null ? [] : [planShape(plan.lists[index]?.kind.names.list ?? '', note)],
         ),
+      made: this.#madeIn(plan, routes, read),
     };
+  }
+
+  #madeIn(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): MadeIn {
+    const { kindIds } = this.#storeRequest(plan, routes);
+    const [row] = read.rows[1 + routes.length] ?? [];
+    const { layoutVersion } = read;
+    return { state: kindState(kindIds, read, row), layoutVersion, isOfRevision: plan.showsRevision };
   }
 
   /**
@@ -401,9 +416,10 @@ interface StoreRequest {
   readonly routes: readonly KnownRoute[];
   readonly statements: readonly Statement[];
   readonly requests: readonly PageRequest[];
+  readonly kindIds: readonly number[];
 }
 
-const noRequest: StoreRequest = { routes: [], statements: [], requests: [] };
+const noRequest: StoreRequest = { routes: [], statements: [], requests: [], kindIds: [] };
 
 /** The text after an answer's data, and the facts besides the plan that it depends on. */
 interface Tail {

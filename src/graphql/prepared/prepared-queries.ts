@@ -1,12 +1,13 @@
 /**
  * The caches of plans and documents.
  *
- *   request text -> cached plan
+ *   request text -> cached plan, and the key of the question
  *   not cached: request text -> cached document (parsed and validated once for all variables) -> planAnswer with the variables -> plan
  *
  * Invariants: the caches are bounded and are cleared when the generation changes. A plan does not depend on the caller. Its cost was
  * checked against the limit of now.
  */
+import { createHash } from 'node:crypto';
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { type DocumentLimits, depthAndAliases, parseWithin } from '../document/document-limits.ts';
@@ -20,13 +21,27 @@ export interface QueryParameters {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** A request, with its plan if it has one. */
+export interface FoundQuery {
+  /** Of the question, for kept answers. */
+  readonly key: string;
+  /** Null when the executor must answer or report an error. */
+  readonly plan: AnswerPlan | null;
+}
+
+/** The key of a question: equal for the same document, operation and variables, however they were sent. */
+export function questionKey({ query, operationName, variables }: QueryParameters): string {
+  const text = JSON.stringify([query, operationName ?? null, variables]);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
 export class PreparedQueries {
   readonly #source: GraphQLSource;
   readonly #limits: DocumentLimits;
   /** Null for documents that the executor answers. */
   readonly #documents = new BoundedCache<PlannedDocument | null>({ entries: 1000, weight: 4_000_000 });
   /** By the request's text: clients repeat requests byte for byte. */
-  readonly #plans = new BoundedCache<AnswerPlan | null>({ entries: 2000, weight: 16_000_000 });
+  readonly #plans = new BoundedCache<FoundQuery | null>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
   /** The limit against which the plans were checked. */
   #maxCost: number | null = null;
@@ -37,25 +52,35 @@ export class PreparedQueries {
   }
 
   /**
-   * The plan of a request; null when the executor must answer or report an error.
+   * A request's key and plan; null for a text that is not a request, and before the first generation.
    * @param read parses the text; null for a text that is not a request.
    */
   find(
     text: string,
     read: (text: string) => QueryParameters | null,
-  ): { readonly plan: AnswerPlan; readonly generation: Generation } | null {
+  ): (FoundQuery & { readonly generation: Generation }) | null {
+    let generation: Generation;
     try {
-      const generation = this.#current();
-      let plan = this.#plans.get(text);
-      if (plan === undefined) {
-        const parameters = read(text);
-        plan = parameters === null ? null : this.#plan(generation, parameters);
-        const weight = (plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
-        this.#plans.set(text, plan, weight);
-      }
-      return plan === null ? null : { plan, generation };
+      generation = this.#current();
     } catch {
       // The executor gets the same error and reports it.
+      return null;
+    }
+    let found = this.#plans.get(text);
+    if (found === undefined) {
+      const parameters = read(text);
+      found = parameters === null ? null : { key: questionKey(parameters), plan: this.#planOf(generation, parameters) };
+      const weight = (found?.plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
+      this.#plans.set(text, found, weight);
+    }
+    return found === null ? null : { ...found, generation };
+  }
+
+  /** Null for a document with an error too: the executor gets the same error and reports it. */
+  #planOf(generation: Generation, parameters: QueryParameters): AnswerPlan | null {
+    try {
+      return this.#plan(generation, parameters);
+    } catch {
       return null;
     }
   }

@@ -70,7 +70,10 @@ export function addAccess(builder: Builder): void {
       type: viewer,
       nullable: false,
       description: 'The caller.',
-      resolve: (_root, _args, { portolan }) => portolan,
+      resolve: (_root, _args, { portolan }) => {
+        portolan.noteMore();
+        return portolan;
+      },
     }),
   );
 
@@ -100,8 +103,9 @@ export function addAccess(builder: Builder): void {
         'Who is allowed this by roles and bindings, for callers who may list them all. Other authorizers are not asked, and members of system:masters are not listed.',
       args: requestArgs,
       extensions: facts({ cost: { own: 500 } }),
-      resolve: (_root, args, { portolan }) =>
-        portolan.read(async (_lease, view) => {
+      resolve: (_root, args, { portolan }) => {
+        portolan.noteMore();
+        return portolan.read(async (_lease, view) => {
           const of = clusterOf(portolan, args.cluster);
           requireRoles(view, of);
           const found = portolan.source.rights.whoCan(of, requestOf(args));
@@ -110,7 +114,8 @@ export function addAccess(builder: Builder): void {
             'NOT_FOUND',
             `The roles and bindings of ${of} are not known to this gateway; start it with --auth.`,
           );
-        }),
+        });
+      },
     }),
   );
 }
@@ -142,6 +147,7 @@ export function viewerCan(
 ): Promise<boolean | null> {
   const { group, plural: resource, namespaced } = kind.resource;
   const { cluster, namespace, name } = row;
+  operation.noteMore();
   return operation.source.rights.allows(operation.caller, cluster, {
     verb,
     group,

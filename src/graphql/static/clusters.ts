@@ -60,6 +60,7 @@ export function addClusters(builder: Builder): void {
 }
 
 async function clustersOf(operation: Operation): Promise<ClusterSource[]> {
+  operation.noteMore();
   return operation.read(async (lease, view) => {
     const byCluster = Map.groupBy(await visibleProgress(lease, view), ({ cluster }) => cluster);
     return (await readClusters(lease)).map((row) => ({ ...row, resources: byCluster.get(row.name) ?? [] }));

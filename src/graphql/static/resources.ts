@@ -267,6 +267,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         clusters: t.arg.stringList({}),
       },
       resolve: async (_root, { kinds, clusters }, { portolan }) => {
+        portolan.noteMore();
         const { isWanted } = resourceSelection(portolan, { kinds, clusters });
         return portolan.read(async (lease, view) => {
           const states = (await visibleProgress(lease, view)).filter(isWanted);

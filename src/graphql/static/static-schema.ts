@@ -165,7 +165,10 @@ function addPaging(builder: Builder): void {
       changesCursor: t.string({
         nullable: false,
         description: 'Pass it to a subscription as `since` to go on from exactly what this list shows.',
-        resolve: (source) => source.changesCursor(),
+        resolve: (source, _args, { portolan }) => {
+          portolan.noteRevision();
+          return source.changesCursor();
+        },
       }),
     }),
   });

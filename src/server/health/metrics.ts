@@ -14,6 +14,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
+import { AnswerMetrics } from './answer-metrics.ts';
 import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
 import { FeedMetrics } from './feed-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
@@ -71,6 +72,7 @@ class MetricsRegistry implements Metrics {
   readonly #resources: ResourceMetrics;
   readonly #store: StoreMetrics;
   readonly #feed: FeedMetrics;
+  readonly #answers: AnswerMetrics;
   readonly #rights: RightsMetrics;
   readonly #config: ConfigMetrics;
   readonly #secrets: Gauge;
@@ -95,6 +97,7 @@ class MetricsRegistry implements Metrics {
     this.#store = new StoreMetrics(this.#registry);
     this.operations = new OperationMetrics(this.#registry);
     this.#feed = new FeedMetrics(this.#registry);
+    this.#answers = new AnswerMetrics(this.#registry);
     this.#rights = new RightsMetrics(this.#registry);
     this.#config = new ConfigMetrics(this.#registry);
     this.#secrets = new Gauge({
@@ -152,6 +155,7 @@ class MetricsRegistry implements Metrics {
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
     this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);
     this.#setLeftOut(leftOut);
+    this.#part('answers', () => this.#answers.set(source.answers.facts));
     this.#part('feed', () => {
       this.#feed.set(source.feed);
       this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });

@@ -47,6 +47,23 @@ export interface CodedBody {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The coding of an answer of this many bytes. Null for an answer that is too small for any. */
+export function codingOf(byteLength: number, acceptEncoding: string | null | undefined): ContentCoding | null {
+  return byteLength < leastBytes ? null : contentCoding(acceptEncoding ?? null, offered);
+}
+
+/** A body in this coding, which `codingOf` has chosen. */
+export function codedBody(body: string | Uint8Array, byteLength: number, coding: ContentCoding | null): CodedBody {
+  return {
+    body,
+    headers: {
+      'content-length': String(byteLength),
+      ...(coding === null || coding === 'identity' ? {} : { 'content-encoding': coding }),
+      ...(coding === null ? {} : { vary: variesByCoding }),
+    },
+  };
+}
+
 /**
  * Compresses a body if it is large enough and the client accepts a coding; `byteLength` is its length in UTF-8. Without a promise, the
  * body is the given one.
@@ -56,13 +73,7 @@ export function encodeBody(
   byteLength: number,
   acceptEncoding: string | null | undefined,
 ): CodedBody | Promise<CodedBody> {
-  if (byteLength < leastBytes) return { body, headers: { 'content-length': String(byteLength) } };
-  const coding = contentCoding(acceptEncoding ?? null, offered);
-  if (coding === 'identity') {
-    return { body, headers: { 'content-length': String(byteLength), vary: variesByCoding } };
-  }
-  return compressors[coding](body).then((coded) => ({
-    body: coded,
-    headers: { 'content-length': String(coded.length), 'content-encoding': coding, vary: variesByCoding },
-  }));
+  const coding = codingOf(byteLength, acceptEncoding);
+  if (coding === null || coding === 'identity') return codedBody(body, byteLength, coding);
+  return compressors[coding](body).then((coded) => codedBody(coded, coded.length, coding));
 }

@@ -11,6 +11,7 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
   GraphQLError,
   getOperationAST,
   Kind,
@@ -34,6 +35,7 @@ import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
 import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
+import { type GivenParameters, keepResult, keptResult, questionIn } from './kept-results.ts';
 
 type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
 
@@ -45,7 +47,9 @@ interface Enveloped {
   readonly caller?: Caller;
   readonly credentials?: Credentials;
   readonly span?: Span;
-  readonly params?: { readonly extensions?: unknown; readonly operationName?: string | null };
+  readonly params?: GivenParameters;
+  /** The entry point has looked for a kept answer. */
+  readonly isLookedUp?: boolean;
 }
 
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
@@ -186,6 +190,8 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
       const type = operationOf(args)?.operation ?? 'unknown';
       const entered = entrance(admission, portolan, 'requests');
       const refused = refusal(args, admission, log, entered);
+      const enveloped = args.contextValue as Enveloped;
+      const question = refused === null && type === 'query' ? questionIn(enveloped.params, portolan) : null;
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
         admission
@@ -194,9 +200,14 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
             { type, name: nameOf(args), document: () => documentShape(given) },
             codes,
             async (operation) => {
+              const known = enveloped.isLookedUp === true ? null : keptResult(question, operation);
+              if (known !== null) return known;
               const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
               const result = refused ?? (await executeFn({ ...given, contextValue }));
-              return isAsyncIterable(result) ? result : withExtensions(result as Result, operation);
+              if (isAsyncIterable(result)) return result;
+              const answer = withExtensions(result as Result, operation);
+              if (question !== null) await keepResult(question, answer as ExecutionResult, operation, nameOf(given));
+              return answer;
             },
           )
           .then((result) => {

@@ -1,0 +1,80 @@
+/**
+ * Requests that the front of prepared and kept answers may handle: a POST of JSON, and a GET.
+ *
+ *   headers -> QueryRequest; null for a request that Yoga must handle
+ *           -> text (of the body, or the URL of a GET) -> parameters; null for a malformed one, or one with further members
+ */
+import type { IncomingMessage } from 'node:http';
+import type { QueryParameters } from '../graphql/prepared/prepared-queries.ts';
+import { acceptedJsonType } from './negotiation/accepted-type.ts';
+import { endpoint } from './yoga-server.ts';
+
+export interface QueryRequest {
+  readonly method: 'GET' | 'POST';
+  /** The content type of the answer. */
+  readonly type: string;
+  /** Parses the request's text. */
+  readonly parametersOf: (text: string) => QueryParameters | null;
+}
+
+/** Larger bodies arrive in several chunks; a console's queries are smaller. */
+const mostBytes = 64 * 1024;
+
+/** Null when the request's method, path or headers rule it out. */
+export function queryRequest({ method, url = '', headers }: IncomingMessage): QueryRequest | null {
+  if (method === 'GET') {
+    // A browser that opens the endpoint gets the playground.
+    if (!url.startsWith(`${endpoint}?`) || headers.accept?.includes('text/html') === true) return null;
+  } else {
+    if (method !== 'POST' || url !== endpoint) return null;
+    if (!/^application\/json(;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '')) return null;
+    if (headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
+    const length = Number(headers['content-length']);
+    if (!(length > 0 && length <= mostBytes)) return null;
+  }
+  const accepted = acceptedJsonType(headers.accept ?? null);
+  if (accepted === null) return null;
+  return {
+    method,
+    type: `${accepted}; charset=utf-8`,
+    parametersOf: method === 'GET' ? parametersOfUrl : parametersOfBody,
+  };
+}
+
+function parametersOfBody(text: string): QueryParameters | null {
+  const given = parsed(text);
+  return isRecord(given) ? parametersIn(given) : null;
+}
+
+/** The parameters of a GET: `variables` is JSON text. */
+function parametersOfUrl(url: string): QueryParameters | null {
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(url.slice(url.indexOf('?')))) {
+    if (name in given) return null;
+    given[name] = name === 'variables' ? parsed(value) : value;
+  }
+  return given['variables'] === undefined && 'variables' in given ? null : parametersIn(given);
+}
+
+function parametersIn(given: Readonly<Record<string, unknown>>): QueryParameters | null {
+  const { query, operationName, variables, ...others } = given;
+  if (typeof query !== 'string' || Object.keys(others).length > 0) return null;
+  if (operationName !== undefined && operationName !== null) {
+    if (typeof operationName !== 'string' || operationName === '') return null;
+  }
+  if (variables !== undefined && variables !== null && !isRecord(variables)) return null;
+  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+}
+
+/** Undefined for a text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+/** Sends the text of an answer: compressed as the client accepts it, and only if it is another one than the client has. */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { answerHead } from '../operation/answers/answer-text.ts';
+import type { KeptAnswer, KeptAnswers, KeptQuestion } from '../operation/answers/kept-answers.ts';
+import { type CodedBody, codedBody, codingOf, encodeBody } from './negotiation/compression.ts';
+import { entityTag, isNotModified, taggedHeaders } from './negotiation/entity-tag.ts';
+import type { QueryRequest } from './query-request.ts';
+
+/** Where an answer goes. */
+export interface Recipient extends Pick<QueryRequest, 'method' | 'type'> {
+  readonly headers: IncomingHttpHeaders;
+  readonly response: ServerResponse;
+}
+
+/** Null when it was sent at once. */
+export function sendText(text: string, recipient: Recipient): Promise<void> | null {
+  const { method, type, headers } = recipient;
+  const tag = method === 'GET' ? entityTag(answerHead(text) ?? text, type) : null;
+  if (sendNotModified(tag, recipient)) return null;
+  return sendCoded(encodeBody(text, Buffer.byteLength(text), headers['accept-encoding']), tag, recipient);
+}
+
+/** As sendText, for an answer in memory. Its compressed forms are kept with it. */
+export function sendKept(
+  answer: KeptAnswer,
+  recipient: Recipient,
+  answers: KeptAnswers,
+  question: KeptQuestion,
+): Promise<void> | null {
+  const { method, type, headers } = recipient;
+  let tag: string | null = null;
+  if (method === 'GET') {
+    tag = answer.tags.get(type) ?? entityTag(answer.head, type);
+    answer.tags.set(type, tag);
+  }
+  if (sendNotModified(tag, recipient)) return null;
+  const { body } = answer;
+  const coding = codingOf(body.length, headers['accept-encoding']);
+  const known = coding === null || coding === 'identity' ? body : answer.coded.get(coding);
+  if (known !== undefined) return sendCoded(codedBody(known, known.length, coding), tag, recipient);
+  const coded = Promise.resolve(encodeBody(body, body.length, headers['accept-encoding'])).then((made) => {
+    if (answer.body === body && typeof made.body !== 'string')
+      answers.keepCoded(question, answer, String(coding), made.body);
+    return made;
+  });
+  return sendCoded(coded, tag, recipient);
+}
+
+function sendCoded(
+  coded: CodedBody | Promise<CodedBody>,
+  tag: string | null,
+  { type, response }: Recipient,
+): Promise<void> | null {
+  const write = ({ headers, body }: CodedBody): void => {
+    const tagged = tag === null ? {} : taggedHeaders(tag);
+    response.writeHead(200, { 'content-type': type, ...headers, ...tagged }).end(body);
+  };
+  if (coded instanceof Promise) return coded.then(write);
+  write(coded);
+  return null;
+}
+
+/** Sends a 304 if the client has the answer already. */
+function sendNotModified(tag: string | null, { headers, response }: Recipient): boolean {
+  if (tag === null || !isNotModified(headers['if-none-match'], tag)) return false;
+  response.writeHead(304, taggedHeaders(tag)).end();
+  return true;
+}
