@@ -21,7 +21,8 @@ export interface ServedStore {
   close(): Promise<void>;
 }
 
-interface ServeOptions extends Pick<EngineOptions, 'diagnosis'> {
+/** Without `answerCacheBytes` no answers are kept: a benchmark measures the store. */
+interface ServeOptions extends Pick<EngineOptions, 'diagnosis' | 'answerCacheBytes'> {
   /** Do the readers write pages as text? */
   readonly prepared: boolean;
   /** Default: every caller is the local user, who sees everything. */
@@ -44,7 +45,7 @@ export async function serveStore(
   const reader = openReader(file, { readers, leaseMs, log });
   const limits = { maxPageSize, maxCost, maxReadBytes, scanRows };
   const rights = rightsOver?.(reader) ?? seesEverything;
-  const engine = createEngine({ reader, log, clock: systemClock, rights, ...limits, ...more });
+  const engine = createEngine({ reader, pages: reader, log, clock: systemClock, rights, ...limits, ...more });
   await engine.refreshCatalog();
   const server = await startServer({
     host: '127.0.0.1',
