@@ -161,6 +161,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Live: [
     graph('Subscriptions', 'short', 'Open subscriptions.', { '{{pod}}': 'portolan_graphql_subscriptions{$gateway}' }),
+    graph('Live queries', 'short', 'Open live queries, and the groups with the same result.', {
+      open: 'sum(portolan_live_queries{$gateway})',
+      groups: 'sum(portolan_live_query_cohorts{$gateway})',
+    }),
+    graph('Runs of live queries', 'ops', 'Queries that run again because something has changed.', {
+      '{{pod}}': 'rate(portolan_live_query_runs_total{$gateway}[$__rate_interval])',
+    }),
     graph('Reads of the change log', 'ops', 'Leases, changes and bodies that are read for subscriptions.', {
       leases: 'sum(rate(portolan_feed_leases_total{$gateway}[$__rate_interval]))',
       changes: 'sum(rate(portolan_feed_changes_read_total{$gateway}[$__rate_interval]))',

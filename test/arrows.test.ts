@@ -160,6 +160,9 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'live-cursor.ts',
     'live-list.ts',
     'live-objects.ts',
+    'query/cohort.ts',
+    'query/live-queries.ts',
+    'query/live-run.ts',
   ],
   operation: [
     'admission.ts',
@@ -195,6 +198,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'introspection/introspection-query.ts',
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
+    'types/live-directive.ts',
     'schema/build-generation.ts',
     'schema/semantic-non-null.ts',
   ],

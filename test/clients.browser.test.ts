@@ -128,6 +128,32 @@ describe.skipIf(!hasChromium())('GraphQL clients in a browser', () => {
       expect(names((await list()).nodes)).toEqual(names(nodes));
     });
 
+    test('a live query gives each result to the client and its cache', async () => {
+      await call('follow', 3);
+      const newest = async () => must((await call('followed')).at(-1), 'a result');
+      await eventually(async () => {
+        const { totalCount, nodes } = await newest();
+        expect([totalCount, ...names(nodes as readonly PodRow[])]).toEqual([8, 'p08', 'p07', 'p06']);
+      });
+      cluster.create(pod(namespace, 'p99'));
+      await eventually(async () => {
+        const { totalCount, nodes } = await newest();
+        expect([totalCount, ...names(nodes as readonly PodRow[])]).toEqual([9, 'p99', 'p08', 'p07']);
+      });
+      cluster.patch(path('p07'), { metadata: { labels: { step: 'live' } } });
+      await eventually(async () => expect((await newest()).nodes[2]?.metadata.labels).toEqual({ step: 'live' }));
+      // Other queries see the object of the cache.
+      await eventually(async () => expect(named(await rows('all'), 'p07').metadata.labels).toEqual({ step: 'live' }));
+      await call('cut');
+      cluster.delete(path('p99'));
+      await eventually(async () => {
+        const { totalCount, nodes } = await newest();
+        expect([totalCount, ...names(nodes as readonly PodRow[])]).toEqual([8, 'p08', 'p07', 'p06']);
+      });
+      cluster.patch(path('p07'), { metadata: { labels: { step: 'new' } } });
+      await eventually(async () => expect((await newest()).nodes[1]?.metadata.labels).toEqual({ step: 'new' }));
+    });
+
     test('what is added arrives once, and only where it belongs', async () => {
       cluster.create(pod(namespace, 'p09'));
       await eventually(async () => expect(names(await rows('all')).at(-1)).toBe('p09'));

@@ -7,9 +7,10 @@ import { expect, test } from 'vitest';
 import { type Scopes, unrestricted } from '../src/access/scope.ts';
 import { Dice } from './fuzz/dice.ts';
 import type { Asking } from './kit/answer-pair.ts';
+import { changeObject } from './kit/random-change.ts';
 import { cursorsOf } from './kit/scoped-cursors.ts';
 import { scopedDocument } from './kit/scoped-documents.ts';
-import { type PlacedObject, randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts';
+import { randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts';
 
 const runs = Number(process.env['PORTOLAN_KEPT_ANSWERS'] ?? '12');
 const questions = 8;
@@ -30,7 +31,7 @@ test('an answer from memory is the answer of the store', { timeout: 600_000 }, a
         scopedDocument(dice, { objects, cursors, listsOnly: false, sameForAll: false }).query;
       const asked = dice.times(questions, document);
       const callers: readonly Scopes[] = [unrestricted, ...dice.times(1, () => randomScopes(dice, { same: false }))];
-      const write = (): void => change(dice, objects, fixture.apply);
+      const write = (): void => changeObject(dice, objects, fixture.apply);
       // A list that finds one object less, and one that finds what was there.
       const relist = async (): Promise<void> => {
         if (dice.chance(0.5)) objects.splice(dice.below(objects.length), 1);
@@ -58,30 +59,4 @@ function asGet(query: string): Asking {
     path: `/graphql?query=${encodeURIComponent(query)}`,
     headers: { accept: 'application/json' },
   };
-}
-
-/** Changes, deletes or restores an object. */
-function change(
-  dice: Dice,
-  objects: PlacedObject[],
-  apply: (key: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: unknown, cluster: string) => void,
-): void {
-  const at = dice.below(objects.length);
-  const placed = objects[at];
-  if (placed === undefined) return;
-  const { key, cluster, object } = placed;
-  const metadata = object['metadata'] as Readonly<Record<string, unknown>>;
-  const resourceVersion = String(Number(metadata['resourceVersion']) + 1000);
-  const other = dice.pick(objects.filter((each) => each.key === key));
-  const changed = { ...object, ...other.object, metadata: { ...metadata, resourceVersion } };
-  objects[at] = { ...placed, object: changed };
-  apply(
-    key,
-    dice.choose([
-      [3, () => 'MODIFIED' as const],
-      [1, () => 'DELETED' as const],
-    ]),
-    changed,
-    cluster,
-  );
 }

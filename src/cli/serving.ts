@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from '../config/options.ts';
+import { defaultReaders } from '../config/table/query-options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
@@ -46,6 +47,7 @@ export type ServingConfig = Pick<
   | 'scanRows'
   | 'preparedAnswers'
   | 'answerCacheBytes'
+  | 'readers'
   | 'callerRequests'
   | 'callerCost'
   | 'callerSubscriptions'
@@ -131,6 +133,7 @@ function startEngine(
       return config.answerCacheBytes;
     },
     pages: reader,
+    liveRuns: (config.readers ?? defaultReaders) - 1,
     searchPaths: config.searchPaths,
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
     diagnosis: { explain: config.explain, promote: config.promote },

@@ -11,6 +11,7 @@ import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
+import { LiveQueries } from '../live/query/live-queries.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
@@ -65,6 +66,8 @@ export interface EngineOptions {
   readonly answerCacheBytes?: number;
   /** Proves that a kept answer is true; without it none is kept. */
   readonly pages?: PageReader;
+  /** Live queries that may run at once; default 2. Less than the reader threads, so that others are answered too. */
+  readonly liveRuns?: number;
   /** The rows that callers may see; without it every caller sees everything. */
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
@@ -106,7 +109,18 @@ export function createEngine(options: EngineOptions): Engine {
     secretData = 'absent',
   } = options;
   const feed = new ChangeFeed(reader, log);
-  const schema = new SchemaRefresh({ reader, log, clock, published: () => feed.interrupt() });
+  const liveQueries = new LiveQueries({
+    changes: feed,
+    reader,
+    runs: options.liveRuns ?? 2,
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  });
+  const interrupt = (): void => {
+    feed.interrupt();
+    liveQueries.interrupt();
+  };
+  const schema = new SchemaRefresh({ reader, log, clock, published: interrupt });
 
   const limits = limitsOf(options);
   const generation = (): Generation => {
@@ -131,6 +145,7 @@ export function createEngine(options: EngineOptions): Engine {
   const source: GraphQLSource = {
     reader,
     feed,
+    liveQueries,
     log,
     rights,
     upstream,
@@ -155,8 +170,11 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     source,
     refreshCatalog: () => schema.refresh(),
-    wake: (committed) => feed.wake(committed),
-    interrupt: () => feed.interrupt(),
+    wake(committed) {
+      feed.wake(committed);
+      liveQueries.wake(committed);
+    },
+    interrupt,
     stopRefreshing: () => schema.close(),
     close() {
       schema.close();

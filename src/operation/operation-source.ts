@@ -4,6 +4,7 @@ import type { Rights } from '../access/rights.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/change-feed.ts';
+import type { LiveQueries } from '../live/query/live-queries.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
@@ -20,6 +21,7 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   generation(): G;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
+  readonly liveQueries: LiveQueries;
   /** The rows that callers may see. */
   readonly rights: Rights;
   /**

@@ -42,6 +42,13 @@ interface OpenRead {
   readonly span: Span;
 }
 
+interface MadeAnswerIn {
+  readonly made: MadeIn;
+  readonly scopes: Scopes;
+  /** The kinds of the answer that the store has: ids by resourceKey. */
+  readonly kindIds: ReadonlyMap<string, number>;
+}
+
 interface OperationBegin {
   readonly detached: boolean;
   readonly liveStart: LiveStart | null;
@@ -53,6 +60,7 @@ interface OperationBegin {
   readonly shared?: Map<string, unknown>;
   /** The number of objects that may each cost as much as an operation. */
   readonly objects?: number;
+  readonly isLive?: boolean;
 }
 
 /** A probable mistake of the caller. */
@@ -78,6 +86,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly span: Span;
   /** An event of a subscription. */
   readonly isDetached: boolean;
+  /** A run of a live query, whose result other callers with the same scopes may get. */
+  readonly isLive: boolean;
   /** They live as long as the request or the WebSocket, unlike the caller, whom several requests share. */
   readonly #credentials: Credentials | null;
   readonly #dependencies = new Set<string>();
@@ -88,6 +98,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #warnings = new Map<string, Warning>();
   #opening: Promise<OpenRead> | null = null;
   #revision: number | null = null;
+  #openedAt: number | null = null;
   #ended = false;
   #scopes: Scopes | null = null;
   readonly #caller: Caller;
@@ -102,7 +113,16 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
-    { detached, liveStart, credentials, span, explain = false, shared = new Map(), objects = 1 }: OperationBegin,
+    {
+      detached,
+      liveStart,
+      credentials,
+      span,
+      explain = false,
+      shared = new Map(),
+      objects = 1,
+      isLive = false,
+    }: OperationBegin,
   ) {
     this.source = source;
     this.generation = generation;
@@ -114,6 +134,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     const { maxCost, maxReadBytes } = source.limits;
     this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
     this.isDetached = detached;
+    this.isLive = isLive;
     this.#credentials = credentials;
     this.#shared = shared;
     this.scans = new ScanBudget(source.limits.scanRows);
@@ -188,6 +209,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       lease = this.#metered(unmetered, span);
       if (this.#ended) throw endedError();
       this.#revision = lease.revision;
+      this.#openedAt = this.source.monotonic();
       return { lease, unmetered, ...(await this.#viewAndVersion(lease)), span };
     } catch (error) {
       lease?.end();
@@ -267,6 +289,19 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       explain,
       span,
       shared: this.#shared,
+      isLive: this.isLive,
+    });
+  }
+
+  /** A run of the same operation as a live query, on the current generation. @param span that of the run */
+  live(span: Span): Operation<G> {
+    const { source, caller, signal } = this;
+    return new Operation(source, source.generation(), caller, signal, {
+      detached: false,
+      liveStart: null,
+      span,
+      credentials: this.#credentials,
+      isLive: true,
     });
   }
 
@@ -363,22 +398,35 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return this.#dependencies;
   }
 
+  /** Milliseconds since its lease was opened: without the wait for a reader. Zero before the first read. */
+  get readingMs(): number {
+    return this.#openedAt === null ? 0 : this.source.monotonic() - this.#openedAt;
+  }
+
+  /** The scopes of the reads; null before the first one. */
+  get scopes(): Scopes | null {
+    return this.#scopes;
+  }
+
   /**
    * The state of the kinds that the answer depends on, in the operation's snapshot, and the scopes in which it was made. Null for an
    * answer that may change without them. Call it after the execution and before `end`.
    */
-  async madeIn(): Promise<{ readonly made: MadeIn; readonly scopes: Scopes } | null> {
+  async madeIn(): Promise<MadeAnswerIn | null> {
     const isOthers = this.#isTimed || this.#readsMore || this.isDetached || this.trace.explains;
     const scopes = this.#scopes;
     if (isOthers || this.#opening === null || scopes === null || this.#ended) return null;
     const { unmetered, view, layoutVersion } = await this.#opening;
-    const kinds = this.#dependencies.has(anyKind)
-      ? 'any'
-      : [...this.#dependencies].flatMap((key) => view.layouts.get(key)?.kindId ?? []);
+    const kindIds = new Map<string, number>();
+    for (const key of this.#dependencies) {
+      const kindId = view.layouts.get(key)?.kindId;
+      if (kindId !== undefined) kindIds.set(key, kindId);
+    }
+    const kinds = this.#dependencies.has(anyKind) ? 'any' : [...kindIds.values()];
     if (kinds.length === 0) return null;
     const [row] = await unmetered.all(stateStatement(kinds, unmetered.revision));
     const state = kindState(kinds, unmetered, row);
-    return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes };
+    return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes, kindIds };
   }
 
   /** Ends the lease. Idempotent. */

@@ -32,10 +32,10 @@ export async function secretDataOf(
   secret: Secret,
 ): Promise<Data | null> {
   if (operation.source.secretData === 'absent') return null;
-  if (operation.isDetached) {
+  if (operation.isDetached || operation.isLive) {
     throw new PortolanError(
       'BAD_USER_INPUT',
-      'A subscription does not have the data of Secrets: query secret(…) { data } when the Secret changes.',
+      'A subscription or a live query does not have the data of Secrets: query secret(…) { data } when the Secret changes.',
     );
   }
   operation.noteMore();

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { QueryParameters } from '../graphql/prepared/prepared-queries.ts';
-import { acceptedJsonType } from './negotiation/accepted-type.ts';
+import { acceptedJsonType, prefersEvents } from './negotiation/accepted-type.ts';
 import { endpoint } from './yoga-server.ts';
 
 export interface QueryRequest {
@@ -32,6 +32,8 @@ export function queryRequest({ method, url = '', headers }: IncomingMessage): Qu
     const length = Number(headers['content-length']);
     if (!(length > 0 && length <= mostBytes)) return null;
   }
+  // A live query is answered again and again then.
+  if (prefersEvents(headers.accept ?? null)) return null;
   const accepted = acceptedJsonType(headers.accept ?? null);
   if (accepted === null) return null;
   return {

@@ -1,9 +1,20 @@
 /** Apollo Client as an application sets it up after `portolan client-config --apollo`. */
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { hasDirectives } from '@apollo/client/utilities/internal';
 import { createClient } from 'graphql-ws';
 import { applyChanges, cacheConfig, foldChanges, hold, resumable, withPortolan } from 'printed/apollo';
-import { type Driver, listPods, type Message, type PodList, type PodRow, podDetail, watchPods } from './documents.ts';
+import {
+  type Driver,
+  type LivePods,
+  listPods,
+  livePods,
+  type Message,
+  type PodList,
+  type PodRow,
+  podDetail,
+  watchPods,
+} from './documents.ts';
 import { LiveLists } from './live-lists.ts';
 
 export function apolloDriver(endpoint: string, namespace: string, first: number): Driver {
@@ -16,7 +27,7 @@ export function apolloDriver(endpoint: string, namespace: string, first: number)
   const client = new ApolloClient({
     cache,
     link: ApolloLink.split(
-      ({ operationType }) => operationType === 'subscription',
+      ({ operationType, query }) => operationType === 'subscription' || hasDirectives(['live'], query),
       new GraphQLWsLink(resumable(socket)),
       new HttpLink({ uri: endpoint }),
     ),
@@ -24,6 +35,7 @@ export function apolloDriver(endpoint: string, namespace: string, first: number)
   const [listDocument, detailDocument, watchDocument] = [gql(listPods), gql(podDetail), gql(watchPods)];
   const filter = { namespaces: [namespace] };
   const lists = new LiveLists(foldChanges);
+  const results: LivePods[] = [];
   const list = (): PodList | null =>
     client.readQuery<{ pods: PodList }>({ query: listDocument, variables: { filter, first } })?.pods ?? null;
 
@@ -63,6 +75,19 @@ export function apolloDriver(endpoint: string, namespace: string, first: number)
         });
     },
     live: (name) => lists.show(name),
+    follow(size) {
+      client
+        .watchQuery<{ pods: LivePods }>({
+          query: gql(livePods),
+          variables: { filter, first: size },
+          fetchPolicy: 'network-only',
+        })
+        .subscribe(({ data, dataState }) => {
+          if (dataState === 'complete') results.push(data.pods);
+        });
+    },
+    followed: () => results,
+    cut: () => socket.terminate(),
     async stop() {
       client.stop();
       await socket.dispose();

@@ -50,6 +50,22 @@ export const watchPods = /* GraphQL */ `
   }
 `;
 
+/** A page that stays true. */
+export const livePods = /* GraphQL */ `
+  query LivePods($filter: PodFilter, $first: Int) @live(throttle: 50) {
+    pods(filter: $filter, first: $first, offset: 0, orderBy: [{ path: "metadata.name", direction: DESC }]) {
+      totalCount
+      nodes { id metadata { name labels } }
+    }
+  }
+`;
+
+/** What a live query shows. */
+export interface LivePods {
+  readonly totalCount: number;
+  readonly nodes: readonly Pick<PodRow, 'id' | 'metadata'>[];
+}
+
 export interface PodRow {
   readonly id: string;
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> | null };
@@ -89,5 +105,11 @@ export interface Driver {
     readonly whole: boolean;
     readonly failed: string | null;
   };
+  /** Begins a live query for the objects with the last names. */
+  follow(size: number): void;
+  /** Its results, as the client gave them; the newest one is last. */
+  followed(): readonly LivePods[];
+  /** Breaks the connection, as a network does. */
+  cut(): void;
   stop(): Promise<void>;
 }

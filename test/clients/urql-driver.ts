@@ -1,9 +1,20 @@
 /** urql with graphcache as an application sets it up after `portolan client-config --urql`. */
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
+import { print } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { cacheConfig, foldChanges, hold, resumable } from 'printed/urql';
-import { type Driver, listPods, type Message, type PodList, type PodRow, podDetail, watchPods } from './documents.ts';
+import {
+  type Driver,
+  type LivePods,
+  listPods,
+  livePods,
+  type Message,
+  type PodList,
+  type PodRow,
+  podDetail,
+  watchPods,
+} from './documents.ts';
 import { LiveLists } from './live-lists.ts';
 
 type Detail = { pod: Readonly<Record<string, unknown>> | null };
@@ -20,18 +31,21 @@ export function urqlDriver(endpoint: string, namespace: string, first: number): 
     preferGetMethod: false,
     exchanges: [
       cacheExchange(cacheConfig),
-      fetchExchange,
       subscriptionExchange({
+        isSubscriptionOperation: ({ kind, query }) =>
+          kind === 'subscription' || (kind === 'query' && print(query).includes('@live')),
         forwardSubscription: ({ query = '', variables }) => ({
           subscribe: (sink) => ({
             unsubscribe: live.subscribe({ query, variables: variables ?? null }, sink as never),
           }),
         }),
       }),
+      fetchExchange,
     ],
   });
   const filter = { namespaces: [namespace] };
   const lists = new LiveLists(foldChanges);
+  const results: LivePods[] = [];
   let asked: string | null = null;
   const list = (): PodList | null =>
     client.readQuery<{ pods: PodList }>(listPods, { filter, first, after: asked }, { requestPolicy: 'cache-only' })
@@ -68,6 +82,15 @@ export function urqlDriver(endpoint: string, namespace: string, first: number): 
         });
     },
     live: (name) => lists.show(name),
+    follow(size) {
+      client
+        .query<{ pods: LivePods }>(livePods, { filter, first: size }, { requestPolicy: 'network-only' })
+        .subscribe(({ data }) => {
+          if (data !== undefined) results.push(data.pods);
+        });
+    },
+    followed: () => results,
+    cut: () => socket.terminate(),
     async stop() {
       await socket.dispose();
     },

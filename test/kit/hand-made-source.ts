@@ -18,6 +18,7 @@ import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
 import { ChangeFeed } from '../../src/live/change-feed.ts';
+import { LiveQueries } from '../../src/live/query/live-queries.ts';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
@@ -65,6 +66,13 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
   const source: GraphQLSource = {
     reader,
     feed,
+    liveQueries: new LiveQueries({
+      changes: feed,
+      reader,
+      runs: 1,
+      monotonic: () => systemClock.monotonic(),
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    }),
     log,
     rights: seesEverything,
     upstream: () => Promise.reject(new Error('There are no API servers.')),

@@ -44,8 +44,7 @@ function following(begun: ExecutionArgs, events: Events): Events {
     const context = args.contextValue as OperationContext;
     const portolan = context.portolan.movedOn(moved.start);
     const { schema } = portolan.generation;
-    const [problem] = problemsOf(schema, args.document);
-    if (problem !== undefined) throw reload(problem);
+    requireFit(schema, args.document);
     args = { ...args, schema, contextValue: { ...context, portolan } };
     const next = await subscribeCommon(args);
     // A valid document can still fail: its variables may not fit the new schema, or its resolvers may refuse them.
@@ -66,6 +65,12 @@ function following(begun: ExecutionArgs, events: Events): Events {
     }
     return { done: true, value: undefined };
   }, end);
+}
+
+/** @throws PortolanError SCHEMA_RELOAD for a document that is not valid any more. */
+export function requireFit(schema: GraphQLSchema, document: DocumentNode): void {
+  const [problem] = problemsOf(schema, document);
+  if (problem !== undefined) throw reload(problem);
 }
 
 /** Validation errors, cached because validation is slow. Clients that send the same text share one parsed document. */

@@ -10,9 +10,11 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import type { Filter } from '../../query/plan/filter.ts';
 import { type DocumentLimits, depthAndAliases, parseWithin } from '../document/document-limits.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
-import { type AnswerPlan, type PlannedDocument, planAnswer } from './answer-plan.ts';
+import { hasLive } from '../types/live-directive.ts';
+import { type AnswerPlan, type PlannedDocument, type PlannedRelated, planAnswer } from './answer-plan.ts';
 
 /** A request of GraphQL over HTTP. */
 export interface QueryParameters {
@@ -33,6 +35,35 @@ export interface FoundQuery {
 export function questionKey({ query, operationName, variables }: QueryParameters): string {
   const text = JSON.stringify([query, operationName ?? null, variables]);
   return createHash('sha256').update(text).digest('base64url');
+}
+
+/**
+ * The lists of a query that has a plan, each with its filter, and the kinds of which the query reads other objects. Null for a query
+ * without a plan.
+ */
+export function filteredLists(
+  generation: Generation,
+  document: PlannedDocument,
+  variables: Readonly<Record<string, unknown>>,
+  source: GraphQLSource,
+): {
+  readonly lists: readonly { readonly key: string; readonly filter: Filter }[];
+  readonly others: ReadonlySet<string>;
+} | null {
+  let plan: AnswerPlan | null;
+  try {
+    plan = planAnswer(generation, document, variables, source);
+  } catch {
+    return null;
+  }
+  if (plan === null) return null;
+  const lists = plan.lists.map(({ list }) => ({ key: list.key, filter: list.plan.filter }));
+  const others = plan.lists.flatMap(({ related }) => relatedKeys(related));
+  return { lists, others: new Set(others) };
+}
+
+function relatedKeys(related: readonly PlannedRelated[]): readonly string[] {
+  return related.flatMap((each) => [each.list.key, ...relatedKeys(each.related)]);
 }
 
 export class PreparedQueries {
@@ -110,6 +141,7 @@ export class PreparedQueries {
     const document = parseWithin(query, {}, this.#limits) as DocumentNode;
     if (validate(schema, document, [...specifiedRules, depthAndAliases(this.#limits)]).length > 0) return null;
     const operation = getOperationAST(document, operationName);
-    return operation?.operation === 'query' ? { document, operation } : null;
+    // The executor checks the arguments of @live.
+    return operation?.operation === 'query' && !hasLive(operation) ? { document, operation } : null;
   }
 }

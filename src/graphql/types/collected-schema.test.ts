@@ -6,10 +6,12 @@ import {
   introspectionFromSchema,
   lexicographicSortSchema,
   printSchema,
+  specifiedDirectives,
   validateSchema,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { CollectedSchema, problemsOf, TypeCollection } from './collected-schema.ts';
+import { liveDirective } from './live-directive.ts';
 
 const text = { type: GraphQLString };
 const named = new GraphQLInterfaceType({ name: 'Named', fields: { name: text } });
@@ -21,7 +23,8 @@ const subscription = new GraphQLObjectType({ name: 'Subscription', fields: { bor
 
 /** The same types as a schema of graphql-js, and as a CollectedSchema. */
 function both() {
-  const ordinary = new GraphQLSchema({ query, mutation, subscription, types: [named, dog, cat] });
+  const directives = [...specifiedDirectives, liveDirective];
+  const ordinary = new GraphQLSchema({ query, mutation, subscription, types: [named, dog, cat], directives });
   const types = new TypeCollection();
   for (const type of Object.values(ordinary.getTypeMap())) types.add(type);
   return { ordinary, collected: new CollectedSchema({ roots: { query, mutation, subscription }, types }) };

@@ -13,8 +13,10 @@ import {
   GraphQLString,
   isInterfaceType,
   isObjectType,
+  specifiedDirectives,
   validateSchema,
 } from 'graphql';
+import { liveDirective } from './live-directive.ts';
 import type { OperationTypeName } from './root-types.ts';
 
 interface Implementations {
@@ -57,9 +59,9 @@ export interface CollectedSchemaParts {
 export class CollectedSchema extends GraphQLSchema {
   readonly #parts: CollectedSchemaParts;
 
-  /** With the directives that GraphQL specifies. The types must be valid (`problemsOf`). */
+  /** With the directives that GraphQL specifies, and `@live`. The types must be valid (`problemsOf`). */
   constructor(parts: CollectedSchemaParts) {
-    super({ assumeValid: true });
+    super({ assumeValid: true, directives: [...specifiedDirectives, liveDirective] });
     this.#parts = parts;
   }
 

@@ -17,6 +17,7 @@ import type { PooledReader } from '../../store/read/reader.ts';
 import { AnswerMetrics } from './answer-metrics.ts';
 import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
 import { FeedMetrics } from './feed-metrics.ts';
+import { LiveMetrics } from './live-metrics.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
 import { type MetricsBy, ResourceMetrics } from './resource-metrics.ts';
@@ -73,6 +74,7 @@ class MetricsRegistry implements Metrics {
   readonly #store: StoreMetrics;
   readonly #feed: FeedMetrics;
   readonly #answers: AnswerMetrics;
+  readonly #live: LiveMetrics;
   readonly #rights: RightsMetrics;
   readonly #config: ConfigMetrics;
   readonly #secrets: Gauge;
@@ -98,6 +100,7 @@ class MetricsRegistry implements Metrics {
     this.operations = new OperationMetrics(this.#registry);
     this.#feed = new FeedMetrics(this.#registry);
     this.#answers = new AnswerMetrics(this.#registry);
+    this.#live = new LiveMetrics(this.#registry);
     this.#rights = new RightsMetrics(this.#registry);
     this.#config = new ConfigMetrics(this.#registry);
     this.#secrets = new Gauge({
@@ -156,6 +159,7 @@ class MetricsRegistry implements Metrics {
     this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);
     this.#setLeftOut(leftOut);
     this.#part('answers', () => this.#answers.set(source.answers.facts));
+    this.#part('live queries', () => this.#live.set(source.liveQueries.facts));
     this.#part('feed', () => {
       this.#feed.set(source.feed);
       this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });

@@ -21,3 +21,13 @@ export function acceptedJsonType(accept: string | null): string | null {
   }
   return null;
 }
+
+/** Does the client prefer a stream of events to a JSON answer? It names the stream first. Weights are ignored. */
+export function prefersEvents(accept: string | null): boolean {
+  for (const element of (accept ?? '').toLowerCase().replace(/\s/g, '').split(',')) {
+    const [type = ''] = element.split(';');
+    if (type === 'text/event-stream') return true;
+    if (acceptedJsonType(type === '' ? 'none' : type) !== null) return false;
+  }
+  return false;
+}

@@ -8,6 +8,7 @@
  *
  * The schema is set in onEnveloped, which runs for both transports. Yoga's option `schema` as a function does not run over WebSocket.
  */
+import { randomUUID } from 'node:crypto';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -19,7 +20,6 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller, Credentials } from '../../access/caller.ts';
-import { endingGenerator } from '../../base/ending-generator.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
@@ -28,16 +28,18 @@ import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
+import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import { denialCodes } from '../../operation/audit.ts';
 import { keepValid } from '../../operation/keep-valid.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
+import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
 import { type GivenParameters, keepResult, keptResult, questionIn } from './kept-results.ts';
-
-type Result = { errors?: readonly unknown[]; extensions?: Record<string, unknown> };
+import { LiveStream } from './live-stream.ts';
+import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
 
 /** The context of a document, created by Yoga (over HTTP) or websocket.ts. */
 interface Enveloped {
@@ -55,10 +57,7 @@ interface Enveloped {
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
 
 const codes: OutcomeCodes<unknown> = {
-  ofResult(result) {
-    const [error] = (result as Result | null)?.errors ?? [];
-    return error === undefined ? 'OK' : codeOfThrown(error);
-  },
+  ofResult: codeOfResult,
   ofThrown: codeOfThrown,
   awaited(result) {
     const errors = (result as Result | null)?.errors ?? [];
@@ -128,6 +127,52 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
   const callerIn = ({ request, caller }: Enveloped): Caller =>
     must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every entry point names the caller');
 
+  /** Executes a live query: the first result, and then a stream that begins with it. A refused query has one result. */
+  const streamOf =
+    (args: ExecutionArgs, throttle: number, executeFn: (args: ExecutionArgs) => unknown) =>
+    async (given: ExecutionArgs): Promise<unknown> => {
+      const context = given.contextValue as OperationContext & Enveloped;
+      const { portolan } = context;
+      const entered = entrance(admission, portolan, 'subscriptions');
+      const refused = refusal(args, admission, log, entered);
+      const name = nameOf(given);
+      const document = (): string => documentShape(given);
+      const live = new LiveStream(given, {
+        source: portolan.source,
+        throttle,
+        question: questionIn(context.params, portolan) ?? randomUUID(),
+        execute: (operation, run) =>
+          admission.run<Result>(operation, { type: 'query', name, document }, codes, async (current) => {
+            const contextValue = { ...context, portolan: current };
+            const { schema } = current.generation;
+            const result =
+              refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
+            return run(withExtensions(result as Result, current), current);
+          }),
+        audit: (result) => auditErrors(admission, given, result),
+      });
+      try {
+        const first = await live.first();
+        if (refused !== null) {
+          entered.leave();
+          return first;
+        }
+      } catch (error) {
+        entered.leave();
+        throw error;
+      }
+      const begin = (): (() => void) => {
+        const ended = admission.subscribed();
+        const stop = keepCallerValid(admission, context);
+        return () => {
+          stop();
+          ended();
+          entered.leave();
+        };
+      };
+      return endingWithErrors(live.results(), log, { begin, span: noSpan });
+    };
+
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
       const known = (serverContext as Enveloped | undefined)?.caller;
@@ -188,9 +233,13 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
     onExecute({ args, executeFn, setExecuteFn }) {
       const { portolan } = args.contextValue as OperationContext;
       const type = operationOf(args)?.operation ?? 'unknown';
-      const entered = entrance(admission, portolan, 'requests');
-      const refused = refusal(args, admission, log, entered);
       const enveloped = args.contextValue as Enveloped;
+      const live = liveThrottleOf(args, log);
+      if (typeof live === 'number' && takesEvents(enveloped) && !portolan.trace.explains) {
+        return setExecuteFn(streamOf(args, live, executeFn));
+      }
+      const entered = entrance(admission, portolan, 'requests');
+      const refused = live !== null && typeof live !== 'number' ? live : refusal(args, admission, log, entered);
       const question = refused === null && type === 'query' ? questionIn(enveloped.params, portolan) : null;
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
@@ -310,6 +359,42 @@ function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
   return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status } } });
 }
 
+/** The throttle of a live query; null for another one. A throttle that is refused gives the answer. */
+function liveThrottleOf(
+  args: ExecutionArgs,
+  log: Logger,
+): number | { readonly errors: readonly GraphQLError[] } | null {
+  try {
+    return liveThrottle(args.schema, operationOf(args), args.variableValues);
+  } catch (error) {
+    const refused = codedError(error, log);
+    return { errors: [isHttp(args.contextValue) ? asBadRequest(refused) : refused] };
+  }
+}
+
+/** Charges a run of a live query to its operation. The limits may have changed since the first run. */
+function tooCostly(
+  args: ExecutionArgs,
+  { cost, source, generation }: Operation<Generation>,
+  log: Logger,
+): Result | null {
+  const { document, variableValues } = args;
+  const operation = operationOf(args);
+  try {
+    if (operation !== null) {
+      askCost(cost, { schema: generation.schema, document, operation, variables: variableValues }, source.limits);
+    }
+    return null;
+  } catch (error) {
+    return { errors: [codedError(error, log)] };
+  }
+}
+
+/** Can several results be sent? */
+function takesEvents({ request }: Enveloped): boolean {
+  return request === undefined || prefersEvents(request.headers.get('accept'));
+}
+
 function nameOf(args: ExecutionArgs): string | null {
   return operationOf(args)?.name?.value ?? null;
 }
@@ -348,52 +433,4 @@ function firstType({ definitions }: DocumentNode): OperationType {
 
 function withExtensions(result: Result, operation: Operation): Result {
   return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
-}
-
-function endWith(span: Span, code: string): void {
-  if (code !== 'OK') span.fail(code);
-  span.end();
-}
-
-/**
- * Passes the messages through. A failure between two messages becomes a last message with errors, so that the connection survives.
- * The span ends with the first message.
- * `begin` is called at the first `next`, because a transport that cannot carry messages drops the generator without calling it. The
- * function that `begin` returns is called at least once, however the messages end.
- */
-function endingWithErrors(
-  messages: AsyncIterable<Result>,
-  log: Logger,
-  { begin, span }: { readonly begin: () => () => void; readonly span: Span },
-): AsyncGenerator<Result> {
-  const inner = messages[Symbol.asyncIterator]();
-  let over = false;
-  /** `noSpan` after the first message: the next ones come from changes, not from the request. */
-  let current = span;
-  let ended: (() => void) | null = null;
-  const end = async (): Promise<void> => {
-    over = true;
-    ended?.();
-    span.end();
-    await inner.return?.();
-  };
-  return endingGenerator<Result>(async () => {
-    if (over) return { done: true, value: undefined };
-    ended ??= begin();
-    try {
-      const step = await within(current, () => inner.next());
-      if (current !== noSpan) {
-        endWith(current, step.done === true ? 'OK' : codes.ofResult(step.value));
-        current = noSpan;
-      }
-      if (step.done !== true) return step;
-      ended();
-      return { done: true, value: undefined };
-    } catch (error) {
-      over = true;
-      ended();
-      endWith(current, codeOfThrown(error));
-      return { done: false, value: { errors: [codedError(error, log)] } };
-    }
-  }, end);
 }

@@ -82,7 +82,7 @@ const listsByKey = Object.fromEntries(Object.entries(itemKeys).map(([field, key]
 /**
  * The policy of a list field: one cached list for each filter and order. It joins the pages that were read, forward or backward.
  * Each object is stored once and returned in both `edges` and `nodes`. Reading page one again refreshes the list. Later pages are
- * kept while they still connect to it.
+ * kept while they still connect to it. A page with `offset` is not joined with others: give `offset: 0` in a live query.
  */
 export function listPolicy() {
   return {
@@ -116,7 +116,8 @@ export function listPolicy() {
           key: edge.node?.__ref ?? `${position}#${index}`,
         }),
       );
-      const held = existing?.items ?? [];
+      // A page with a number is a list of its own.
+      const held = typeof args?.offset === 'number' ? [] : (existing?.items ?? []);
       const info = rest.pageInfo ?? {};
       const known = existing?.pageInfo ?? {};
       const place = placePage(held, page, {

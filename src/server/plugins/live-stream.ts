@@ -1,0 +1,217 @@
+/**
+ * The results of one subscriber of a live query.
+ *
+ *   first()     runs the query, as any query is run
+ *   results()   that result -> joins the cohort (src/live/query) -> the newest result that is another one -> ...
+ *
+ * Before each result it looks whether the credentials are valid, whether the schema is still that of the cohort, and whether the caller
+ * may still see what the cohort sees. If not, it ends or joins another cohort, and sends a result only if that one differs.
+ *
+ * A result of a run is for all members of the cohort. So a run never has the data of Secrets, and a result that depends on its caller is
+ * for the user's own cohort.
+ */
+import { type ExecutionArgs, getOperationAST } from 'graphql';
+import { requireValid, userKey } from '../../access/caller.ts';
+import { endingGenerator } from '../../base/ending-generator.ts';
+import { noSpan } from '../../base/tracing.ts';
+import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
+import { requireFit } from '../../graphql/generation/subscribe.ts';
+import { filteredLists } from '../../graphql/prepared/prepared-queries.ts';
+import type { Cohort, Member } from '../../live/query/cohort.ts';
+import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { Result } from './message-stream.ts';
+
+/** Milliseconds after a result with errors until the query runs again without a change. */
+const restAfterErrors = 5000;
+
+export interface LiveStreamParts {
+  readonly source: GraphQLSource;
+  /** The least milliseconds between two runs. */
+  readonly throttle: number;
+  /** Of the document, its operation and its variables. */
+  readonly question: string;
+  /** Executes the query. Gives the result and its operation to `run`, while the operation's snapshot is open. */
+  execute(
+    operation: Operation<Generation>,
+    run: (result: Result, operation: Operation<Generation>) => Promise<Result>,
+  ): Promise<Result>;
+  /** Gets each result that is sent. */
+  readonly audit: (result: Result) => void;
+}
+
+interface Joined {
+  readonly cohort: Cohort<Result>;
+  readonly generation: Generation;
+  readonly isOwn: boolean;
+  leave(): void;
+}
+
+export class LiveStream {
+  readonly #parts: LiveStreamParts;
+  readonly #args: ExecutionArgs;
+  readonly #operation: Operation<Generation>;
+  readonly #stop = new AbortController();
+  readonly #member: Member<Result> = { text: '', run: () => this.#run() };
+  #first: LiveRun<Result> | null = null;
+  #joined: Joined | null = null;
+  /** Is the result for one user alone? */
+  #isOwn = false;
+
+  constructor(args: ExecutionArgs, parts: LiveStreamParts) {
+    this.#args = args;
+    this.#parts = parts;
+    this.#operation = (args.contextValue as OperationContext).portolan;
+  }
+
+  async first(): Promise<Result> {
+    const run = await this.#run(this.#operation.span);
+    this.#first = run;
+    this.#isOwn = run.isOwn;
+    this.#parts.audit(run.result);
+    return run.result;
+  }
+
+  results(): AsyncGenerator<Result, void, undefined> {
+    const { signal } = this.#operation;
+    const abort = (): void => this.#stop.abort();
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    const end = async (): Promise<void> => {
+      signal?.removeEventListener('abort', abort);
+      abort();
+      this.#leave();
+    };
+    let isBegun = false;
+    return endingGenerator<Result>(async () => {
+      const first = this.#first;
+      if (!isBegun && first !== null) {
+        isBegun = true;
+        this.#member.text = first.text;
+        return { done: false, value: first.result };
+      }
+      try {
+        const result = await this.#next();
+        if (result !== null) return { done: false, value: result };
+      } catch (error) {
+        await end();
+        throw error;
+      }
+      await end();
+      return { done: true, value: undefined };
+    }, end);
+  }
+
+  /** The next result that is another one; null at the end. */
+  async #next(): Promise<Result | null> {
+    const { source, audit } = this.#parts;
+    const { caller } = this.#operation;
+    while (!this.#stop.signal.aborted && !source.feed.closed) {
+      requireValid(caller, source.now());
+      const scopes = source.rights.now(caller);
+      if (scopes === null) {
+        await source.reader.lease((lease) => source.rights.at(lease, caller));
+        continue;
+      }
+      const { cohort } = this.#join(scopes.id);
+      const step = await cohort.next(this.#member, this.#stop.signal);
+      if (cohort.isOwn) this.#isOwn = true;
+      if (step.kind === 'interrupted') continue;
+      requireValid(caller, source.now());
+      // The caller's rights may have changed while the query ran.
+      if (source.rights.now(caller)?.id !== cohort.scopesId || source.generation() !== this.#joined?.generation)
+        continue;
+      this.#member.text = step.run.text;
+      audit(step.run.result);
+      return step.run.result;
+    }
+    return null;
+  }
+
+  /** The cohort of these scopes on the current generation. @throws PortolanError SCHEMA_RELOAD if the document does not fit it. */
+  #join(scopesId: string): Joined {
+    const { source, throttle, question } = this.#parts;
+    const generation = source.generation();
+    const known = this.#joined;
+    if (known?.cohort.scopesId === scopesId && known.generation === generation && known.isOwn === this.#isOwn)
+      return known;
+    requireFit(generation.schema, this.#args.document);
+    this.#leave();
+    const { user } = this.#operation.caller;
+    const owner = user === null ? 'local' : userKey(user);
+    const joined = source.liveQueries.join<Result>({
+      key: `${generation.id} ${question}`,
+      scopesId,
+      user: this.#isOwn ? owner : null,
+      throttle,
+    });
+    this.#joined = { ...joined, generation, isOwn: this.#isOwn };
+    const first = this.#first;
+    this.#first = null;
+    if (first !== null) joined.cohort.accept(first);
+    return this.#joined;
+  }
+
+  #leave(): void {
+    this.#joined?.leave();
+    this.#joined = null;
+  }
+
+  async #run(span = noSpan): Promise<LiveRun<Result>> {
+    let run: LiveRun<Result> | null = null;
+    const result = await this.#parts.execute(this.#operation.live(span), async (result, operation) => {
+      run = { ...(await this.#stateOf(result, operation)), result, milliseconds: operation.readingMs };
+      return result;
+    });
+    if (run !== null) return run;
+    const unknown = { state: null, lists: [], scopesId: '', isOwn: true, rest: restAfterErrors, milliseconds: 0 };
+    return { ...unknown, result, text: textOf(result) };
+  }
+
+  async #stateOf(
+    result: Result,
+    operation: Operation<Generation>,
+  ): Promise<Pick<LiveRun<Result>, 'text' | 'state' | 'lists' | 'scopesId' | 'isOwn' | 'rest'>> {
+    const { rights } = this.#parts.source;
+    const text = textOf(result);
+    const isOwn = operation.readsMore;
+    const scopesId = (operation.scopes ?? rights.now(operation.caller))?.id ?? '';
+    if (result.errors !== undefined) return { text, state: null, lists: [], scopesId, isOwn, rest: restAfterErrors };
+    const found = await operation.madeIn();
+    if (found !== null) {
+      const lists = this.#listsOf(operation, found.kindIds);
+      return { text, state: found.made.state, lists, scopesId, isOwn, rest: 0 };
+    }
+    // A query that reads nothing never changes.
+    const isConstant = operation.scopes === null && !operation.isTimed && !isOwn;
+    const state = isConstant ? { epoch: '', kinds: [], stored: '', madeAt: 0, revision: 0 } : null;
+    return { text, state, lists: [], scopesId, isOwn, rest: 0 };
+  }
+
+  /** The kinds that the query reads only by lists with filters. */
+  #listsOf({ generation }: Operation<Generation>, kindIds: ReadonlyMap<string, number>): readonly WatchedList[] {
+    const { document, operationName, variableValues } = this.#args;
+    const operation = getOperationAST(document, operationName);
+    if (operation == null) return [];
+    const found = filteredLists(generation, { document, operation }, variableValues ?? {}, this.#parts.source);
+    if (found === null) return [];
+    const { lists, others } = found;
+    return [...Map.groupBy(lists, ({ key }) => key)].flatMap(([key, some]) => {
+      const kindId = kindIds.get(key);
+      return kindId === undefined || others.has(key)
+        ? []
+        : [{ kindId, key, filters: some.map(({ filter }) => filter) }];
+    });
+  }
+}
+
+/** What makes a result another one: not its revision, its cost, or the id of its generation. */
+function textOf({ data, errors, extensions }: Result): string {
+  const {
+    generation: _,
+    revision: __,
+    cost: ___,
+    ...more
+  } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
+  return JSON.stringify([data, errors ?? null, more]);
+}
