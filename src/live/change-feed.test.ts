@@ -404,14 +404,14 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
   test('a position of a quiet kind stays above its floor while the log of another kind is cut', async () => {
     const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 3000, maxAgeMs: 3_600_000 } });
     const { feed, thing, other, signal, fixture } = setup;
-    feed.join(thing);
-    feed.join(other);
+    join(feed, thing);
+    join(feed, other);
     const begin = await setup.revision();
     setup.write(others, 'x');
     for (let index = 0; index < 40; index += 1) setup.write(things, `n${index}`);
     while (fixture.writer().maintain());
-    expect(names(await feed.next(thing, begin, 0, signal))).toBe('gap');
-    expect(names(await feed.next(other, begin, 0, signal))).toEqual(['x']);
+    expect(names(await next(feed, thing, begin, 0, signal))).toBe('gap');
+    expect(names(await next(feed, other, begin, 0, signal))).toEqual(['x']);
   });
 
   test('a log that is cut behind the window, before the window was filled, is a gap and no silent loss', async () => {

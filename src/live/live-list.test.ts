@@ -47,7 +47,7 @@ test('a snapshot of nothing is one SYNCED with reset, read once', async () => {
   fixture.statements.length = 0;
   const messages = list(snapshot, { filter: red });
   expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', reset: true, totalCount: 0, changes: [] });
-  expect(fixture.statements.filter(({ sql }) => sql.includes('log_floor'))).toHaveLength(0);
+  expect(fixture.statements.filter(({ sql }) => sql.includes('kind_log'))).toHaveLength(0);
   put('a', 'red');
   expect(told(await nextOf(messages))).toEqual(['ADDED a']);
 });

@@ -169,7 +169,7 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
   const store = await whenReady(run, start, async (lease, _view, sight, unsynced) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
-    floor: await readLogFloor(lease),
+    floor: await floorOf(lease, run, sight),
     sight,
     // Nothing was listed since the cursor either: the client holds none of them.
     empty: start.at === 'now' ? new Set<string>() : await unchanged(lease, start.cursor, sight, unsynced),
@@ -192,6 +192,12 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
   }
   if (inLog && fits && start.at === 'place' && !start.changed) return { ...position, count: start.totalCount };
   return yield* afterGap(run, epoch);
+}
+
+/** The highest floor of the kinds that are followed. */
+async function floorOf(lease: Lease, { request }: Run, sight: Sight): Promise<number> {
+  const floors = followed(request, sight).map(({ kindId }) => readLogFloor(lease, kindId));
+  return Math.max(0, ...(await Promise.all(floors)));
 }
 
 /** Those of the kinds that have no change after the cursor. */

@@ -123,7 +123,7 @@ async function readKinds(
   sequence: number,
 ): Promise<{ readonly kinds: readonly ReadKind[]; readonly upTo: number } | 'gap'> {
   const changed = await readChangedKinds(lease, new Map(kinds.map(({ kindId }) => [kindId, sequence])));
-  if (sequence < changed.floor) return 'gap';
+  if (kinds.some(({ kindId }) => sequence < (changed.floors.get(kindId) ?? 0))) return 'gap';
   const clusters = clustersIn(filter);
   let upTo = lease.revision;
   const read: ReadKind[] = [];

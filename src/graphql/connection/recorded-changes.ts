@@ -13,8 +13,8 @@ import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { changedPaths } from '../../catalog/values/changed-paths.ts';
 import { parseExact } from '../../catalog/values/values.ts';
-import { changedPaths } from '../../live/changed-paths.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
@@ -120,6 +120,8 @@ export async function loadHistory(
   info: GraphQLResolveInfo,
 ): Promise<HistorySource> {
   const { operation, kind, row } = source;
+  // Old entries leave the log without a change of the kind.
+  operation.noteMore();
   const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
   const list = await listIn(operation, `${kind.key} ${row.objectId}`);
   const before = args.after === null ? null : decodeChangeCursor(args.after, list);
@@ -170,6 +172,7 @@ export async function loadChanges(
   info: GraphQLResolveInfo,
 ): Promise<ChangesSource> {
   const { generation } = operation;
+  operation.noteMore();
   const { namespaces, clusters } = args;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
   const kinds = args.kinds === null ? generation.all.filter(isNoEvent) : [...new Set(generation.kinds(args.kinds))];

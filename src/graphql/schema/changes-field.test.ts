@@ -174,7 +174,7 @@ test('a generation in the middle of a snapshot begins the snapshot anew', async 
     Array.from({ length: 150 }, (_, index) => sized(`n${index}`, index)),
   );
   const events = await subscribe(text);
-  expect((await next(events)).changes).toHaveLength(100);
+  expect((await next(events)).changes).toHaveLength(20);
   await declare(describedCrd({ kind: 'Other', plural: 'others', properties: {} }));
   expect(await next(events)).toMatchObject({ phase: 'SNAPSHOT', reset: true });
   expect((await next(events)).changes).toHaveLength(50);

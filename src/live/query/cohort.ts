@@ -20,41 +20,17 @@
 import type { Semaphore } from '../../base/semaphore.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
+import type { ChangeFeed } from '../change-feed.ts';
 import type { LiveRun, WatchedList } from './live-run.ts';
 
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
 /** The most changes that are compared with filters. Running the query again is cheaper than comparing more. */
 const mostCompared = 200;
-/** Milliseconds that the feed gets to read the changes. */
-const lookMs = 200;
-
-/** The changes of a kind, as the change feed has them. */
-export interface ChangeSource {
-  readonly interruptions: number;
-  join(kindId: number): { leave(): void };
-  next(
-    kindId: number,
-    position: { readonly epoch: string; readonly sequence: number },
-    seen: number,
-    signal: AbortSignal,
-  ): Promise<
-    | { readonly kind: 'gap' }
-    | { readonly kind: 'changes'; readonly changes: readonly SourceChange[]; readonly upTo: number }
-  >;
-}
-
-interface SourceChange {
-  readonly logged: { readonly cluster: string; readonly namespace: string | null; readonly name: string };
-  /** Can it be told what the object was before and after? */
-  readonly continues: boolean;
-  before(): unknown;
-  after(): unknown;
-}
 
 /** What a cohort needs of the gateway. */
 export interface CohortParts {
-  readonly changes: ChangeSource;
+  readonly changes: Pick<ChangeFeed, 'follow' | 'changesAfter'>;
   /** Bounds the runs of all cohorts. */
   readonly permits: Semaphore;
   /** Have the kinds the same state in the store now? */
@@ -297,7 +273,7 @@ export class Cohort<R> implements Touched {
       this.#joined.delete(kindId);
     }
     for (const kindId of wanted) {
-      if (!this.#joined.has(kindId)) this.#joined.set(kindId, this.#parts.changes.join(kindId));
+      if (!this.#joined.has(kindId)) this.#joined.set(kindId, this.#parts.changes.follow(kindId));
     }
     for (const { member, settle } of [...this.#waiting]) if (member.text !== run.text) settle({ kind: 'result', run });
     this.#wake();
@@ -333,9 +309,8 @@ export class Cohort<R> implements Touched {
     const { changes: source } = this.#parts;
     let sequence = Math.max(this.#passed.get(kindId) ?? 0, revision);
     while (sequence < wanted) {
-      const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(lookMs)]);
-      const batch = await source.next(kindId, { epoch, sequence }, source.interruptions, signal);
-      if (batch.kind === 'gap' || batch.changes.length > mostCompared) return null;
+      const batch = await source.changesAfter(kindId, { epoch, sequence }, wanted);
+      if (batch === 'gap' || batch.changes.length > mostCompared) return null;
       for (const change of batch.changes) {
         if (!change.continues) return null;
         const identity = { ...change.logged, key };
@@ -343,7 +318,7 @@ export class Cohort<R> implements Touched {
           if (body !== null && filters.some((filter) => matches(filter, { ...identity, body }))) return null;
         }
       }
-      // The feed has not read so far yet, or the change was of another kind.
+      // The change is of another epoch.
       if (batch.changes.length === 0 && batch.upTo < wanted) return null;
       sequence = batch.upTo;
     }
