@@ -154,7 +154,6 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   auth: '*',
   live: [
     'change-feed.ts',
-    'changed-paths.ts',
     'fold.ts',
     'live-change.ts',
     'live-cursor.ts',
@@ -166,6 +165,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   operation: [
     'admission.ts',
+    'answers/answer-extensions.ts',
     'answers/answer-text.ts',
     'answers/kept-answers.ts',
     'audit.ts',

@@ -6,7 +6,7 @@ import { PortolanError } from '../base/errors.ts';
 import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import { missingOf, type Readiness } from '../query/read/readiness.ts';
-import type { Missing } from './operation.ts';
+import type { Missing } from './answers/answer-extensions.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
 /**

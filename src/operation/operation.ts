@@ -19,17 +19,12 @@ import { anyKind, readViewAndVersion, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
+import { answerExtensions, type Missing } from './answers/answer-extensions.ts';
 import type { MadeIn } from './answers/kept-answers.ts';
 import { OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
 import { OperationTrace, type ResponsePath } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
-
-/** A resource that is missing from an answer, because it is not synced yet. */
-export interface Missing {
-  readonly cluster: string;
-  readonly key: string;
-}
 
 type OpenLease = Lease & { end(): void };
 
@@ -446,21 +441,6 @@ function madeOnce<T>(made: Map<string, unknown>, name: string, make: () => T): T
   const value = make();
   made.set(name, value);
   return value;
-}
-
-/** The extensions of every answer. `revision` is null when nothing was read. */
-export function answerExtensions(
-  generation: ServedKinds,
-  { asked, allowed, spent }: Pick<OperationCost, 'asked' | 'allowed' | 'spent'>,
-  revision: number | null,
-  missing: readonly Missing[],
-): Record<string, unknown> {
-  return {
-    generation: generation.id,
-    ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
-    ...(revision === null ? {} : { revision }),
-    ...(missing.length === 0 ? {} : { notReady: missing }),
-  };
 }
 
 /**

@@ -20,7 +20,6 @@
 import type { Semaphore } from '../../base/semaphore.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
-import type { ChangeFeed } from '../change-feed.ts';
 import type { LiveRun, WatchedList } from './live-run.ts';
 
 /** Runs of a query take at most this share of the time: one part of so many. */
@@ -28,9 +27,28 @@ const restPerRun = 20;
 /** The most changes that are compared with filters. Running the query again is cheaper than comparing more. */
 const mostCompared = 200;
 
+/** The changes of a kind, as the change feed has them. */
+export interface ChangeSource {
+  follow(kindId: number): { leave(): void };
+  /** The next changes after the position; `gap` if they are not known. @param wanted they are needed up to here */
+  changesAfter(
+    kindId: number,
+    position: { readonly epoch: string; readonly sequence: number },
+    wanted: number,
+  ): Promise<{ readonly changes: readonly SourceChange[]; readonly upTo: number } | 'gap'>;
+}
+
+interface SourceChange {
+  readonly logged: { readonly cluster: string; readonly namespace: string | null; readonly name: string };
+  /** Can it be told what the object was before and after? */
+  readonly continues: boolean;
+  before(): unknown;
+  after(): unknown;
+}
+
 /** What a cohort needs of the gateway. */
 export interface CohortParts {
-  readonly changes: Pick<ChangeFeed, 'follow' | 'changesAfter'>;
+  readonly changes: ChangeSource;
   /** Bounds the runs of all cohorts. */
   readonly permits: Semaphore;
   /** Have the kinds the same state in the store now? */

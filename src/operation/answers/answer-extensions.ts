@@ -1,0 +1,29 @@
+/** `extensions.portolan` of answers. */
+
+/** Values that an operation asks for, may ask for and has read; `asked` is null before the question was weighed. */
+interface Cost {
+  readonly asked: number | null;
+  readonly allowed: number;
+  readonly spent: number;
+}
+
+/** A resource that is missing from an answer, because it is not synced yet. */
+export interface Missing {
+  readonly cluster: string;
+  readonly key: string;
+}
+
+/** The extensions of every answer. `revision` is null when nothing was read. */
+export function answerExtensions(
+  generation: { readonly id: string },
+  { asked, allowed, spent }: Cost,
+  revision: number | null,
+  missing: readonly Missing[],
+): Record<string, unknown> {
+  return {
+    generation: generation.id,
+    ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
+    ...(revision === null ? {} : { revision }),
+    ...(missing.length === 0 ? {} : { notReady: missing }),
+  };
+}
