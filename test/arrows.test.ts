@@ -162,6 +162,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'query/cohort.ts',
     'query/live-queries.ts',
     'query/live-run.ts',
+    'query/watched-changes.ts',
   ],
   operation: [
     'admission.ts',

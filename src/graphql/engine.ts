@@ -12,6 +12,7 @@ import type { Logger } from '../base/log.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import { ChangeFeed } from '../live/change-feed.ts';
 import { LiveQueries } from '../live/query/live-queries.ts';
+import { watchedChanges } from '../live/query/watched-changes.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
@@ -110,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
   } = options;
   const feed = new ChangeFeed(reader, log);
   const liveQueries = new LiveQueries({
-    changes: feed,
+    changes: watchedChanges(feed),
     reader,
     runs: options.liveRuns ?? 2,
     monotonic: () => clock.monotonic(),

@@ -18,10 +18,8 @@
  *   - Log entries below a window's end were read, or belong to other kinds. So the log may drop them.
  *   - A wake during a pull leads to another pull, unless it names only other kinds.
  */
-import { allRows } from '../access/scope.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { everything } from '../query/plan/filter.ts';
 import { readChangedKinds, readChanges, readLogFloor } from '../store/read/changes.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { Lease, Reader } from '../store/types/lease.ts';
@@ -52,7 +50,7 @@ export interface FeedStep {
 }
 
 /** All changes of one kind up to `upTo`; `gap` if the log no longer reaches back to the position. */
-export type LogBatch = { readonly changes: readonly FeedChange[]; readonly upTo: number } | 'gap';
+type LogBatch = { readonly changes: readonly FeedChange[]; readonly upTo: number } | 'gap';
 
 export interface FeedOptions {
   /** Changes of one kind kept in memory; default 20,000. The bound for all kinds together is twice as high. */
@@ -196,23 +194,6 @@ export class ChangeFeed {
       if (!this.#cohorts.has(kindId)) this.#forget(this.#windows.get(kindId));
     };
     return { cohort, leave };
-  }
-
-  /** Registers a reader of all changes of the kind. */
-  follow(kindId: number): Pick<Membership, 'leave'> {
-    return this.join(kindId, { key: '', filter: everything, scope: allRows });
-  }
-
-  /**
-   * The next changes of a kind after `position`, at most one batch. It does not wait for a change. The reader must follow the kind.
-   * @param wanted the changes are needed up to here, if a batch reaches so far
-   * @throws what the reader throws.
-   */
-  async changesAfter(kindId: number, position: FeedPosition, wanted: number): Promise<LogBatch> {
-    const window = this.#windows.get(kindId);
-    const isKnown = window !== undefined && window.epoch === position.epoch && position.sequence >= window.floor;
-    if (isKnown && window.end >= wanted) return window.after(position.sequence, this.#batch);
-    return (await this.#readLog(kindId, position)) ?? 'gap';
   }
 
   /** Resolves when `wakes` is no longer `seen`, the signal aborts or the feed closes. Never rejects. */

@@ -79,6 +79,10 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly trace: OperationTrace;
   /** That of the request. It also has the parts of the operation's repeats. */
   readonly span: Span;
+  /** Does the answer depend on the time? */
+  isTimed = false;
+  /** Does the answer depend on more than the objects of `dependencies`? */
+  readsMore = false;
   /** An event of a subscription. */
   readonly isDetached: boolean;
   /** A run of a live query, whose result other callers with the same scopes may get. */
@@ -99,8 +103,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #caller: Caller;
   #isPersonal = false;
   readonly #now: number;
-  #isTimed = false;
-  #readsMore = false;
   #showsRevision = false;
 
   constructor(
@@ -148,18 +150,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The start, in milliseconds since the epoch. Relative times of filters refer to it: the answer is another one later. */
   get now(): number {
-    this.#isTimed = true;
+    this.isTimed = true;
     return this.#now;
-  }
-
-  /** Does the answer depend on the time? */
-  get isTimed(): boolean {
-    return this.#isTimed;
-  }
-
-  /** Does the answer depend on more than the objects of `dependencies`? */
-  get readsMore(): boolean {
-    return this.#readsMore;
   }
 
   /**
@@ -167,7 +159,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * field with such an answer calls it, because the dependencies do not include these.
    */
   noteMore(): void {
-    this.#readsMore = true;
+    this.readsMore = true;
   }
 
   /** Notes that the data contains the revision of the snapshot. */
@@ -408,15 +400,11 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * answer that may change without them. Call it after the execution and before `end`.
    */
   async madeIn(): Promise<MadeAnswerIn | null> {
-    const isOthers = this.#isTimed || this.#readsMore || this.isDetached || this.trace.explains;
+    const isOthers = this.isTimed || this.readsMore || this.isDetached || this.trace.explains;
     const scopes = this.#scopes;
     if (isOthers || this.#opening === null || scopes === null || this.#ended) return null;
     const { unmetered, view, layoutVersion } = await this.#opening;
-    const kindIds = new Map<string, number>();
-    for (const key of this.#dependencies) {
-      const kindId = view.layouts.get(key)?.kindId;
-      if (kindId !== undefined) kindIds.set(key, kindId);
-    }
+    const kindIds = new Map([...this.#dependencies].flatMap((key) => kindIdOf(view, key)));
     const kinds = this.#dependencies.has(anyKind) ? 'any' : [...kindIds.values()];
     if (kinds.length === 0) return null;
     const [row] = await unmetered.all(stateStatement(kinds, unmetered.revision));
@@ -484,4 +472,9 @@ function spreadable(lease: Lease): Lease {
 
 function endedError(): PortolanError {
   return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
+}
+
+function kindIdOf({ layouts }: View, key: string): readonly (readonly [string, number])[] {
+  const kindId = layouts.get(key)?.kindId;
+  return kindId === undefined ? [] : [[key, kindId]];
 }

@@ -223,7 +223,10 @@ async function prepare(
     variableValues: params.variables ?? null,
     contextValue: await contextFactory(),
     rootValue: {
-      execute: async (args: ExecutionArgs) => Promise.resolve(execute(args)).finally(() => span.end()),
+      execute: async (args: ExecutionArgs) => {
+        const outcome = await Promise.resolve(execute(args)).finally(() => span.end());
+        return isAsyncIterable<ExecutionResult>(outcome) ? outlet.send(outcome) : outcome;
+      },
       subscribe: async (args: ExecutionArgs) => {
         const outcome = await subscribe(args);
         // The admission ends the span of a subscription with its first message.

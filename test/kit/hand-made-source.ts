@@ -19,6 +19,7 @@ import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
 import { ChangeFeed } from '../../src/live/change-feed.ts';
 import { LiveQueries } from '../../src/live/query/live-queries.ts';
+import { watchedChanges } from '../../src/live/query/watched-changes.ts';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
@@ -67,7 +68,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     reader,
     feed,
     liveQueries: new LiveQueries({
-      changes: feed,
+      changes: watchedChanges(feed),
       reader,
       runs: 1,
       monotonic: () => systemClock.monotonic(),

@@ -75,6 +75,12 @@ export class Delivery {
 const common = new WeakSet<ExecutionResult>();
 const texts = new WeakMap<ExecutionResult, Buffer>();
 
+/** Notes that a result has several receivers. */
+export function sharedByReceivers<R extends object>(result: R): R {
+  common.add(result);
+  return result;
+}
+
 /** The result as JSON. A result that has several receivers is written once. */
 export function jsonOf(result: ExecutionResult): Buffer {
   const known = texts.get(result);

@@ -38,28 +38,25 @@ export function questionKey({ query, operationName, variables }: QueryParameters
 }
 
 /**
- * The lists of a query that has a plan, each with its filter, and the kinds of which the query reads other objects. Null for a query
- * without a plan.
+ * The kinds that a query reads only by lists, each with the filter of its lists. Empty for a query without a plan.
  */
 export function filteredLists(
   generation: Generation,
   document: PlannedDocument,
   variables: Readonly<Record<string, unknown>>,
   source: GraphQLSource,
-): {
-  readonly lists: readonly { readonly key: string; readonly filter: Filter }[];
-  readonly others: ReadonlySet<string>;
-} | null {
+): readonly { readonly key: string; readonly filter: Filter }[] {
   let plan: AnswerPlan | null;
   try {
     plan = planAnswer(generation, document, variables, source);
   } catch {
-    return null;
+    return [];
   }
-  if (plan === null) return null;
-  const lists = plan.lists.map(({ list }) => ({ key: list.key, filter: list.plan.filter }));
-  const others = plan.lists.flatMap(({ related }) => relatedKeys(related));
-  return { lists, others: new Set(others) };
+  if (plan === null) return [];
+  const others = new Set(plan.lists.flatMap(({ related }) => relatedKeys(related)));
+  return [...Map.groupBy(plan.lists, ({ list }) => list.key)]
+    .filter(([key]) => !others.has(key))
+    .map(([key, lists]) => ({ key, filter: { kind: 'or', of: lists.map(({ list }) => list.plan.filter) } }));
 }
 
 function relatedKeys(related: readonly PlannedRelated[]): readonly string[] {

@@ -18,32 +18,28 @@
  * Example, throttle 500: a run at 0 takes 2 ms. Changes at 100 and 200 lead to one run at 500. A change at 2,000 leads to a run at once.
  */
 import type { Semaphore } from '../../base/semaphore.ts';
-import { matches } from '../../query/evaluate/matches.ts';
+import type { Filter } from '../../query/plan/filter.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
-import type { LiveRun, WatchedList } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
 
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
-/** The most changes that are compared with filters. Running the query again is cheaper than comparing more. */
-const mostCompared = 200;
+/** Milliseconds that the feed gets to read the changes. It also waits so long for one that matches. */
+const lookMs = 100;
 
-/** The changes of a kind, as the change feed has them. */
-export interface ChangeSource {
-  follow(kindId: number): { leave(): void };
-  /** The next changes after the position; `gap` if they are not known. @param wanted they are needed up to here */
-  changesAfter(
-    kindId: number,
-    position: { readonly epoch: string; readonly sequence: number },
-    wanted: number,
-  ): Promise<{ readonly changes: readonly SourceChange[]; readonly upTo: number } | 'gap'>;
+/** The changes of objects that match a filter before or after. */
+export interface WatchedChanges {
+  /**
+   * Waits for such a change after a revision, until the signal aborts. Null for one, and if that is not known. Otherwise the revision up to
+   * which there is none.
+   */
+  passed(place: { readonly epoch: string; readonly sequence: number }, signal: AbortSignal): Promise<number | null>;
+  leave(): void;
 }
 
-interface SourceChange {
-  readonly logged: { readonly cluster: string; readonly namespace: string | null; readonly name: string };
-  /** Can it be told what the object was before and after? */
-  readonly continues: boolean;
-  before(): unknown;
-  after(): unknown;
+export interface ChangeSource {
+  /** @param key resourceKey of the kind. */
+  watch(kindId: number, key: string, filter: Filter): WatchedChanges;
 }
 
 /** What a cohort needs of the gateway. */
@@ -108,7 +104,7 @@ export class Cohort<R> implements Touched {
   /** Wakes the loop. */
   #signal: (() => void) | null = null;
   #members = 0;
-  readonly #joined = new Map<number, { leave(): void }>();
+  readonly #joined = new Map<number, WatchedChanges>();
   readonly #over = new AbortController();
   readonly #empty: () => void;
 
@@ -284,14 +280,14 @@ export class Cohort<R> implements Touched {
     this.#newest = run;
     this.#passed.clear();
     this.#parts.registered(this, run.state?.kinds ?? null);
-    const wanted = new Set(run.lists.map(({ kindId }) => kindId));
+    const wanted = new Map(run.lists.map((list) => [list.kindId, list]));
     for (const [kindId, { leave }] of this.#joined) {
       if (wanted.has(kindId)) continue;
       leave();
       this.#joined.delete(kindId);
     }
-    for (const kindId of wanted) {
-      if (!this.#joined.has(kindId)) this.#joined.set(kindId, this.#parts.changes.follow(kindId));
+    for (const [kindId, { key, filter }] of wanted) {
+      if (!this.#joined.has(kindId)) this.#joined.set(kindId, this.#parts.changes.watch(kindId, key, filter));
     }
     for (const { member, settle } of [...this.#waiting]) if (member.text !== run.text) settle({ kind: 'result', run });
     this.#wake();
@@ -307,10 +303,9 @@ export class Cohort<R> implements Touched {
   /** Do the changes since the newest run concern its result? */
   async #isConcerned({ state, lists }: LiveRun<R>): Promise<boolean> {
     if (state === null || this.#isTouchedByAny) return true;
-    const known = new Map(lists.map((list) => [list.kindId, list]));
+    const known = new Set(lists.map(({ kindId }) => kindId));
     for (const [kindId, wanted] of [...this.#touched]) {
-      const list = known.get(kindId);
-      const upTo = list === undefined ? null : await this.#passedBy(list, state, wanted);
+      const upTo = known.has(kindId) ? await this.#passedBy(kindId, state, wanted) : null;
       if (upTo === null) return true;
       this.#passed.set(kindId, upTo);
       if ((this.#touched.get(kindId) ?? 0) <= upTo) this.#touched.delete(kindId);
@@ -319,28 +314,14 @@ export class Cohort<R> implements Touched {
   }
 
   /**
-   * The revision up to which no change of the kind matches a filter. Null if one does, or if that is not known.
+   * The revision up to which no change of the kind matches its filter. Null if one does, or if that is not known.
    * @param wanted at least up to this one.
    */
-  async #passedBy(list: WatchedList, { epoch, revision }: KindState, wanted: number): Promise<number | null> {
-    const { kindId, key, filters } = list;
-    const { changes: source } = this.#parts;
-    let sequence = Math.max(this.#passed.get(kindId) ?? 0, revision);
-    while (sequence < wanted) {
-      const batch = await source.changesAfter(kindId, { epoch, sequence }, wanted);
-      if (batch === 'gap' || batch.changes.length > mostCompared) return null;
-      for (const change of batch.changes) {
-        if (!change.continues) return null;
-        const identity = { ...change.logged, key };
-        for (const body of [change.before(), change.after()]) {
-          if (body !== null && filters.some((filter) => matches(filter, { ...identity, body }))) return null;
-        }
-      }
-      // The change is of another epoch.
-      if (batch.changes.length === 0 && batch.upTo < wanted) return null;
-      sequence = batch.upTo;
-    }
-    return sequence;
+  async #passedBy(kindId: number, { epoch, revision }: KindState, wanted: number): Promise<number | null> {
+    const sequence = Math.max(this.#passed.get(kindId) ?? 0, revision);
+    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(lookMs)]);
+    const upTo = (await this.#joined.get(kindId)?.passed({ epoch, sequence }, signal)) ?? null;
+    return upTo !== null && upTo >= wanted ? upTo : null;
   }
 }
 

@@ -8,6 +8,7 @@ import { readLayouts } from '../../store/read/layout.ts';
 import type { Member, Step } from './cohort.ts';
 import { LiveQueries } from './live-queries.ts';
 import type { LiveRun } from './live-run.ts';
+import { watchedChanges } from './watched-changes.ts';
 
 const never = new AbortController().signal;
 
@@ -19,7 +20,7 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
   await fixture.sync(gadgets, [made({ name: 'g', namespace: null })]);
   const clock = new ManualClock();
   const queries = new LiveQueries({
-    changes: fixture.engine.source.feed,
+    changes: watchedChanges(fixture.engine.source.feed),
     reader: fixture.reader,
     runs,
     monotonic: () => clock.monotonic(),

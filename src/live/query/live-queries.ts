@@ -11,10 +11,10 @@ import { Semaphore } from '../../base/semaphore.ts';
 import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';
-import { Cohort, type CohortParts, type Touched } from './cohort.ts';
+import { type ChangeSource, Cohort, type CohortParts, type Touched } from './cohort.ts';
 
 export interface LiveQueriesOptions {
-  readonly changes: CohortParts['changes'];
+  readonly changes: ChangeSource;
   readonly reader: Reader;
   /** The most queries that run at once. */
   readonly runs: number;

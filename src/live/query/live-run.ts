@@ -7,8 +7,8 @@ export interface WatchedList {
   readonly kindId: number;
   /** resourceKey */
   readonly key: string;
-  /** The filters of the lists of this kind. They read nothing but the object itself. */
-  readonly filters: readonly Filter[];
+  /** That of the lists of this kind. It reads nothing but the object itself. */
+  readonly filter: Filter;
 }
 
 /** @typeParam R the result. */

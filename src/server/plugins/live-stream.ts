@@ -15,6 +15,7 @@ import { requireValid, userKey } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { noSpan } from '../../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
+import { sharedByReceivers } from '../../graphql/generation/shared-results.ts';
 import { requireFit } from '../../graphql/generation/subscribe.ts';
 import { filteredLists } from '../../graphql/prepared/prepared-queries.ts';
 import type { Cohort, Member } from '../../live/query/cohort.ts';
@@ -123,7 +124,7 @@ export class LiveStream {
         continue;
       this.#member.text = step.run.text;
       audit(step.run.result);
-      return step.run.result;
+      return sharedByReceivers(step.run.result);
     }
     return null;
   }
@@ -194,13 +195,9 @@ export class LiveStream {
     const operation = getOperationAST(document, operationName);
     if (operation == null) return [];
     const found = filteredLists(generation, { document, operation }, variableValues ?? {}, this.#parts.source);
-    if (found === null) return [];
-    const { lists, others } = found;
-    return [...Map.groupBy(lists, ({ key }) => key)].flatMap(([key, some]) => {
+    return found.flatMap(({ key, filter }) => {
       const kindId = kindIds.get(key);
-      return kindId === undefined || others.has(key)
-        ? []
-        : [{ kindId, key, filters: some.map(({ filter }) => filter) }];
+      return kindId === undefined ? [] : [{ kindId, key, filter }];
     });
   }
 }
