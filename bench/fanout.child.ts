@@ -11,11 +11,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { WebSocketServer } from 'ws';
-import { defaultBounds } from '../src/operation/caller-limits.ts';
 import type { CommittedChanges } from '../src/store/types/change.ts';
 import { documents, type GatewayAnswer, type GatewayOrder } from './fanout.world.ts';
 import { type LongestTurn, threadCpuMs, watchTurns } from './support/loop-turns.ts';
 import { serveStore } from './support/serve-store.ts';
+import { threadCpuSeconds } from './support/thread-cpu.ts';
+
+/** The name that the readers' threads have. */
+const readerThread = 'reader';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -25,7 +28,12 @@ const writer = new Worker(new URL('./fanout.writer.ts', import.meta.url), {
 });
 await once(writer, 'message');
 // One caller has all subscriptions here.
-const callerBounds = { ...defaultBounds, subscriptions: Infinity, connections: Infinity };
+const callerBounds = {
+  requests: Number.POSITIVE_INFINITY,
+  costPerMinute: Number.POSITIVE_INFINITY,
+  subscriptions: Number.POSITIVE_INFINITY,
+  connections: Number.POSITIVE_INFINITY,
+};
 const served = await serveStore(file, { prepared: true, callerBounds });
 writer.on('message', (message: { readonly committed?: CommittedChanges }) => {
   if (message.committed !== undefined) served.engine.wake(message.committed);
@@ -37,7 +45,7 @@ bareServer.listen(0, '127.0.0.1');
 await once(bareServer, 'listening');
 const bareUrl = `ws://127.0.0.1:${(bareServer.address() as AddressInfo).port}`;
 
-let [cpu, began] = [0, 0];
+let [cpu, began, readers] = [0, 0, 0];
 let turns: (() => LongestTurn) | null = null;
 
 /**
@@ -58,11 +66,16 @@ async function sendBare({ bytes, rounds, perSecond, each }: Extract<GatewayOrder
 async function answer(order: GatewayOrder): Promise<GatewayAnswer | null> {
   switch (order.ask) {
     case 'begin':
-      [cpu, began] = [threadCpuMs(), performance.now()];
+      [cpu, began, readers] = [threadCpuMs(), performance.now(), threadCpuSeconds(readerThread)];
       turns = watchTurns();
       return null;
     case 'end':
-      return { cpuMs: threadCpuMs() - cpu, elapsedMs: performance.now() - began, longestMs: turns?.().elapsedMs ?? 0 };
+      return {
+        readersMs: (threadCpuSeconds(readerThread) - readers) * 1000,
+        cpuMs: threadCpuMs() - cpu,
+        elapsedMs: performance.now() - began,
+        longestMs: turns?.().elapsedMs ?? 0,
+      };
     case 'bare':
       await sendBare(order);
       return null;

@@ -6,6 +6,8 @@
  *   filters     10,000 different equality filters on one kind, beside one filter
  *   snapshots   ten clients that take a snapshot of all Pods at once, then fifty: a trivial query meanwhile, and the time until the last
  *               client is LIVE beside that of a client alone
+ *   live        1,000 different pages with @live while 2,000 Pods change each second: processor time of the readers, and p99 of an ordinary
+ *               page beside that while nothing changes
  *
  * This process is the clients. It counts the changes that each subscriber gets: a missing or a doubled one is an error.
  */
@@ -21,27 +23,38 @@ import {
   documents,
   type GatewayAnswer,
   type GatewayOrder,
+  liveDocument,
   nameDocument,
   namespaceAt,
   namespaceDocument,
+  pageAt,
   snapshotDocument,
   trivialQuery,
 } from './fanout.world.ts';
 import { podName } from './support/pods.ts';
 
 export const about =
-  'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N, --cases documents,filters,snapshots)';
+  'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N, --cases documents,filters,snapshots,live)';
 
 /** Of the serve thread, between two orders. */
 export interface Counted {
   readonly cpuMs: number;
+  /** Processor time of the readers' threads. */
+  readonly readersMs: number;
   readonly elapsedMs: number;
   /** The longest time in which the event loop did nothing else. */
   readonly longestMs: number;
 }
 
 const objects = 25_000;
-const bounds = { cpuRatio: 1.2, lost: 0, snapshotQueryP99Ms: 50, snapshotRatio: 2 };
+const bounds = {
+  cpuRatio: 1.2,
+  lost: 0,
+  snapshotQueryP99Ms: 50,
+  snapshotRatio: 2,
+  liveReaderCores: 1,
+  livePageRatio: 2,
+};
 
 class Gateway {
   readonly #child: ReturnType<typeof fork>;
@@ -82,6 +95,9 @@ class Clients {
   messages = 0;
   bytes = 0;
   synced = 0;
+  isOfQueries = false;
+  /** Of live queries. */
+  results = 0;
 
   async connect(url: string, connections: number, protocol?: string): Promise<void> {
     for (let from = 0; from < connections; from += 100) {
@@ -113,8 +129,30 @@ class Clients {
     await until(() => this.synced === subscribers);
   }
 
+  /** Opens live queries, and waits until each has its first result. */
+  async open(queries: number, askOf: (index: number) => object): Promise<void> {
+    this.isOfQueries = true;
+    for (const socket of this.sockets) {
+      socket.on('message', (data: Buffer) => this.#take(data));
+      const acknowledged = once(socket, 'message');
+      socket.send('{"type":"connection_init"}');
+      await acknowledged;
+    }
+    for (let index = 0; index < queries; index += 1) {
+      const message = { id: String(index), type: 'subscribe', payload: askOf(index) };
+      this.sockets[index % this.sockets.length]?.send(JSON.stringify(message));
+      if (index % 50 === 0) await until(() => this.results + 100 > index);
+    }
+    await until(() => this.results >= queries);
+  }
+
   #take(data: Buffer): void {
     const text = data.toString('latin1');
+    if (this.isOfQueries && text.includes('"type":"next"')) {
+      if (!text.includes('"nodes"')) throw new Error(text.slice(0, 500));
+      this.results += 1;
+      return;
+    }
     if (text.includes('"phase":"SNAPSHOT"')) return;
     if (text.includes('"phase":"SYNCED"')) {
       this.synced += 1;
@@ -163,7 +201,7 @@ export async function run(args: readonly string[]): Promise<void> {
       connections: { type: 'string', default: '500' },
       seconds: { type: 'string', default: '10' },
       rate: { type: 'string', default: '20' },
-      cases: { type: 'string', default: 'documents,filters,snapshots' },
+      cases: { type: 'string', default: 'documents,filters,snapshots,live' },
     },
   });
   const options: Options = {
@@ -180,15 +218,18 @@ export async function run(args: readonly string[]): Promise<void> {
     const byDocument = cases.includes('documents') ? await documentsCase(gateway, urls, options) : null;
     const byFilter = cases.includes('filters') ? await filtersCase(gateway, urls.url, options) : null;
     const snapshots = cases.includes('snapshots') ? await snapshotsCase(gateway, urls.url) : null;
+    const live = cases.includes('live') ? await liveCase(gateway, urls.url, options) : null;
     await gateway.close();
-    process.stdout.write(`${JSON.stringify({ bench: 'fanout', ...byDocument, ...byFilter, ...snapshots })}\n`);
+    process.stdout.write(`${JSON.stringify({ bench: 'fanout', ...byDocument, ...byFilter, ...snapshots, ...live })}\n`);
     const isOver = (value: number | undefined, bound: number): boolean => (value ?? 0) > bound;
     const missed =
       isOver(byDocument?.cpuRatio, bounds.cpuRatio) ||
       isOver(byDocument?.lost, bounds.lost) ||
       isOver(byFilter?.filtersLost, bounds.lost) ||
       isOver(snapshots?.snapshotQueryP99Ms, bounds.snapshotQueryP99Ms) ||
-      isOver(snapshots?.snapshotRatio, bounds.snapshotRatio);
+      isOver(snapshots?.snapshotRatio, bounds.snapshotRatio) ||
+      isOver(live?.liveReaderCores, bounds.liveReaderCores) ||
+      isOver(live?.livePageRatio, bounds.livePageRatio);
     if (missed) process.exitCode = 1;
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -287,9 +328,24 @@ async function snapshotsCase(gateway: Gateway, url: string) {
     await clients.close();
     return { ms, longestMs };
   };
+  const alone = await crowd(1).then(() => crowd(1));
+  const asking = askAgain(url);
+  const ten = await crowd(10);
+  const fifty = await crowd(50);
+  const { queries, p99 } = await asking.end();
+  const snapshotQueryP99Ms = Number(p99.toFixed(1));
+  const snapshotRatio = Number((Math.max(ten.ms, fifty.ms) / alone.ms).toFixed(2));
+  process.stdout.write(
+    `snapshots of ${objects} Pods: one client ${alone.ms.toFixed(0)} ms, ten ${ten.ms.toFixed(0)} ms, fifty ${fifty.ms.toFixed(0)} ms; ` +
+      `${queries} queries meanwhile, p99 ${snapshotQueryP99Ms} ms; longest turn ${Math.max(ten.longestMs, fifty.longestMs).toFixed(0)} ms\n`,
+  );
+  return { snapshotQueryP99Ms, snapshotRatio };
+}
+
+/** Asks the trivial query again and again. */
+function askAgain(url: string): { end(): Promise<{ readonly queries: number; readonly p99: number }> } {
   let isOver = false;
   const times: number[] = [];
-  const alone = await crowd(1).then(() => crowd(1));
   const asking = (async () => {
     while (!isOver) {
       const began = performance.now();
@@ -301,16 +357,40 @@ async function snapshotsCase(gateway: Gateway, url: string) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   })();
-  const ten = await crowd(10);
-  const fifty = await crowd(50);
-  isOver = true;
-  await asking;
-  times.sort((a, b) => a - b);
-  const snapshotQueryP99Ms = Number((times[Math.floor(times.length * 0.99)] ?? 0).toFixed(1));
-  const snapshotRatio = Number((Math.max(ten.ms, fifty.ms) / alone.ms).toFixed(2));
+  return {
+    async end() {
+      isOver = true;
+      await asking;
+      times.sort((a, b) => a - b);
+      return { queries: times.length, p99: times[Math.floor(times.length * 0.99)] ?? 0 };
+    },
+  };
+}
+
+async function liveCase(gateway: Gateway, url: string, { seconds }: Options) {
+  const pages = 1000;
+  const perSecond = 2000;
+  const clients = new Clients();
+  await clients.connect(webSocketUrl(url), 100, 'graphql-transport-ws');
+  await clients.open(pages, (index) => ({ query: liveDocument, variables: pageAt(index) }));
+  const quiet = askAgain(url);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const idle = await quiet.end();
+  const before = clients.results;
+  const asking = askAgain(url);
+  await gateway.ask({ ask: 'begin' });
+  const changes = Math.min(objects, seconds * perSecond);
+  await gateway.ask({ ask: 'write', order: { changes, perSecond, of: 50 } });
+  const counted = await gateway.ask<Counted>({ ask: 'end' });
+  const busy = await asking.end();
+  const results = clients.results - before;
+  await clients.close();
+  const liveReaderCores = Number((counted.readersMs / counted.elapsedMs).toFixed(2));
+  const livePageRatio = Number((busy.p99 / idle.p99).toFixed(2));
   process.stdout.write(
-    `snapshots of ${objects} Pods: one client ${alone.ms.toFixed(0)} ms, ten ${ten.ms.toFixed(0)} ms, fifty ${fifty.ms.toFixed(0)} ms; ` +
-      `${times.length} queries meanwhile, p99 ${snapshotQueryP99Ms} ms; longest turn ${Math.max(ten.longestMs, fifty.longestMs).toFixed(0)} ms\n`,
+    `${pages} pages with @live, ${perSecond} changes/s: ${((results * 1000) / counted.elapsedMs).toFixed(0)} results/s, ` +
+      `readers ${liveReaderCores} of a core, serve thread ${(counted.cpuMs / counted.elapsedMs).toFixed(2)}; ` +
+      `p99 of a page ${busy.p99.toFixed(1)} ms, while nothing changes ${idle.p99.toFixed(1)} ms\n`,
   );
-  return { snapshotQueryP99Ms, snapshotRatio };
+  return { liveReaderCores, livePageRatio };
 }

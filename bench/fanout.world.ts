@@ -24,6 +24,18 @@ export const snapshotDocument = `subscription Mirror {
   podChanges { phase cursor totalCount changes { type id object { metadata { name namespace } spec { nodeName } status { phase } } } }
 }`;
 
+/** A page that stays true. */
+export const liveDocument = `query Page($labels: String, $first: Int) @live {
+  pods(filter: { labelSelector: $labels }, first: $first) {
+    totalCount nodes { metadata { name resourceVersion } status { phase } }
+  }
+}`;
+
+/** Different pages: of the Pods of one app (podName of support/pods.ts has 400). */
+export function pageAt(index: number): { readonly labels: string; readonly first: number } {
+  return { labels: `app=app-${index % 400}`, first: 20 + Math.floor(index / 400) };
+}
+
 /** What is asked while snapshots are sent. */
 export const trivialQuery = '{ pods(first: 1) { nodes { metadata { name } } } }';
 

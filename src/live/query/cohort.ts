@@ -22,6 +22,9 @@ import type { Filter } from '../../query/plan/filter.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
 import type { LiveRun } from './live-run.ts';
 
+/** Runs in a row whose result is an error that passes by itself, before the members get it, and the milliseconds after each. */
+const mostPassing = 3;
+const restAfterPassing = 1000;
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
 /** Milliseconds that the feed gets to read the changes. It also waits so long for one that matches. */
@@ -100,6 +103,8 @@ export class Cohort<R> implements Touched {
   #isShared = true;
   #isTouchedByAny = false;
   #isDriving = false;
+  /** Runs in a row whose result was an error that passes by itself. */
+  #failures = 0;
   #isOwn = false;
   /** Wakes the loop. */
   #signal: (() => void) | null = null;
@@ -210,7 +215,12 @@ export class Cohort<R> implements Touched {
     const newest = this.#newest;
     const isTimed = newest !== null && newest.state === null;
     if (newest !== null && !isTimed && !this.#isTouched) return this.#rest(Number.POSITIVE_INFINITY);
-    const pause = Math.max(this.#throttle, restPerRun * (newest?.milliseconds ?? 0), newest?.rest ?? 0);
+    const pause = Math.max(
+      this.#throttle,
+      restPerRun * (newest?.milliseconds ?? 0),
+      newest?.rest ?? 0,
+      this.#failures * restAfterPassing,
+    );
     const wait = this.#began + pause - this.#parts.monotonic();
     if (wait > 0) return this.#rest(wait, false);
     if (newest !== null && !isTimed && !(await this.#isConcerned(newest))) return;
@@ -260,6 +270,13 @@ export class Cohort<R> implements Touched {
         this.#isTouchedByAny = true;
         return first.settle({ kind: 'interrupted' });
       }
+      if (run.isPassing && this.#failures < mostPassing) {
+        // The members keep the result that they have.
+        this.#failures += 1;
+        this.#isTouchedByAny = true;
+        return;
+      }
+      this.#failures = 0;
       this.#take(run);
     } finally {
       leave();

@@ -40,7 +40,18 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
       log.now -= 1;
       const text = `${key} ${String(count?.[0])}`;
       const state = kindState([kindId], lease, row);
-      return { result: text, text, state, lists: [], scopesId: 's', isOwn: false, milliseconds, rest: 0, ...more };
+      return {
+        result: text,
+        text,
+        state,
+        lists: [],
+        scopesId: 's',
+        isOwn: false,
+        isPassing: false,
+        milliseconds,
+        rest: 0,
+        ...more,
+      };
     });
   const join = (key: string, { user = null as string | null, throttle = 100, more = {} } = {}) => {
     const joined = queries.join<string>({ key, scopesId: 's', user, throttle });
@@ -102,6 +113,35 @@ describe('a cohort', () => {
     expect(log.runs).toBe(1);
     expect(textOf(await next())).toBe(`${widgets} 4`);
     expect(log.runs).toBe(2);
+  });
+
+  test('keeps the result while runs end with an error that passes, and sends the error when it stays', async () => {
+    const { fixture, clock, join, log } = await world();
+    const { member, next } = join(widgets);
+    await next();
+    const { run } = member;
+    const failing = (): Promise<LiveRun<string>> =>
+      run().then((found) => ({ ...found, text: 'TIMEOUT', state: null, isPassing: true }));
+    member.run = failing;
+    fixture.apply(widgets, 'ADDED', made({ name: 'b' }));
+    const waiting = next();
+    for (const rest of [100, 1000]) {
+      await expect.poll(() => clock.sleepers).toBe(1);
+      await clock.advance(rest);
+    }
+    await expect.poll(() => log.runs).toBe(3);
+    member.run = run;
+    await expect.poll(() => clock.sleepers).toBe(1);
+    await clock.advance(2000);
+    expect(textOf(await waiting)).toBe(`${widgets} 2`);
+    member.run = failing;
+    fixture.apply(widgets, 'ADDED', made({ name: 'c' }));
+    const error = next();
+    for (const rest of [100, 1000, 2000, 3000]) {
+      await expect.poll(() => clock.sleepers).toBe(1);
+      await clock.advance(rest);
+    }
+    expect(textOf(await error)).toBe('TIMEOUT');
   });
 
   test('tells a member that its run failed, and goes on', async () => {

@@ -29,6 +29,8 @@ export interface LiveRun<R> {
   readonly isOwn: boolean;
   /** How long the run took, in milliseconds, without the wait for a reader. */
   readonly milliseconds: number;
+  /** Has the result nothing but an error that passes by itself, such as a read that was cut? */
+  readonly isPassing: boolean;
   /** The least milliseconds until the next run, whatever the throttle: an error often stays for a while. */
   readonly rest: number;
 }

@@ -21,6 +21,7 @@ import { filteredLists } from '../../graphql/prepared/prepared-queries.ts';
 import type { Cohort, Member } from '../../live/query/cohort.ts';
 import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { codeOfThrown } from './coded-error.ts';
 import type { Result } from './message-stream.ts';
 
 /** Milliseconds after a result with errors until the query runs again without a change. */
@@ -166,27 +167,29 @@ export class LiveStream {
     });
     if (run !== null) return run;
     const unknown = { state: null, lists: [], scopesId: '', isOwn: true, rest: restAfterErrors, milliseconds: 0 };
-    return { ...unknown, result, text: textOf(result) };
+    return { ...unknown, isPassing: isPassing(result), result, text: textOf(result) };
   }
 
   async #stateOf(
     result: Result,
     operation: Operation<Generation>,
-  ): Promise<Pick<LiveRun<Result>, 'text' | 'state' | 'lists' | 'scopesId' | 'isOwn' | 'rest'>> {
+  ): Promise<Pick<LiveRun<Result>, 'text' | 'state' | 'lists' | 'scopesId' | 'isOwn' | 'isPassing' | 'rest'>> {
     const { rights } = this.#parts.source;
     const text = textOf(result);
     const isOwn = operation.readsMore;
     const scopesId = (operation.scopes ?? rights.now(operation.caller))?.id ?? '';
-    if (result.errors !== undefined) return { text, state: null, lists: [], scopesId, isOwn, rest: restAfterErrors };
+    if (result.errors !== undefined) {
+      return { text, state: null, lists: [], scopesId, isOwn, isPassing: isPassing(result), rest: restAfterErrors };
+    }
     const found = await operation.madeIn();
     if (found !== null) {
       const lists = this.#listsOf(operation, found.kindIds);
-      return { text, state: found.made.state, lists, scopesId, isOwn, rest: 0 };
+      return { text, state: found.made.state, lists, scopesId, isOwn, isPassing: false, rest: 0 };
     }
     // A query that reads nothing never changes.
     const isConstant = operation.scopes === null && !operation.isTimed && !isOwn;
     const state = isConstant ? { epoch: '', kinds: [], stored: '', madeAt: 0, revision: 0 } : null;
-    return { text, state, lists: [], scopesId, isOwn, rest: 0 };
+    return { text, state, lists: [], scopesId, isOwn, isPassing: false, rest: 0 };
   }
 
   /** The kinds that the query reads only by lists with filters. */
@@ -211,4 +214,9 @@ function textOf({ data, errors, extensions }: Result): string {
     ...more
   } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
   return JSON.stringify([data, errors ?? null, more]);
+}
+
+/** Is every error of the result one of a read that was cut? */
+function isPassing({ errors = [] }: Result): boolean {
+  return errors.length > 0 && errors.every((error) => codeOfThrown(error) === 'TIMEOUT');
 }
