@@ -311,7 +311,7 @@ export function describeEndToEnd(name: string, start: () => Promise<World>): voi
       const foreign = Buffer.from(JSON.stringify(['live1', 'another-epoch', 1])).toString('base64url');
       const live = watch({ filter: here(), since: foreign });
       const messages = await live.until((all) => all.some(({ phase }) => phase === 'SYNCED'));
-      expect(messages.map(({ phase }) => phase)).toEqual(['GAP', 'SNAPSHOT', 'SYNCED']);
+      expect([...new Set(messages.map(({ phase }) => phase))]).toEqual(['GAP', 'SNAPSHOT', 'SYNCED']);
       expect(messages[1]?.reset).toBe(true);
       expect(messages.at(-1)?.totalCount).toBe(25);
       await live.stop();
