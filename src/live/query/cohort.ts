@@ -1,11 +1,13 @@
 /**
  * A cohort: the subscribers of one live query who see the same result. It runs the query once for all of them.
  *
- *   a kind of the query changes -> `touch`
+ *   a change concerns the query -> `touch`
  *     -> wait until max(throttle, 20 × the last run) has passed since the last run
- *     -> only lists with filters were touched: look whether one of the changes matches before or after; none does -> rest
  *     -> run, as one of the members that wait -> another text: the members that wait get the result
  *                                             -> the same text: rest
+ *
+ * A query that reads kinds only by lists is touched by changes of objects that match a filter of the lists before or after. The change feed
+ * finds them. Another query is touched by every commit of one of its kinds.
  *
  * Owns: the newest run. Never: keeps a queue. A member that is slow gets the newest run when it asks for the next one. While no member
  * waits, nothing runs.
@@ -20,15 +22,15 @@
 import type { Semaphore } from '../../base/semaphore.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
-import type { LiveRun } from './live-run.ts';
+import type { LiveRun, WatchedList } from './live-run.ts';
 
 /** Runs in a row whose result is an error that passes by itself, before the members get it, and the milliseconds after each. */
 const mostPassing = 3;
 const restAfterPassing = 1000;
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
-/** Milliseconds that the feed gets to read the changes. It also waits so long for one that matches. */
-const lookMs = 100;
+/** While other cohorts wait, a run is followed by a pause of so many times its duration. So operations find readers and processor time. */
+const pausePerRun = 1.5;
 
 /** The changes of objects that match a filter before or after. */
 export interface WatchedChanges {
@@ -56,16 +58,23 @@ export interface CohortParts {
   readonly monotonic: () => number;
   /** Resolves after so many milliseconds, or when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** The kinds of the newest run have changed. */
+  /** The kinds whose commits concern the cohort; null for none. */
   readonly registered: (cohort: Touched, kinds: KindState['kinds'] | null) => void;
   readonly ran: () => void;
 }
 
 /** What learns of changes. */
 export interface Touched {
-  /** @param kindId null if any kind may have changed. */
-  touch(kindId: number | null, epoch: string | null, revision: number): void;
+  /** A commit that may concern it. @param epoch null if it is not known */
+  touch(epoch: string | null, revision: number): void;
   interrupt(): void;
+}
+
+/** Changes of one kind that a cohort waits for. */
+interface Watch {
+  readonly changes: WatchedChanges;
+  readonly stop: AbortController;
+  isWaiting?: boolean;
 }
 
 /** A subscriber. */
@@ -95,13 +104,9 @@ export class Cohort<R> implements Touched {
   #newest: LiveRun<R> | null = null;
   /** When the newest run began. */
   #began = Number.NEGATIVE_INFINITY;
-  /** Kinds that changed after the newest run: the revision up to which they did, by id of the kind. */
-  readonly #touched = new Map<number, number>();
-  /** Changes of a kind up to here do not concern the newest run. By id of the kind. */
-  readonly #passed = new Map<number, number>();
   /** May members of several users be in it? */
   #isShared = true;
-  #isTouchedByAny = false;
+  #isTouched = false;
   #isDriving = false;
   /** Runs in a row whose result was an error that passes by itself. */
   #failures = 0;
@@ -109,7 +114,7 @@ export class Cohort<R> implements Touched {
   /** Wakes the loop. */
   #signal: (() => void) | null = null;
   #members = 0;
-  readonly #joined = new Map<number, WatchedChanges>();
+  readonly #watches = new Map<number, Watch>();
   readonly #over = new AbortController();
   readonly #empty: () => void;
 
@@ -137,8 +142,7 @@ export class Cohort<R> implements Touched {
       if (this.#members > 0) return;
       this.#over.abort();
       this.#parts.registered(this, null);
-      for (const { leave } of this.#joined.values()) leave();
-      this.#joined.clear();
+      this.#unwatch(new Set());
       this.#empty();
     };
   }
@@ -181,14 +185,11 @@ export class Cohort<R> implements Touched {
     });
   }
 
-  touch(kindId: number | null, epoch: string | null, revision: number): void {
+  touch(epoch: string | null, revision: number): void {
     const state = this.#newest?.state ?? null;
-    const isOfEpoch = state !== null && state.epoch === epoch;
     // The signal of a commit arrives later than the commit: the newest run may contain it.
-    const seen = Math.max(state?.revision ?? 0, kindId === null ? 0 : (this.#passed.get(kindId) ?? 0));
-    if (isOfEpoch && revision <= seen) return;
-    if (kindId === null || !isOfEpoch) this.#isTouchedByAny = true;
-    else this.#touched.set(kindId, Math.max(revision, this.#touched.get(kindId) ?? 0));
+    if (state !== null && state.epoch === epoch && revision <= state.revision) return;
+    this.#isTouched = true;
     this.#wake();
   }
 
@@ -223,12 +224,7 @@ export class Cohort<R> implements Touched {
     );
     const wait = this.#began + pause - this.#parts.monotonic();
     if (wait > 0) return this.#rest(wait, false);
-    if (newest !== null && !isTimed && !(await this.#isConcerned(newest))) return;
     await this.#run();
-  }
-
-  get #isTouched(): boolean {
-    return this.#isTouchedByAny || this.#touched.size > 0;
   }
 
   /** Waits so many milliseconds. @param untilTouched ends when a kind changes */
@@ -249,13 +245,13 @@ export class Cohort<R> implements Touched {
   }
 
   async #run(): Promise<void> {
-    const { permits, monotonic, ran } = this.#parts;
+    const { permits, monotonic, ran, sleep } = this.#parts;
     const leave = await permits.enter();
+    const entered = monotonic();
     try {
       const [first] = this.#waiting;
       if (first === undefined) return;
-      this.#touched.clear();
-      this.#isTouchedByAny = false;
+      this.#isTouched = false;
       this.#began = monotonic();
       let run: LiveRun<R>;
       try {
@@ -263,29 +259,31 @@ export class Cohort<R> implements Touched {
         run = await first.member.run();
       } catch (error) {
         // The member that ran it is told. The next one that waits tries again.
-        this.#isTouchedByAny = true;
+        this.#isTouched = true;
         return first.fail(error);
       }
       if (run.scopesId !== this.scopesId) {
-        this.#isTouchedByAny = true;
+        this.#isTouched = true;
         return first.settle({ kind: 'interrupted' });
       }
       if (run.isPassing && this.#failures < mostPassing) {
         // The members keep the result that they have.
         this.#failures += 1;
-        this.#isTouchedByAny = true;
+        this.#isTouched = true;
         return;
       }
       this.#failures = 0;
       this.#take(run);
     } finally {
-      leave();
+      const pause = permits.waiting === 0 ? 0 : (monotonic() - entered) * pausePerRun;
+      if (pause === 0) leave();
+      else void sleep(pause, this.#over.signal).finally(leave);
     }
   }
 
   /** Looks for changes after the snapshot of the run, of kinds whose signals the cohort did not get before. */
   async #verify({ state }: LiveRun<R>): Promise<void> {
-    if (state !== null && !(await this.#parts.isUnchanged(state))) this.touch(null, null, Number.POSITIVE_INFINITY);
+    if (state !== null && !(await this.#parts.isUnchanged(state))) this.touch(null, Number.POSITIVE_INFINITY);
   }
 
   #take(run: LiveRun<R>): void {
@@ -295,50 +293,56 @@ export class Cohort<R> implements Touched {
       return;
     }
     this.#newest = run;
-    this.#passed.clear();
-    this.#parts.registered(this, run.state?.kinds ?? null);
-    const wanted = new Map(run.lists.map((list) => [list.kindId, list]));
-    for (const [kindId, { leave }] of this.#joined) {
-      if (wanted.has(kindId)) continue;
-      leave();
-      this.#joined.delete(kindId);
-    }
-    for (const [kindId, { key, filter }] of wanted) {
-      if (!this.#joined.has(kindId)) this.#joined.set(kindId, this.#parts.changes.watch(kindId, key, filter));
-    }
+    const { state, lists } = run;
+    const watched = new Map(lists.map((list) => [list.kindId, list]));
+    const isWatched = state !== null && state.kinds !== 'any' && state.kinds.every((kindId) => watched.has(kindId));
+    if (isWatched) this.#watch([...watched.values()], state);
+    else this.#unwatch(new Set());
+    this.#parts.registered(this, isWatched ? [] : (state?.kinds ?? null));
     for (const { member, settle } of [...this.#waiting]) if (member.text !== run.text) settle({ kind: 'result', run });
     this.#wake();
-    void this.#verify(run);
+    if (!isWatched) void this.#verify(run);
+  }
+
+  /** Waits for changes after the run that concern its lists. A wait that goes on from an earlier run has found none. */
+  #watch(lists: readonly WatchedList[], { epoch, revision }: KindState): void {
+    this.#unwatch(new Set(lists.map(({ kindId }) => kindId)));
+    for (const { kindId, key, filter } of lists) {
+      const known = this.#watches.get(kindId);
+      const watch = known ?? { changes: this.#parts.changes.watch(kindId, key, filter), stop: new AbortController() };
+      this.#watches.set(kindId, watch);
+      if (watch.isWaiting === true) continue;
+      watch.isWaiting = true;
+      void this.#follow(watch, { epoch, sequence: revision });
+    }
+  }
+
+  async #follow(watch: Watch, from: { readonly epoch: string; readonly sequence: number }): Promise<void> {
+    const { changes, stop } = watch;
+    let place = from;
+    while (!stop.signal.aborted) {
+      const upTo = await changes.passed(place, stop.signal).catch(() => null);
+      if (upTo === null) break;
+      place = { ...place, sequence: upTo };
+    }
+    watch.isWaiting = false;
+    if (!stop.signal.aborted) this.touch(null, Number.POSITIVE_INFINITY);
+  }
+
+  /** @param kept ids of kinds */
+  #unwatch(kept: ReadonlySet<number>): void {
+    for (const [kindId, { changes, stop }] of this.#watches) {
+      if (kept.has(kindId)) continue;
+      stop.abort();
+      changes.leave();
+      this.#watches.delete(kindId);
+    }
   }
 
   /** Only one user's members are in it. */
   forOneUser(): this {
     this.#isShared = false;
     return this;
-  }
-
-  /** Do the changes since the newest run concern its result? */
-  async #isConcerned({ state, lists }: LiveRun<R>): Promise<boolean> {
-    if (state === null || this.#isTouchedByAny) return true;
-    const known = new Set(lists.map(({ kindId }) => kindId));
-    for (const [kindId, wanted] of [...this.#touched]) {
-      const upTo = known.has(kindId) ? await this.#passedBy(kindId, state, wanted) : null;
-      if (upTo === null) return true;
-      this.#passed.set(kindId, upTo);
-      if ((this.#touched.get(kindId) ?? 0) <= upTo) this.#touched.delete(kindId);
-    }
-    return false;
-  }
-
-  /**
-   * The revision up to which no change of the kind matches its filter. Null if one does, or if that is not known.
-   * @param wanted at least up to this one.
-   */
-  async #passedBy(kindId: number, { epoch, revision }: KindState, wanted: number): Promise<number | null> {
-    const sequence = Math.max(this.#passed.get(kindId) ?? 0, revision);
-    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(lookMs)]);
-    const upTo = (await this.#joined.get(kindId)?.passed({ epoch, sequence }, signal)) ?? null;
-    return upTo !== null && upTo >= wanted ? upTo : null;
   }
 }
 

@@ -97,13 +97,13 @@ export class LiveQueries {
   /** Signals a commit of these changes. Without an argument, any kind may have changed. */
   wake(committed?: CommittedChanges): void {
     if (committed === undefined) {
-      for (const cohort of this.#cohorts.values()) cohort.touch(null, null, Number.POSITIVE_INFINITY);
+      for (const cohort of this.#cohorts.values()) cohort.touch(null, Number.POSITIVE_INFINITY);
       return;
     }
     const { epoch, revision, kindIds } = committed;
-    for (const cohort of this.#ofAny) cohort.touch(null, epoch, revision);
+    for (const cohort of this.#ofAny) cohort.touch(epoch, revision);
     for (const kindId of kindIds) {
-      for (const cohort of this.#byKind.get(kindId) ?? []) cohort.touch(kindId, epoch, revision);
+      for (const cohort of this.#byKind.get(kindId) ?? []) cohort.touch(epoch, revision);
     }
   }
 

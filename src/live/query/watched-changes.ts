@@ -6,6 +6,7 @@ import type { ChangeSource } from './cohort.ts';
 /** The change feed. @typeParam C its subscribers with the same filter and scope. */
 interface Feed<C> {
   readonly interruptions: number;
+  readonly closed: boolean;
   join(
     kindId: number,
     shown: { readonly key: string; readonly filter: Filter; readonly scope: Scope },
@@ -31,6 +32,7 @@ export function watchedChanges<C>(feed: Feed<C>): ChangeSource {
         leave,
         async passed(place, signal) {
           const { batch } = await feed.next(cohort, { ...place, count: null }, feed.interruptions, signal);
+          if (feed.closed) return null;
           return batch.kind === 'gap' || batch.messages.length > 0 ? null : batch.upTo;
         },
       };
