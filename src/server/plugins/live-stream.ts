@@ -59,6 +59,7 @@ export class LiveStream {
   #joined: Joined | null = null;
   /** Is the result for one user alone? */
   #isOwn = false;
+  #planned: { readonly generation: Generation; readonly lists: ReturnType<typeof filteredLists> } | null = null;
 
   constructor(args: ExecutionArgs, parts: LiveStreamParts) {
     this.#args = args;
@@ -194,11 +195,16 @@ export class LiveStream {
 
   /** The kinds that the query reads only by lists with filters. */
   #listsOf({ generation }: Operation<Generation>, kindIds: ReadonlyMap<string, number>): readonly WatchedList[] {
-    const { document, operationName, variableValues } = this.#args;
-    const operation = getOperationAST(document, operationName);
-    if (operation == null) return [];
-    const found = filteredLists(generation, { document, operation }, variableValues ?? {}, this.#parts.source);
-    return found.flatMap(({ key, filter }) => {
+    // Of a query without relative times, the lists are the same in each run.
+    if (this.#planned?.generation !== generation) {
+      const { document, operationName, variableValues } = this.#args;
+      const operation = getOperationAST(document, operationName);
+      const { source } = this.#parts;
+      const lists =
+        operation == null ? [] : filteredLists(generation, { document, operation }, variableValues ?? {}, source);
+      this.#planned = { generation, lists };
+    }
+    return this.#planned.lists.flatMap(({ key, filter }) => {
       const kindId = kindIds.get(key);
       return kindId === undefined ? [] : [{ kindId, key, filter }];
     });
