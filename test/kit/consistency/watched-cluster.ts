@@ -5,6 +5,7 @@ import type { StoreBackup } from '../../../src/sim/objects/object-store.ts';
 import { type SimCluster, type SimOptions, startSimCluster } from '../../../src/sim/sim-cluster.ts';
 import type { Dice } from '../../fuzz/dice.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from '../kubeconfig-file.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { kinds, type Shown, users } from './watched-objects.ts';
 
 export interface WatchedCluster {
@@ -37,6 +38,7 @@ export class SimulatedCluster implements WatchedCluster {
   readonly #folder: KubeconfigFolder = kubeconfigFolder();
   #sim: SimCluster;
   #backup: StoreBackup | null = null;
+  #starts = 1;
   readonly kubeconfig: string;
 
   private constructor(sim: SimCluster) {
@@ -45,7 +47,7 @@ export class SimulatedCluster implements WatchedCluster {
   }
 
   static async start(): Promise<SimulatedCluster> {
-    return new SimulatedCluster(await startSimCluster(simulated(0)));
+    return new SimulatedCluster(await startSimCluster(simulated(0, 1)));
   }
 
   async create(_collection: string, manifest: object): Promise<void> {
@@ -108,7 +110,8 @@ export class SimulatedCluster implements WatchedCluster {
     const backup = this.#sim.save();
     const port = Number(new URL(this.#sim.url).port);
     await this.#sim.close();
-    this.#sim = await startSimCluster(simulated(port));
+    this.#starts += 1;
+    this.#sim = await startSimCluster(simulated(port, this.#starts));
     this.#sim.restore(backup);
   }
 
@@ -122,8 +125,9 @@ export class SimulatedCluster implements WatchedCluster {
   }
 }
 
-function simulated(port: number): SimOptions {
-  return { port, features: { users: tokenUsers, bookmarkMs: 200 } };
+/** @param start differs for each start, so that uids never come again. */
+function simulated(port: number, start: number): SimOptions {
+  return { port, random: seededRandom(start), features: { users: tokenUsers, bookmarkMs: 200 } };
 }
 
 function faultOf(dice: Dice, set: (switches: FaultSwitches) => void): readonly [string, () => void] {
