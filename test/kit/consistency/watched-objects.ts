@@ -53,15 +53,20 @@ export interface WatchedFilter {
 
 const color = ({ metadata: { labels } }: Shown): string | undefined => labels?.['color'];
 
+const isIn =
+  (...among: readonly string[]) =>
+  ({ metadata }: Shown): boolean =>
+    among.includes(metadata.namespace ?? '');
+
 export const filters: readonly WatchedFilter[] = [
   { filter: null, matches: () => true },
-  { filter: { namespaces: ['a'] }, matches: ({ metadata }) => metadata.namespace === 'a' },
-  { filter: { namespaces: ['b', 'c'] }, matches: ({ metadata }) => metadata.namespace !== 'a' },
+  { filter: { namespaces: ['a'] }, matches: isIn('a') },
+  { filter: { namespaces: ['b', 'c'] }, matches: isIn('b', 'c') },
   { filter: { labelSelector: 'color=red' }, matches: (object) => color(object) === 'red' },
   { filter: { labelSelector: 'color!=red' }, matches: (object) => color(object) !== 'red' },
   {
     filter: { labelSelector: 'color in (green,blue)', namespaces: ['a', 'b'] },
-    matches: (object) => color(object) !== 'red' && object.metadata.namespace !== 'c',
+    matches: (object) => ['green', 'blue'].includes(color(object) ?? '') && isIn('a', 'b')(object),
   },
   { filter: { metadata: { name: { in: named } } }, matches: ({ metadata }) => named.includes(metadata.name) },
   {
@@ -70,7 +75,7 @@ export const filters: readonly WatchedFilter[] = [
   },
   {
     filter: { or: [{ labelSelector: 'color=blue' }, { namespaces: ['c'] }] },
-    matches: (object) => color(object) === 'blue' || object.metadata.namespace === 'c',
+    matches: (object) => color(object) === 'blue' || isIn('c')(object),
   },
 ];
 
