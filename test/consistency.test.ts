@@ -25,7 +25,11 @@ test('clients hold what their callers may see at their cursors', {
   for (const seed of seeds) {
     await SimulatedCluster.start()
       .then((cluster) => runConsistency(cluster, seed, options, counts))
-      .catch((error: unknown) => failures.push(`PORTOLAN_SEED=${seed} plays it again: ${error}`));
+      .catch((error: unknown) => {
+        failures.push(`PORTOLAN_SEED=${seed} plays it again: ${error}`);
+        // A long run may be ended before its end.
+        process.stdout.write(`${failures.at(-1)}\n`);
+      });
   }
   const seconds = Math.round((performance.now() - start) / 1000);
   process.stdout.write(
