@@ -1,2 +1,0 @@
-export * from './apollo-cache.js';
-export * from './index.js';

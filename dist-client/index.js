@@ -1,2 +1,0 @@
-export * from './fold-changes.js';
-export * from './resumable.js';

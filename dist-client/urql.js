@@ -1,2 +1,0 @@
-export * from './urql-cache.js';
-export * from './index.js';
