@@ -338,18 +338,19 @@ async function* snapshot(run: Run): Messages<LivePosition | null> {
   for (;;) {
     const joined = await whenReady(run, again, joinSnapshot(run));
     if (joined === null) return null;
-    const { shared, question, scopes } = joined;
+    const { shared, scopes } = joined;
     const { epoch, revision: sequence, kindId, objects } = shared.taken;
     const visible = scopes.of(request.kind.key, 'watch');
+    snapshots.enter(shared);
     try {
       const complete = yield* chunks(run, shared, visible);
       if (stopped(run)) return null;
       if (!complete) {
-        snapshots.close(shared, question);
+        snapshots.close(shared);
         continue;
       }
     } finally {
-      snapshots.leave(shared, question);
+      snapshots.leave(shared);
     }
     const count = objects.length;
     request.check(again);
@@ -360,8 +361,6 @@ async function* snapshot(run: Run): Messages<LivePosition | null> {
 
 interface JoinedSnapshot {
   readonly shared: SharedSnapshot;
-  /** Equal for lists that send the same chunks. */
-  readonly question: string;
   /** The rights of the caller when the list joined. */
   readonly scopes: Scopes;
 }
@@ -371,7 +370,7 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
     const { kind, chunk } = request;
     const question = [kindId, asked, chunk, scopeText(scopes.of(kind.key, 'watch'))].join(' ');
     const take = (): Promise<SnapshotMatches> => takeMatches(lease, view, kindId, scopes, request);
-    return { shared: await feed.snapshots.join(lease, question, take), question, scopes };
+    return { shared: await feed.snapshots.join(lease, question, take), scopes };
   };
 }
 

@@ -38,6 +38,22 @@ test('a list that comes alone gets the newest state', async () => {
   expect(client.held).toEqual((await truth(everything)).held);
 });
 
+test('a list whose lease was repeated leaves no snapshot for later lists', async () => {
+  const { feed, list, relist, put, truth } = await liveSetup();
+  await relist(names, 'red');
+  const { lease } = feed;
+  feed.lease = async (work, signal) => {
+    feed.lease = lease;
+    await feed.lease(work, signal);
+    return feed.lease(work, signal);
+  };
+  await upToSynced(list({ at: 'snapshot' }), new LiveClient());
+  put('n3', 'green');
+  const client = new LiveClient();
+  await upToSynced(list({ at: 'snapshot' }), client);
+  expect(client.held).toEqual((await truth(everything)).held);
+});
+
 test('a list that joins a snapshot gets the changes since', async () => {
   const { list, relist, put, remove, truth } = await liveSetup();
   await relist(names, 'red');

@@ -41,6 +41,8 @@ const mostReads = 2;
 export class SharedSnapshot {
   readonly taken: SnapshotMatches;
   readonly key: string;
+  /** Equal for lists that send the same chunks. */
+  readonly question: string;
   readonly takenAt: number;
   /** The lists that send it. */
   senders = 0;
@@ -48,8 +50,9 @@ export class SharedSnapshot {
   readonly ends = new Map<number, number>();
   readonly reading = new Map<number, Promise<SnapshotChunk | null>>();
 
-  constructor(key: string, taken: SnapshotMatches, takenAt: number) {
+  constructor(key: string, question: string, taken: SnapshotMatches, takenAt: number) {
     this.key = key;
+    this.question = question;
     this.taken = taken;
     this.takenAt = takenAt;
   }
@@ -78,31 +81,35 @@ export class SharedSnapshots {
   }
 
   /**
-   * A snapshot of this question, which another list sends or which is taken now. Each call needs one `leave`.
+   * A snapshot of this question: one that another list sends, or one that is taken now.
    * @param question equal for lists that send the same chunks
    */
   async join(lease: Lease, question: string, take: () => Promise<SnapshotMatches>): Promise<SharedSnapshot> {
     const known = this.#open.get(question);
     const isYoung = known !== undefined && this.#monotonic() - known.takenAt < mostAgeMs;
-    if (isYoung && known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision) {
-      known.senders += 1;
-      return known;
-    }
+    if (isYoung && known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision) return known;
     this.#taken += 1;
-    const snapshot = new SharedSnapshot(`${this.#taken}`, await take(), this.#monotonic());
-    snapshot.senders = 1;
-    this.#open.set(question, snapshot);
-    return snapshot;
+    return new SharedSnapshot(`${this.#taken}`, question, await take(), this.#monotonic());
   }
 
-  leave(snapshot: SharedSnapshot, question: string): void {
+  /**
+   * A list begins to send the snapshot. From now on, others may join it. Not a part of `join`, because a lease that times out runs its work
+   * again. Each call needs one `leave`.
+   */
+  enter(snapshot: SharedSnapshot): void {
+    snapshot.senders += 1;
+    const known = this.#open.get(snapshot.question);
+    if (known === undefined || known.takenAt < snapshot.takenAt) this.#open.set(snapshot.question, snapshot);
+  }
+
+  leave(snapshot: SharedSnapshot): void {
     snapshot.senders -= 1;
-    if (snapshot.senders === 0) this.close(snapshot, question);
+    if (snapshot.senders === 0) this.close(snapshot);
   }
 
   /** No more lists join it. Called when the log no longer reaches back to it. */
-  close(snapshot: SharedSnapshot, question: string): void {
-    if (this.#open.get(question) === snapshot) this.#open.delete(question);
+  close(snapshot: SharedSnapshot): void {
+    if (this.#open.get(snapshot.question) === snapshot) this.#open.delete(snapshot.question);
   }
 
   /**
