@@ -123,6 +123,11 @@ export function scopeText(scope: Scope): string {
   return text;
 }
 
+/** Do the scopes have the same rows? */
+export function isSameScope(a: Scope, b: Scope | undefined): boolean {
+  return b !== undefined && (a === b || scopeText(a) === scopeText(b));
+}
+
 function partText({ namespaces, names }: PartScope): unknown {
   const named = [...names].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return [[...namespaces].toSorted(), named.map(([namespace, some]) => [namespace, [...some].toSorted()])];

@@ -52,6 +52,11 @@ export class CohortMessage {
     this.#cursor = encodeLiveCursor({ epoch, sequence: upTo }, scope);
   }
 
+  /** The number of matches after the message. @param before the number before it; null if the client does not count */
+  countAfter(before: number | null): number | null {
+    return before === null ? null : before + this.delta;
+  }
+
   /** @param totalCount the number of matches after the message; null if the client has none. */
   live(totalCount: number | null): LiveMessage {
     const known = this.#live.get(totalCount);

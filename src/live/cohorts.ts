@@ -69,7 +69,7 @@ class Stand {
     const { count } = this;
     const [message, another] = batch.kind === 'gap' ? [] : batch.messages;
     const isOne = message !== undefined && another === undefined;
-    const next = count === null || message === undefined ? null : count + message.delta;
+    const next = message?.countAfter(count) ?? null;
     const prepared = isOne && this.group !== null ? this.group.prepare(message.live(next), message.upTo) : null;
     // A member that is woken leaves the stand, and must know its count before the batch.
     const behind =

@@ -24,7 +24,7 @@
  */
 import type { CallerRights } from '../access/rights.ts';
 import { rightsInClusters } from '../access/rights-in-clusters.ts';
-import { allRows, type Scope, type Scopes, scopeText } from '../access/scope.ts';
+import { allRows, isSameScope, type Scope, type Scopes, scopeText } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import { digest } from '../query/plan/fingerprint.ts';
@@ -33,6 +33,7 @@ import { requireReady } from '../query/read/readiness.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import { readLogFloor } from '../store/read/changes.ts';
 import type { Lease } from '../store/types/lease.ts';
+import { textLength } from '../store/types/statement.ts';
 import type { ChangeFeed, Membership } from './change-feed.ts';
 import type { CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
 import type { Cohort, PushGroup, Pushing, PushReceiver } from './cohorts.ts';
@@ -134,7 +135,7 @@ class JoinedCohort {
 
   join(kindId: number, scope: Scope): Cohort {
     const before = this.#membership;
-    const isSame = before?.cohort.kindId === kindId && scopeText(before.cohort.shown.scope) === scopeText(scope);
+    const isSame = before?.cohort.kindId === kindId && isSameScope(before.cohort.shown.scope, scope);
     if (isSame) return before.cohort;
     // First in, then out: the feed forgets a kind without subscribers.
     this.#membership = this.#feed.join(kindId, { ...this.#shown, scope });
@@ -168,7 +169,7 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
       // The rights may have changed while the client took the last message.
       const known = await request.rights.after(position);
       if (stopped(run)) return;
-      if (!isSame(position.visible, known.of(request.kind.key, 'watch'))) {
+      if (!isSameScope(position.visible, known.of(request.kind.key, 'watch'))) {
         position = yield* changedRights(run, position, known);
         continue;
       }
@@ -183,7 +184,7 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
         continue;
       }
       const scopes = await request.rights.after({ epoch: position.epoch, sequence: batch.upTo });
-      if (!isSame(position.visible, scopes.of(request.kind.key, 'watch'))) {
+      if (!isSameScope(position.visible, scopes.of(request.kind.key, 'watch'))) {
         position = yield* changedRights(run, position, scopes);
         continue;
       }
@@ -220,7 +221,7 @@ function pushingOf(run: Run, { epoch, visible }: LivePosition): Pushing | null {
         return null;
       }
       const scopes = rights.after({ epoch, sequence: upTo });
-      if (scopes instanceof Promise || !isSame(visible, scopes.of(kind.key, 'watch'))) return null;
+      if (scopes instanceof Promise || !isSameScope(visible, scopes.of(kind.key, 'watch'))) return null;
       return group.prepare(message);
     },
   };
@@ -229,8 +230,8 @@ function pushingOf(run: Run, { epoch, visible }: LivePosition): Pushing | null {
   return { group: found, receiver };
 }
 
-function moved(position: LivePosition, { upTo, delta }: CohortMessage): LivePosition {
-  return { ...position, sequence: upTo, count: position.count === null ? null : position.count + delta };
+function moved(position: LivePosition, message: CohortMessage): LivePosition {
+  return { ...position, sequence: message.upTo, count: message.countAfter(position.count) };
 }
 
 function stopped({ feed, request }: Run): boolean {
@@ -241,10 +242,6 @@ function successorOf({ epoch, sequence, visible, count }: LivePosition): LiveSta
   const scope = scopeMark(visible);
   const cursor = { epoch, sequence, ...(scope === undefined ? {} : { scope }) };
   return { at: 'place', cursor, totalCount: count, changed: false };
-}
-
-function isSame(a: Scope, b: Scope): boolean {
-  return a === b || scopeText(a) === scopeText(b);
 }
 
 /** @param visible the rows that the caller may see */
@@ -322,7 +319,7 @@ async function* changedRights(run: Run, position: LivePosition, after: Scopes): 
   if (move === 'gap') return yield* afterGap(run, epoch);
   // The rights may have changed again meanwhile.
   const newest = await rights.after({ epoch, sequence: move.revision });
-  if (!isSame(visible, newest.of(kind.key, 'watch'))) return yield* changedRights(run, position, newest);
+  if (!isSameScope(visible, newest.of(kind.key, 'watch'))) return yield* changedRights(run, position, newest);
   const { revision, changes, delta } = move;
   const count = position.count === null ? null : position.count + delta;
   const moved = { ...position, sequence: revision, visible, count };
@@ -395,7 +392,7 @@ async function* chunks(run: Run, shared: SharedSnapshot, visible: Scope): Messag
     if (chunk === null || stopped(run)) return false;
     // Another list may have read it.
     const scopes = await request.rights.after({ epoch, sequence: chunk.revision });
-    if (stopped(run) || !isSame(visible, scopes.of(request.kind.key, 'watch'))) return false;
+    if (stopped(run) || !isSameScope(visible, scopes.of(request.kind.key, 'watch'))) return false;
     yield chunk.message;
     from = chunk.end;
     last = chunk;
@@ -418,7 +415,7 @@ async function readChunk(
     fill: (statements, limit) => lease.fill(statements, limit),
     async all(statement) {
       const rows = await lease.all(statement);
-      for (const row of rows) for (const value of row) if (typeof value === 'string') characters += value.length;
+      for (const row of rows) characters += textLength(row);
       return rows;
     },
   };

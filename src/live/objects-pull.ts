@@ -7,7 +7,7 @@
  *
  * Invariant: the changes are complete for every kind up to the new position, and none is later.
  */
-import { noRows, partIn, type Scope, type Scopes, scopeText } from '../access/scope.ts';
+import { isSameScope, noRows, partIn, type Scope, type Scopes } from '../access/scope.ts';
 import { must } from '../base/must.ts';
 import { clustersIn } from '../query/plan/filter.ts';
 import type { PlannedKind } from '../query/plan/plan.ts';
@@ -98,7 +98,7 @@ export async function pull(
   const scopes = await request.rights.at(lease);
   const sight = sameSight(position.sight, visibleIn(request, scopes));
   const steady = followed(request, sight).filter(({ kind, scope }) =>
-    isSame(scope, position.sight.visible.get(kind.key)),
+    isSameScope(scope, position.sight.visible.get(kind.key)),
   );
   const read = await readKinds(lease, request, steady, sequence);
   if (read === 'gap') return 'gap';
@@ -193,7 +193,7 @@ async function othersNow(
   const { kinds, filter, projection } = request;
   const scopeBefore = (key: string): Scope => before.visible.get(key) ?? noRows;
   const moving =
-    sight === before ? [] : kinds.filter(({ kind: { key } }) => !isSame(scopeBefore(key), sight.visible.get(key)));
+    sight === before ? [] : kinds.filter(({ kind: { key } }) => !isSameScope(scopeBefore(key), sight.visible.get(key)));
   if (moving.length > 0 && !isWhole) return 'gap';
   const changes: LiveChange[] = [];
   for (const of of joining) {
@@ -231,12 +231,8 @@ export function visibleIn({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, scopes: 
   return new Map(kinds.map(({ kind: { key } }) => [key, scopes.of(key, 'watch')]));
 }
 
-function isSame(a: Scope, b: Scope | undefined): boolean {
-  return b !== undefined && (a === b || scopeText(a) === scopeText(b));
-}
-
 /** The sight with these scopes; the same object if they are equal. */
 function sameSight(sight: Sight, visible: ReadonlyMap<string, Scope>): Sight {
-  const equal = [...visible].every(([key, scope]) => isSame(scope, sight.visible.get(key)));
+  const equal = [...visible].every(([key, scope]) => isSameScope(scope, sight.visible.get(key)));
   return equal ? sight : { ...sight, visible, marks: cursorMarks(visible) };
 }

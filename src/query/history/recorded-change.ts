@@ -1,21 +1,13 @@
 /** Recorded changes: entries of the change log as answers show them, without bodies. */
 import { type FieldManager, readManagers } from '../../store/objects/field-managers.ts';
+import { entryIn, textOrNull } from '../../store/read/changes.ts';
+import type { LoggedEntry } from '../../store/types/change.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { sql } from '../../store/types/sql.ts';
 import { tickAt } from '../sql/tick.ts';
 
-export interface RecordedChange {
-  readonly seq: number;
+export interface RecordedChange extends LoggedEntry {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  readonly kindId: number;
-  readonly cluster: string;
-  readonly objectId: number;
-  readonly namespace: string | null;
-  readonly name: string;
-  readonly uid: string | null;
-  readonly resourceVersion: string;
-  /** Milliseconds since the epoch, when it was committed. */
-  readonly at: number;
   readonly managers: readonly FieldManager[];
 }
 
@@ -65,26 +57,16 @@ export async function recordedChanges(
       WHERE ${tickAt('w.key', 256)}`,
   );
   return new Map(
-    rows.map(([seq, type, kindId, cluster, object, namespace, name, uid, rv, at, managers, before, beforeAt]) => {
+    rows.map((row) => {
+      const entry = entryIn(row);
+      const [managers, before, beforeAt] = row.slice(10);
       const previous = beforeAt === null ? null : { managers: textOrNull(before), at: Number(beforeAt) };
       const change: RecordedChange = {
-        seq: Number(seq),
-        type: String(type) as RecordedChange['type'],
-        kindId: Number(kindId),
-        cluster: String(cluster),
-        objectId: Number(object),
-        namespace: namespace === '' ? null : String(namespace),
-        name: String(name),
-        uid: textOrNull(uid),
-        resourceVersion: String(rv),
-        at: Number(at),
-        managers: whoChanged({ managers: textOrNull(managers), at: Number(at) }, previous),
+        ...entry,
+        type: entry.type as RecordedChange['type'],
+        managers: whoChanged({ managers: textOrNull(managers), at: entry.at }, previous),
       };
       return [change.seq, change];
     }),
   );
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

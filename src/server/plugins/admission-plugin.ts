@@ -161,15 +161,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
         entered.leave();
         throw error;
       }
-      const begin = (): (() => void) => {
-        const ended = admission.subscribed();
-        const stop = keepCallerValid(admission, context);
-        return () => {
-          stop();
-          ended();
-          entered.leave();
-        };
-      };
+      const begin = openStream(admission, context, entered);
       return endingWithErrors(live.results(), log, { begin, span: noSpan });
     };
 
@@ -285,15 +277,7 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
           }
           admission.subscriptionBegan(nameOf(args), span);
           const context = args.contextValue as OperationContext & Enveloped;
-          const begin = (): (() => void) => {
-            const ended = admission.subscribed();
-            const stop = keepCallerValid(admission, context);
-            return () => {
-              stop();
-              ended();
-              entered.leave();
-            };
-          };
+          const begin = openStream(admission, context, entered);
           setResult(endingWithErrors(result as AsyncIterable<Result>, log, { begin, span }) as never);
         },
       };
@@ -309,6 +293,23 @@ function keepCallerValid(admission: Admission<Generation>, context: OperationCon
   const { request, portolan } = context;
   if (request === undefined) return () => {};
   return keepValid(admission.callerOf, credentialsIn(request, context), portolan.caller, () => {});
+}
+
+/** Counts a stream of messages as open from the call on, until the function that it returns is called. */
+function openStream(
+  admission: Admission<Generation>,
+  context: OperationContext & Enveloped,
+  entered: Entrance,
+): () => () => void {
+  return () => {
+    const ended = admission.subscribed();
+    const stop = keepCallerValid(admission, context);
+    return () => {
+      stop();
+      ended();
+      entered.leave();
+    };
+  };
 }
 
 /** An operation that is counted for its caller, or why it may not be. */

@@ -6,8 +6,9 @@
  * and entries are removed by kind, the oldest first: so the next entry of an entry is there.
  */
 import { PortolanError } from '../../base/errors.ts';
-import type { LoggedChange } from '../types/change.ts';
+import type { LoggedChange, LoggedEntry } from '../types/change.ts';
 import type { Lease } from '../types/lease.ts';
+import type { Row } from '../types/statement.ts';
 
 interface ChangesWanted {
   /** All kinds when absent. */
@@ -62,7 +63,12 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
       ? { sql: allChanges, params: [after, upTo, limit] }
       : { sql: changesOfKind, params: [after, upTo, kindId, limit] },
   );
-  return rows.map(([seq, type, kind, cluster, object, namespace, name, uid, rv, at, before, after]) => ({
+  return rows.map((row) => ({ ...entryIn(row), before: textOrNull(row[10]), after: textOrNull(row[11]) }));
+}
+
+/** An entry of the log without its bodies, from the first ten columns of a row: seq, type, kind, cluster, object, namespace, name, uid, rv, at. */
+export function entryIn([seq, type, kind, cluster, object, namespace, name, uid, rv, at]: Row): LoggedEntry {
+  return {
     seq: Number(seq),
     type: String(type) as LoggedChange['type'],
     kindId: Number(kind),
@@ -73,9 +79,7 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
     uid: textOrNull(uid),
     resourceVersion: String(rv),
     at: Number(at),
-    before: textOrNull(before),
-    after: textOrNull(after),
-  }));
+  };
 }
 
 /** The bodies before and after a change, as JSON texts; null where there is none, or where it is no longer known. */
@@ -189,6 +193,7 @@ function versionIn(body: string): string {
   return String(metadata?.resourceVersion ?? '');
 }
 
-function textOrNull(value: unknown): string | null {
+/** A column of text. */
+export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }

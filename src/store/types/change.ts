@@ -1,7 +1,13 @@
 /** An entry of the change log, and a summary of the entries that commits added. */
 
 /** One entry of the change log. Bodies are JSON texts, null where there is none. */
-export interface LoggedChange {
+export interface LoggedChange extends LoggedEntry {
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** An entry of the change log without its bodies. */
+export interface LoggedEntry {
   readonly seq: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'RESET';
   readonly kindId: number;
@@ -13,8 +19,6 @@ export interface LoggedChange {
   readonly resourceVersion: string;
   /** Milliseconds since the epoch when it was committed. */
   readonly at: number;
-  readonly before: string | null;
-  readonly after: string | null;
 }
 
 /** The entries that one commit, or several commits in a row, added to the change log. */
