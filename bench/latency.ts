@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { must } from '../src/base/must.ts';
-import { decodeLiveCursor } from '../src/live/live-cursor.ts';
+import { decodeLiveCursor } from '../src/live/log/live-cursor.ts';
 import { listQuery } from './support/list-query.ts';
 import { type PodServer, startPodServer, versionsPerMs } from './support/pod-server.ts';
 

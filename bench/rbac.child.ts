@@ -16,7 +16,7 @@ import { StoredRights } from '../src/auth/rights/stored-rights.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
-import { liveList } from '../src/live/live-list.ts';
+import { liveList } from '../src/live/list/live-list.ts';
 import { callerOf, nameOf, type RbacWorld, subscribed, subscribers } from './rbac.world.ts';
 import type { RbacAnswer, RbacOrder } from './rbac.writer.ts';
 import { serveStore } from './support/serve-store.ts';

@@ -5,7 +5,7 @@
  *   none   no row
  *   some   in each named cluster: every row, the rows of some namespaces, and single objects by name
  *
- * src/query/sql/counts.ts makes the condition for the statements that select rows. src/live/fold.ts calls `isVisible` for each changed
+ * src/query/sql/counts.ts makes the condition for the statements that select rows. src/live/log/fold.ts calls `isVisible` for each changed
  * object. Both have the identity of a row and nothing else.
  */
 

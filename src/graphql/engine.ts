@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
-import { ChangeFeed } from '../live/change-feed.ts';
+import { ChangeFeed } from '../live/feed/change-feed.ts';
 import { LiveQueries } from '../live/query/live-queries.ts';
 import { watchedChanges } from '../live/query/watched-changes.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';

@@ -3,7 +3,7 @@ import type { Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
-import type { ChangeFeed } from '../live/change-feed.ts';
+import type { ChangeFeed } from '../live/feed/change-feed.ts';
 import type { LiveQueries } from '../live/query/live-queries.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';

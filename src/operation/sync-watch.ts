@@ -7,7 +7,7 @@
  * All waiting queries share one look at the store, and none holds a lease while it waits.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChangeFeed } from '../live/change-feed.ts';
+import type { ChangeFeed } from '../live/feed/change-feed.ts';
 import { type Awaited, NotReadyError } from '../query/plan/not-ready.ts';
 import { type Readiness, readiness, settledState } from '../query/read/readiness.ts';
 import type { Reader } from '../store/types/lease.ts';

@@ -17,7 +17,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { PortolanError } from '../../src/base/errors.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../src/graphql/generation/generation.ts';
-import { ChangeFeed } from '../../src/live/change-feed.ts';
+import { ChangeFeed } from '../../src/live/feed/change-feed.ts';
 import { LiveQueries } from '../../src/live/query/live-queries.ts';
 import { watchedChanges } from '../../src/live/query/watched-changes.ts';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';

@@ -1,8 +1,8 @@
 /** A client of a live list: folds the messages as the protocol defines, and throws for a message that breaks the protocol. */
 
-import type { LiveChange } from '../../src/live/live-change.ts';
-import { decodeLiveCursor, nowhere } from '../../src/live/live-cursor.ts';
-import type { LiveMessage } from '../../src/live/live-list.ts';
+import type { LiveMessage } from '../../src/live/list/live-list.ts';
+import type { LiveChange } from '../../src/live/log/live-change.ts';
+import { decodeLiveCursor, nowhere } from '../../src/live/log/live-cursor.ts';
 
 export class LiveClient {
   /** Bodies as JSON text by cluster, namespace and name. */

@@ -1,6 +1,6 @@
 /** The cursor at which a subscription continues behind a list. */
 import { allRows, noRows } from '../../access/scope.ts';
-import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/live-cursor.ts';
+import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 

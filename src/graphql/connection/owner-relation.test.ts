@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../../../test/kit/graphql-world.ts';
-import { decodeLiveCursor } from '../../live/live-cursor.ts';
+import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
 
 /** Gadgets g1 and g2 own widgets: g1 three of them and one gadget, g2 one widget. */
 async function world() {

@@ -5,7 +5,7 @@
  *   event of a subscriber -> Delivery.resultOf -> known for this event: the same result
  *                                              -> else executed; kept if the execution used nothing of the caller's own
  *
- * Live lists of one cohort have the same messages (src/live/cohort-batch.ts), so these are the events in common. Invariant: a result that
+ * Live lists of one cohort have the same messages (src/live/cohort/cohort-batch.ts), so these are the events in common. Invariant: a result that
  * depends on the rights or the credentials of a caller is never given to another subscriber.
  */
 import type { DocumentNode, ExecutionResult } from 'graphql';

@@ -1,6 +1,6 @@
 /** The text of an answer: the plan's constant texts, with the page texts that a reader has written between them. */
 import { must } from '../../base/must.ts';
-import { encodeLiveCursor } from '../../live/live-cursor.ts';
+import { encodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
 import type { KindView } from '../../query/sql/view.ts';
 import type { PagesRead, PageText } from '../../store/types/page-reader.ts';

@@ -1,4 +1,4 @@
-/** The subscription root of a kind: a live list (src/live/live-list.ts) in GraphQL. */
+/** The subscription root of a kind: a live list (src/live/list/live-list.ts) in GraphQL. */
 import {
   GraphQLBoolean,
   type GraphQLFieldConfigArgumentMap,
@@ -18,15 +18,15 @@ import { rightsOf } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
-import type { LiveChange } from '../../live/live-change.ts';
-import { decodeLiveCursor } from '../../live/live-cursor.ts';
 import {
   type LiveMessage,
   type LivePushing,
   type LiveRequest,
   type LiveStart,
   liveList,
-} from '../../live/live-list.ts';
+} from '../../live/list/live-list.ts';
+import type { LiveChange } from '../../live/log/live-change.ts';
+import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';

@@ -1,11 +1,11 @@
-/** The subscription root over several kinds: a live list of several kinds (src/live/live-objects.ts) in GraphQL. */
+/** The subscription root over several kinds: a live list of several kinds (src/live/objects/live-objects.ts) in GraphQL. */
 import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql';
 import { requireValid } from '../../access/caller.ts';
 import { rightsOf } from '../../access/rights.ts';
 import { must } from '../../base/must.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { LiveStart } from '../../live/live-list.ts';
-import { liveObjects } from '../../live/live-objects.ts';
+import type { LiveStart } from '../../live/list/live-list.ts';
+import { liveObjects } from '../../live/objects/live-objects.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';

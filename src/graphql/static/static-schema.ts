@@ -9,7 +9,7 @@
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
-import type { FoldedChange, RemovalReason } from '../../live/fold.ts';
+import type { FoldedChange, RemovalReason } from '../../live/log/fold.ts';
 import { aggregateOf } from '../connection/aggregate-source.ts';
 import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
 import { countOf, lengthOf } from '../selection/cost.ts';

@@ -5,7 +5,7 @@
  *
  * Every function that lists, counts or aggregates objects takes a View or a KindView, and only a View makes a KindView. So such a
  * function cannot be called without the caller's scope. Three functions that read objects take only a lease. `objectsById` and
- * `objectsAsOf` take ids of objects that such a function found. `readChanges` reads the changes of a kind, and src/live/fold.ts removes
+ * `objectsAsOf` take ids of objects that such a function found. `readChanges` reads the changes of a kind, and src/live/log/fold.ts removes
  * those that the caller may not see. The reads of src/query/history take sequence numbers that such a function found.
  *
  * `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of any kind. The answer changes

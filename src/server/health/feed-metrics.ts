@@ -1,6 +1,6 @@
 /** Metrics of the change feed: the events it holds for subscriptions, and its reads for them. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ChangeFeed } from '../../live/change-feed.ts';
+import type { ChangeFeed } from '../../live/feed/change-feed.ts';
 
 export class FeedMetrics {
   readonly #held: Gauge;

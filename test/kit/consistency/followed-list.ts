@@ -4,7 +4,7 @@
  * Keeps what the client held at each cursor. `history.ts` compares that with the store's own history.
  */
 import type { Held, Message } from '../../../src/graphql/client/modules/live.d.ts';
-import { decodeLiveCursor, nowhere } from '../../../src/live/live-cursor.ts';
+import { decodeLiveCursor, nowhere } from '../../../src/live/log/live-cursor.ts';
 import type { Asked, Result } from './live-channel.ts';
 import { lineOf, type Selection, type Shown } from './watched-objects.ts';
 

@@ -1,7 +1,7 @@
 /** The changes that messages of a live list carry. Made once for all subscribers that need the same ones. */
-import { healthOf } from '../catalog/health/health.ts';
-import { changedPaths } from '../catalog/values/changed-paths.ts';
-import type { ObjectRow } from '../query/plan/plan.ts';
+import { healthOf } from '../../catalog/health/health.ts';
+import { changedPaths } from '../../catalog/values/changed-paths.ts';
+import type { ObjectRow } from '../../query/plan/plan.ts';
 import type { FoldedChange, RemovalReason } from './fold.ts';
 
 export interface LiveChange {

@@ -4,8 +4,8 @@
  *   new -> parsed bodies are kept, because all subscribers that keep up need them at the same time
  *   -> `age` -> bodies are parsed for each late subscriber, because a parsed body takes several times the memory of its text
  */
-import { parseExact } from '../catalog/values/values.ts';
-import type { LoggedChange } from '../store/types/change.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import type { LoggedChange } from '../../store/types/change.ts';
 
 /** The size of a change without its bodies, in characters. */
 const overhead = 200;

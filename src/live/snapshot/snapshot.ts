@@ -9,17 +9,17 @@
  * it, the body before change 9 comes from the log.
  */
 
-import type { CallerRights } from '../access/rights.ts';
-import { type Scopes, scopeText } from '../access/scope.ts';
-import { healthOf } from '../catalog/health/health.ts';
-import { parseExact } from '../catalog/values/values.ts';
-import type { Filter } from '../query/plan/filter.ts';
-import type { ObjectRow, PlannedKind, Projection } from '../query/plan/plan.ts';
-import { fetchObjects } from '../query/read/fetch.ts';
-import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
-import { readView, type View } from '../query/sql/view.ts';
-import { objectsAsOf, readLogFloor } from '../store/read/changes.ts';
-import type { Lease } from '../store/types/lease.ts';
+import type { CallerRights } from '../../access/rights.ts';
+import { type Scopes, scopeText } from '../../access/scope.ts';
+import { healthOf } from '../../catalog/health/health.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import type { Filter } from '../../query/plan/filter.ts';
+import type { ObjectRow, PlannedKind, Projection } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
+import { type MatchedObject, matchingObjects } from '../../query/read/match-ids.ts';
+import { readView, type View } from '../../query/sql/view.ts';
+import { objectsAsOf, readLogFloor } from '../../store/read/changes.ts';
+import type { Lease } from '../../store/types/lease.ts';
 
 /** The matches at a revision, without bodies. */
 export interface SnapshotMatches {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { LiveClient } from '../../test/kit/live-client.ts';
-import { colored, liveSetup, nextOf, thing, things, until } from '../../test/kit/live-lists.ts';
-import { PortolanError } from '../base/errors.ts';
-import { everything } from '../query/plan/filter.ts';
-import { decodeLiveCursor, encodeLiveCursor, nowhere } from './live-cursor.ts';
+import { LiveClient } from '../../../test/kit/live-client.ts';
+import { colored, liveSetup, nextOf, thing, things, until } from '../../../test/kit/live-lists.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { everything } from '../../query/plan/filter.ts';
+import { decodeLiveCursor, encodeLiveCursor, nowhere } from '../log/live-cursor.ts';
 import type { LiveMessage, LiveStart } from './live-list.ts';
 
 const snapshot: LiveStart = { at: 'snapshot' };

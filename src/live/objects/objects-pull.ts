@@ -7,21 +7,21 @@
  *
  * Invariant: the changes are complete for every kind up to the new position, and none is later.
  */
-import { isSameScope, noRows, partIn, type Scope, type Scopes } from '../access/scope.ts';
-import { must } from '../base/must.ts';
-import { clustersIn } from '../query/plan/filter.ts';
-import type { PlannedKind } from '../query/plan/plan.ts';
-import { fetchObjects } from '../query/read/fetch.ts';
-import { matchingObjects } from '../query/read/match-ids.ts';
-import { readView } from '../query/sql/view.ts';
-import { readChangedKinds, readChanges } from '../store/read/changes.ts';
-import type { Lease } from '../store/types/lease.ts';
-import { FeedChange } from './feed-change.ts';
-import { fold } from './fold.ts';
-import { addedRow, countDelta, type LiveChange, liveChange } from './live-change.ts';
-import { type CursorMarks, cursorMarks } from './live-cursor.ts';
-import type { LiveRequest } from './live-list.ts';
-import { moveScope } from './scope-move.ts';
+import { isSameScope, noRows, partIn, type Scope, type Scopes } from '../../access/scope.ts';
+import { must } from '../../base/must.ts';
+import { clustersIn } from '../../query/plan/filter.ts';
+import type { PlannedKind } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
+import { matchingObjects } from '../../query/read/match-ids.ts';
+import { readView } from '../../query/sql/view.ts';
+import { readChangedKinds, readChanges } from '../../store/read/changes.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { LiveRequest } from '../list/live-list.ts';
+import { FeedChange } from '../log/feed-change.ts';
+import { fold } from '../log/fold.ts';
+import { addedRow, countDelta, type LiveChange, liveChange } from '../log/live-change.ts';
+import { type CursorMarks, cursorMarks } from '../log/live-cursor.ts';
+import { moveScope } from '../snapshot/scope-move.ts';
 
 export interface FollowedKind {
   readonly kind: PlannedKind;

@@ -1,13 +1,13 @@
 /** Compares the index with the fold: a cohort that is not found has no message. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { allRows, noRows, type Scope } from '../access/scope.ts';
-import { parsePath } from '../catalog/tree/path.ts';
-import type { Filter } from '../query/plan/filter.ts';
-import type { LoggedChange } from '../store/types/change.ts';
+import { allRows, noRows, type Scope } from '../../access/scope.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import type { Filter } from '../../query/plan/filter.ts';
+import type { LoggedChange } from '../../store/types/change.ts';
+import { FeedChange } from '../log/feed-change.ts';
 import { cohortBatch, concerns, type Shown } from './cohort-batch.ts';
 import { CohortIndex } from './cohort-index.ts';
-import { FeedChange } from './feed-change.ts';
 
 const words = ['a', 'b', 'A', '\ud800', ''];
 const word = fc.constantFrom(...words);

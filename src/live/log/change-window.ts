@@ -4,7 +4,7 @@
  * Bounded by number and by characters. The oldest changes are dropped first, and `floor` becomes the sequence number of the
  * last dropped change. A lookup is a binary search. Only the newest changes keep their parsed bodies.
  */
-import { must } from '../base/must.ts';
+import { must } from '../../base/must.ts';
 import type { FeedChange } from './feed-change.ts';
 
 export interface WindowBounds {

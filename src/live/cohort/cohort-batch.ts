@@ -4,12 +4,12 @@
  *   changes of the kind after `from` up to `upTo` -> cohortBatch -> gap, or messages without the position of a client
  *                                                                -> CohortMessage.live(count) -> one LiveMessage for equal counts
  */
-import type { Scope } from '../access/scope.ts';
-import { clustersIn, type Filter } from '../query/plan/filter.ts';
-import type { FeedChange } from './feed-change.ts';
-import { fold } from './fold.ts';
-import { countDelta, type LiveChange, liveChange } from './live-change.ts';
-import { encodeLiveCursor } from './live-cursor.ts';
+import type { Scope } from '../../access/scope.ts';
+import { clustersIn, type Filter } from '../../query/plan/filter.ts';
+import type { FeedChange } from '../log/feed-change.ts';
+import { fold } from '../log/fold.ts';
+import { countDelta, type LiveChange, liveChange } from '../log/live-change.ts';
+import { encodeLiveCursor } from '../log/live-cursor.ts';
 
 export interface LiveMessage {
   readonly phase: 'SNAPSHOT' | 'SYNCED' | 'LIVE' | 'GAP';

@@ -18,18 +18,18 @@
  *   - Log entries below a window's end were read, or belong to other kinds. So the log may drop them.
  *   - A wake during a pull leads to another pull, unless it names only other kinds.
  */
-import { messageOf, PortolanError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
-import { readChangedKinds, readChanges, readLogFloor } from '../store/read/changes.ts';
-import type { CommittedChanges } from '../store/types/change.ts';
-import type { Lease, Reader } from '../store/types/lease.ts';
-import type { ChangeWindow } from './change-window.ts';
-import { ChangeWindows } from './change-windows.ts';
-import { type CohortBatch, concerns, type Shown } from './cohort-batch.ts';
-import { type Cohort, Cohorts, type Pushing } from './cohorts.ts';
-import { FeedChange } from './feed-change.ts';
-import { SharedSnapshots } from './shared-snapshots.ts';
-import { CommittedKinds } from './signals/committed-kinds.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { readChangedKinds, readChanges, readLogFloor } from '../../store/read/changes.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
+import type { Lease, Reader } from '../../store/types/lease.ts';
+import { type CohortBatch, concerns, type Shown } from '../cohort/cohort-batch.ts';
+import { type Cohort, Cohorts, type Pushing } from '../cohort/cohorts.ts';
+import type { ChangeWindow } from '../log/change-window.ts';
+import { ChangeWindows } from '../log/change-windows.ts';
+import { FeedChange } from '../log/feed-change.ts';
+import { CommittedKinds } from '../signals/committed-kinds.ts';
+import { SharedSnapshots } from '../snapshot/shared-snapshots.ts';
 
 /** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
 export interface FeedPosition {

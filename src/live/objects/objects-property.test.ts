@@ -5,19 +5,19 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
-import { LiveClient } from '../../test/kit/live-client.ts';
-import { colored, type Messages, things } from '../../test/kit/live-lists.ts';
-import { seededRandom } from '../../test/kit/seeded-random.ts';
-import { allRows, isVisible, noRows, type Scope, type Scopes, scopeIn } from '../access/scope.ts';
-import { silentLogger } from '../base/log.ts';
-import { must } from '../base/must.ts';
-import { parseExact } from '../catalog/values/values.ts';
-import { matches } from '../query/evaluate/matches.ts';
-import { clustersIn, everything, type Filter } from '../query/plan/filter.ts';
-import { ChangeFeed } from './change-feed.ts';
-import { cursorMarks, decodeLiveCursor, nowhere } from './live-cursor.ts';
-import type { LiveStart } from './live-list.ts';
+import { describedCrd, type EngineFixture, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { LiveClient } from '../../../test/kit/live-client.ts';
+import { colored, type Messages, things } from '../../../test/kit/live-lists.ts';
+import { seededRandom } from '../../../test/kit/seeded-random.ts';
+import { allRows, isVisible, noRows, type Scope, type Scopes, scopeIn } from '../../access/scope.ts';
+import { silentLogger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import { matches } from '../../query/evaluate/matches.ts';
+import { clustersIn, everything, type Filter } from '../../query/plan/filter.ts';
+import { ChangeFeed } from '../feed/change-feed.ts';
+import type { LiveStart } from '../list/live-list.ts';
+import { cursorMarks, decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 
 const gears = 'gears.example.com';

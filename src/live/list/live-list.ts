@@ -22,28 +22,28 @@
  *
  * Invariant: a client that applies all messages up to one whose cursor is not `nowhere` has exactly the matches at that cursor.
  */
-import type { CallerRights } from '../access/rights.ts';
-import { rightsInClusters } from '../access/rights-in-clusters.ts';
-import { allRows, isSameScope, type Scope, type Scopes, scopeText } from '../access/scope.ts';
-import { PortolanError } from '../base/errors.ts';
-import { clustersIn, type Filter } from '../query/plan/filter.ts';
-import { digest } from '../query/plan/fingerprint.ts';
-import type { PlannedKind, Projection } from '../query/plan/plan.ts';
-import { requireReady } from '../query/read/readiness.ts';
-import { readView, type View } from '../query/sql/view.ts';
-import { readLogFloor } from '../store/read/changes.ts';
-import type { Lease } from '../store/types/lease.ts';
-import { textLength } from '../store/types/statement.ts';
-import type { ChangeFeed, Membership } from './change-feed.ts';
-import type { CohortMessage, LiveMessage, Shown } from './cohort-batch.ts';
-import type { Cohort, PushGroup, Pushing, PushReceiver } from './cohorts.ts';
-import { addedRow } from './live-change.ts';
-import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from './live-cursor.ts';
-import { moveScope } from './scope-move.ts';
-import type { SharedSnapshot, SnapshotChunk } from './shared-snapshots.ts';
-import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
+import type { CallerRights } from '../../access/rights.ts';
+import { rightsInClusters } from '../../access/rights-in-clusters.ts';
+import { allRows, isSameScope, type Scope, type Scopes, scopeText } from '../../access/scope.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { clustersIn, type Filter } from '../../query/plan/filter.ts';
+import { digest } from '../../query/plan/fingerprint.ts';
+import type { PlannedKind, Projection } from '../../query/plan/plan.ts';
+import { requireReady } from '../../query/read/readiness.ts';
+import { readView, type View } from '../../query/sql/view.ts';
+import { readLogFloor } from '../../store/read/changes.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { textLength } from '../../store/types/statement.ts';
+import type { CohortMessage, LiveMessage, Shown } from '../cohort/cohort-batch.ts';
+import type { Cohort, PushGroup, Pushing, PushReceiver } from '../cohort/cohorts.ts';
+import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
+import { addedRow } from '../log/live-change.ts';
+import { encodeLiveCursor, type LiveCursor, nowhere, scopeMark } from '../log/live-cursor.ts';
+import { moveScope } from '../snapshot/scope-move.ts';
+import type { SharedSnapshot, SnapshotChunk } from '../snapshot/shared-snapshots.ts';
+import { rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
 
-export type { LiveMessage } from './cohort-batch.ts';
+export type { LiveMessage } from '../cohort/cohort-batch.ts';
 
 /** The start of a live list. */
 export type LiveStart =

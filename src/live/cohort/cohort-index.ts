@@ -10,14 +10,14 @@
  *
  * Invariant: a cohort that is not found has no message for the changes.
  */
-import type { Scope } from '../access/scope.ts';
-import { leafValueAt, valueAt } from '../catalog/paths/value-at.ts';
-import type { Path } from '../catalog/tree/path.ts';
-import { orderKey } from '../catalog/values/values.ts';
-import { identityValue } from '../query/evaluate/matches.ts';
-import { conjuncts, type Filter, type Identity } from '../query/plan/filter.ts';
+import type { Scope } from '../../access/scope.ts';
+import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import { orderKey } from '../../catalog/values/values.ts';
+import { identityValue } from '../../query/evaluate/matches.ts';
+import { conjuncts, type Filter, type Identity } from '../../query/plan/filter.ts';
+import type { FeedChange } from '../log/feed-change.ts';
 import type { Shown } from './cohort-batch.ts';
-import type { FeedChange } from './feed-change.ts';
 
 /** A place in an object. Equal ids mean the same place. */
 interface Place {

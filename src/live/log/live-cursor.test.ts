@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allRows, type Scope } from '../access/scope.ts';
+import { allRows, type Scope } from '../../access/scope.ts';
 import { cursorMarks, decodeLiveCursor, encodeLiveCursor, nowhere, scopeMark, writeLiveCursor } from './live-cursor.ts';
 
 test.each([0, 1, 2 ** 53 - 1, nowhere])('a cursor at %s comes back as it was', (sequence) => {

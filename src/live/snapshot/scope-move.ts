@@ -7,18 +7,18 @@
  * Example: the client sees the namespaces a and b at revision 7. A binding to b is deleted with change 8, and change 9 modifies a Pod
  * of b. The message up to 9 removes all Pods of b with NO_LONGER_VISIBLE, and tells nothing of change 9.
  */
-import { isVisible, type Scope, type Scopes } from '../access/scope.ts';
-import { clustersIn, type Filter } from '../query/plan/filter.ts';
-import type { PlannedKind, Projection } from '../query/plan/plan.ts';
-import { fetchObjects } from '../query/read/fetch.ts';
-import { type MatchedObject, matchingObjects } from '../query/read/match-ids.ts';
-import { readView } from '../query/sql/view.ts';
-import { readChanges, readLogFloor } from '../store/read/changes.ts';
-import type { Lease } from '../store/types/lease.ts';
-import { FeedChange } from './feed-change.ts';
-import { type FoldedChange, fold } from './fold.ts';
-import { addedRow, countDelta, hiddenObject, type LiveChange, liveChange } from './live-change.ts';
-import type { LiveCursor } from './live-cursor.ts';
+import { isVisible, type Scope, type Scopes } from '../../access/scope.ts';
+import { clustersIn, type Filter } from '../../query/plan/filter.ts';
+import type { PlannedKind, Projection } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
+import { type MatchedObject, matchingObjects } from '../../query/read/match-ids.ts';
+import { readView } from '../../query/sql/view.ts';
+import { readChanges, readLogFloor } from '../../store/read/changes.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { FeedChange } from '../log/feed-change.ts';
+import { type FoldedChange, fold } from '../log/fold.ts';
+import { addedRow, countDelta, hiddenObject, type LiveChange, liveChange } from '../log/live-change.ts';
+import type { LiveCursor } from '../log/live-cursor.ts';
 
 /** More changed objects are sent as a new snapshot. */
 const mostChanges = 1000;

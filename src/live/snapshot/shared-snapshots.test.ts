@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { LiveClient } from '../../test/kit/live-client.ts';
-import { liveSetup, type Messages, nextOf } from '../../test/kit/live-lists.ts';
-import { everything } from '../query/plan/filter.ts';
-import type { LiveMessage } from './cohort-batch.ts';
+import { LiveClient } from '../../../test/kit/live-client.ts';
+import { liveSetup, type Messages, nextOf } from '../../../test/kit/live-lists.ts';
+import { everything } from '../../query/plan/filter.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
 
 const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
 

@@ -18,9 +18,9 @@
  * Invariant: a client that has the matches before the changes, and applies the messages up to one, has the matches at its `upTo`.
  */
 
-import { isVisible, type Scope } from '../access/scope.ts';
-import { matches } from '../query/evaluate/matches.ts';
-import type { Filter, Identity } from '../query/plan/filter.ts';
+import { isVisible, type Scope } from '../../access/scope.ts';
+import { matches } from '../../query/evaluate/matches.ts';
+import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
 
 export type RemovalReason = 'DELETED' | 'NO_LONGER_MATCHES' | 'NO_LONGER_VISIBLE';

@@ -9,10 +9,10 @@
  *
  * Few snapshots are read at a time, so that other operations find a free reader.
  */
-import { BoundedCache } from '../base/bounded-cache.ts';
-import { Semaphore } from '../base/semaphore.ts';
-import type { Lease } from '../store/types/lease.ts';
-import type { LiveMessage } from './cohort-batch.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { Semaphore } from '../../base/semaphore.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import type { SnapshotMatches } from './snapshot.ts';
 
 /** One SNAPSHOT message. */

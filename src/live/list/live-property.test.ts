@@ -6,24 +6,24 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, type EngineFixture, engineFixture, made } from '../../test/kit/engine-fixture.ts';
-import { LiveClient } from '../../test/kit/live-client.ts';
-import { colored, type Messages, things } from '../../test/kit/live-lists.ts';
-import { seededRandom } from '../../test/kit/seeded-random.ts';
-import { localUser } from '../access/caller.ts';
-import { rightsOf, seesEverything } from '../access/rights.ts';
-import { silentLogger } from '../base/log.ts';
-import { must } from '../base/must.ts';
-import { parsePath } from '../catalog/tree/path.ts';
-import { parseExact } from '../catalog/values/values.ts';
-import { matches } from '../query/evaluate/matches.ts';
-import { everything, type Filter } from '../query/plan/filter.ts';
-import { changesOfKind } from '../store/read/changes.ts';
-import { readLayouts } from '../store/read/layout.ts';
-import { type CommittedChanges, joinCommits } from '../store/types/change.ts';
-import type { Reader } from '../store/types/lease.ts';
-import { ChangeFeed } from './change-feed.ts';
-import { decodeLiveCursor, nowhere } from './live-cursor.ts';
+import { describedCrd, type EngineFixture, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { LiveClient } from '../../../test/kit/live-client.ts';
+import { colored, type Messages, things } from '../../../test/kit/live-lists.ts';
+import { seededRandom } from '../../../test/kit/seeded-random.ts';
+import { localUser } from '../../access/caller.ts';
+import { rightsOf, seesEverything } from '../../access/rights.ts';
+import { silentLogger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import { matches } from '../../query/evaluate/matches.ts';
+import { everything, type Filter } from '../../query/plan/filter.ts';
+import { changesOfKind } from '../../store/read/changes.ts';
+import { readLayouts } from '../../store/read/layout.ts';
+import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
+import type { Reader } from '../../store/types/lease.ts';
+import { ChangeFeed } from '../feed/change-feed.ts';
+import { decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
 import { type LiveStart, liveList } from './live-list.ts';
 
 const small: Filter = {

@@ -20,20 +20,22 @@
  *   - A kind of which the caller may see nothing is not followed. Its changes and lists cause no message.
  *   - Nothing is read for a client that has not taken the last message.
  */
-import { rightsInClusters } from '../access/rights-in-clusters.ts';
-import type { Scope, Scopes } from '../access/scope.ts';
-import { PortolanError } from '../base/errors.ts';
-import { must } from '../base/must.ts';
-import { clustersIn } from '../query/plan/filter.ts';
-import { missingOf, notReady, readiness } from '../query/read/readiness.ts';
-import { readView, type View } from '../query/sql/view.ts';
-import { readChangedKinds, readLogFloor } from '../store/read/changes.ts';
-import type { Lease } from '../store/types/lease.ts';
-import type { ChangeFeed, Membership } from './change-feed.ts';
-import type { LiveMessage } from './cohort-batch.ts';
-import { addedRow } from './live-change.ts';
-import { cursorMarks, type LiveCursor, nowhere, writeLiveCursor } from './live-cursor.ts';
-import type { LiveRequest, LiveStart } from './live-list.ts';
+import { rightsInClusters } from '../../access/rights-in-clusters.ts';
+import type { Scope, Scopes } from '../../access/scope.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
+import { clustersIn } from '../../query/plan/filter.ts';
+import { missingOf, notReady, readiness } from '../../query/read/readiness.ts';
+import { readView, type View } from '../../query/sql/view.ts';
+import { readChangedKinds, readLogFloor } from '../../store/read/changes.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
+import type { LiveRequest, LiveStart } from '../list/live-list.ts';
+import { addedRow } from '../log/live-change.ts';
+import { cursorMarks, type LiveCursor, nowhere, writeLiveCursor } from '../log/live-cursor.ts';
+import { StandingWaits } from '../signals/standing-waits.ts';
+import { rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
 import {
   type Followed,
   type FollowedKind,
@@ -45,8 +47,6 @@ import {
   type Sight,
   visibleIn,
 } from './objects-pull.ts';
-import { StandingWaits } from './signals/standing-waits.ts';
-import { rowsAsOf, type SnapshotMatches, takeMatches } from './snapshot.ts';
 
 type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loggedChange } from '../../test/kit/logged-change.ts';
+import { loggedChange } from '../../../test/kit/logged-change.ts';
 import { ChangeWindow } from './change-window.ts';
 import { FeedChange } from './feed-change.ts';
 

@@ -1,13 +1,13 @@
 /** Live lists of several kinds of callers who may not see all of them, and clients that are slow. */
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
-import { type Messages, nextOf, things } from '../../test/kit/live-lists.ts';
-import { allRows, noRows, type Scope } from '../access/scope.ts';
-import { must } from '../base/must.ts';
-import { everything } from '../query/plan/filter.ts';
-import { readLogFloor } from '../store/read/changes.ts';
-import { decodeLiveCursor } from './live-cursor.ts';
-import type { LiveMessage } from './live-list.ts';
+import { describedCrd, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { type Messages, nextOf, things } from '../../../test/kit/live-lists.ts';
+import { allRows, noRows, type Scope } from '../../access/scope.ts';
+import { must } from '../../base/must.ts';
+import { everything } from '../../query/plan/filter.ts';
+import { readLogFloor } from '../../store/read/changes.ts';
+import type { LiveMessage } from '../list/live-list.ts';
+import { decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 
 const gears = 'gears.example.com';

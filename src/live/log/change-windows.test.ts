@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { loggedChange } from '../../test/kit/logged-change.ts';
-import { seededRandom } from '../../test/kit/seeded-random.ts';
-import { must } from '../base/must.ts';
+import { loggedChange } from '../../../test/kit/logged-change.ts';
+import { seededRandom } from '../../../test/kit/seeded-random.ts';
+import { must } from '../../base/must.ts';
 import { ChangeWindows } from './change-windows.ts';
 import { FeedChange } from './feed-change.ts';
 

@@ -6,13 +6,13 @@
  *
  *   changes -> candidates by the index -> one fold for each -> waiting lists of the cohorts that have messages
  */
-import { scopeText } from '../access/scope.ts';
-import { BoundedCache } from '../base/bounded-cache.ts';
-import { must } from '../base/must.ts';
-import { digest } from '../query/plan/fingerprint.ts';
+import { scopeText } from '../../access/scope.ts';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { must } from '../../base/must.ts';
+import { digest } from '../../query/plan/fingerprint.ts';
+import type { FeedChange } from '../log/feed-change.ts';
 import { type CohortBatch, cohortBatch, concerns, type LiveMessage, type Shown } from './cohort-batch.ts';
 import { CohortIndex } from './cohort-index.ts';
-import type { FeedChange } from './feed-change.ts';
 
 /** The end of a wait. */
 export interface Woken {

@@ -18,8 +18,8 @@
  * complete one.
  */
 import { createHash } from 'node:crypto';
-import { allRows, type Scope, scopeText } from '../access/scope.ts';
-import { PortolanError } from '../base/errors.ts';
+import { allRows, type Scope, scopeText } from '../../access/scope.ts';
+import { PortolanError } from '../../base/errors.ts';
 
 export interface LiveCursor {
   readonly epoch: string;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { allRows, noRows } from '../access/scope.ts';
-import { parsePath } from '../catalog/tree/path.ts';
-import { everything, type Filter } from '../query/plan/filter.ts';
-import type { LoggedChange } from '../store/types/change.ts';
+import { allRows, noRows } from '../../access/scope.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
+import { everything, type Filter } from '../../query/plan/filter.ts';
+import type { LoggedChange } from '../../store/types/change.ts';
 import { FeedChange } from './feed-change.ts';
 import { fold } from './fold.ts';
 
