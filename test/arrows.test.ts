@@ -158,6 +158,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'log/live-change.ts',
     'log/live-cursor.ts',
     'list/live-list.ts',
+    'list/live-request.ts',
     'objects/live-objects.ts',
     'query/cohort.ts',
     'query/live-queries.ts',

@@ -12,7 +12,7 @@ import type { Caller, Credentials } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import { codeOf, PortolanError } from '../base/errors.ts';
 import { noSpan, type Span } from '../base/tracing.ts';
-import type { LiveStart } from '../live/list/live-list.ts';
+import type { LiveStart } from '../live/list/live-request.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { kindState, stateStatement } from '../query/read/kind-state.ts';
 import { anyKind, readViewAndVersion, type View } from '../query/sql/view.ts';

@@ -1,6 +1,6 @@
 /** A client of a live list: folds the messages as the protocol defines, and throws for a message that breaks the protocol. */
 
-import type { LiveMessage } from '../../src/live/list/live-list.ts';
+import type { LiveMessage } from '../../src/live/list/live-request.ts';
 import type { LiveChange } from '../../src/live/log/live-change.ts';
 import { decodeLiveCursor, nowhere } from '../../src/live/log/live-cursor.ts';
 

@@ -1,6 +1,6 @@
 /** Ends a live list whose generation has been replaced, and carries the client's position. */
 import { PortolanError } from '../../base/errors.ts';
-import type { LiveStart } from '../../live/list/live-list.ts';
+import type { LiveStart } from '../../live/list/live-request.ts';
 
 /** src/graphql/generation/subscribe.ts catches it and subscribes again. Uncaught, it ends the subscription with SCHEMA_RELOAD. */
 export class GenerationMoved extends PortolanError {

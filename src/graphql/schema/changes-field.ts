@@ -18,13 +18,8 @@ import { rightsOf } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
-import {
-  type LiveMessage,
-  type LivePushing,
-  type LiveRequest,
-  type LiveStart,
-  liveList,
-} from '../../live/list/live-list.ts';
+import { liveList } from '../../live/list/live-list.ts';
+import type { LiveMessage, LivePushing, LiveRequest, LiveStart } from '../../live/list/live-request.ts';
 import type { LiveChange } from '../../live/log/live-change.ts';
 import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';

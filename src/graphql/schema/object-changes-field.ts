@@ -4,7 +4,7 @@ import { requireValid } from '../../access/caller.ts';
 import { rightsOf } from '../../access/rights.ts';
 import { must } from '../../base/must.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { LiveStart } from '../../live/list/live-list.ts';
+import type { LiveStart } from '../../live/list/live-request.ts';
 import { liveObjects } from '../../live/objects/live-objects.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';

@@ -12,7 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireValid } from '../../access/caller.ts';
 import { partIn } from '../../access/scope.ts';
-import type { LiveStart } from '../../live/list/live-list.ts';
+import type { LiveStart } from '../../live/list/live-request.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';

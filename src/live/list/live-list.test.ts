@@ -4,7 +4,7 @@ import { colored, liveSetup, nextOf, thing, things, until } from '../../../test/
 import { PortolanError } from '../../base/errors.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { decodeLiveCursor, encodeLiveCursor, nowhere } from '../log/live-cursor.ts';
-import type { LiveMessage, LiveStart } from './live-list.ts';
+import type { LiveMessage, LiveStart } from './live-request.ts';
 
 const snapshot: LiveStart = { at: 'snapshot' };
 const red = colored('red');

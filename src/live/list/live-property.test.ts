@@ -24,7 +24,8 @@ import { type CommittedChanges, joinCommits } from '../../store/types/change.ts'
 import type { Reader } from '../../store/types/lease.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
 import { decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
-import { type LiveStart, liveList } from './live-list.ts';
+import { liveList } from './live-list.ts';
+import type { LiveStart } from './live-request.ts';
 
 const small: Filter = {
   kind: 'compare',

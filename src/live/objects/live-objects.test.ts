@@ -6,7 +6,7 @@ import { allRows, noRows, type Scope } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
-import type { LiveMessage } from '../list/live-list.ts';
+import type { LiveMessage } from '../list/live-request.ts';
 import { decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 

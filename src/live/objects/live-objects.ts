@@ -31,7 +31,7 @@ import { readChangedKinds, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
-import type { LiveRequest, LiveStart } from '../list/live-list.ts';
+import type { LiveRequest, LiveStart } from '../list/live-request.ts';
 import { addedRow } from '../log/live-change.ts';
 import { cursorMarks, type LiveCursor, nowhere, writeLiveCursor } from '../log/live-cursor.ts';
 import { StandingWaits } from '../signals/standing-waits.ts';

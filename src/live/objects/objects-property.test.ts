@@ -16,7 +16,7 @@ import { parseExact } from '../../catalog/values/values.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { clustersIn, everything, type Filter } from '../../query/plan/filter.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
-import type { LiveStart } from '../list/live-list.ts';
+import type { LiveStart } from '../list/live-request.ts';
 import { cursorMarks, decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 

@@ -16,7 +16,7 @@ import { matchingObjects } from '../../query/read/match-ids.ts';
 import { readView } from '../../query/sql/view.ts';
 import { readChangedKinds, readChanges } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { LiveRequest } from '../list/live-list.ts';
+import type { LiveRequest } from '../list/live-request.ts';
 import { FeedChange } from '../log/feed-change.ts';
 import { fold } from '../log/fold.ts';
 import { addedRow, countDelta, type LiveChange, liveChange } from '../log/live-change.ts';
