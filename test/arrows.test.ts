@@ -103,6 +103,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'thread/start-ingest.ts',
   ],
   query: [
+    'evaluate/matches-identity.ts',
     'evaluate/matches.ts',
     'history/change-cursor.ts',
     'history/change-pages.ts',

@@ -65,7 +65,7 @@ export interface EngineOptions {
   readonly waitForSyncMs?: number;
   /** Bytes of answers that are kept in memory; default 0, none. */
   readonly answerCacheBytes?: number;
-  /** Proves that a kept answer is true; without it none is kept. */
+  /** Reads short pages at once: it proves that a kept answer is true, and reads new changes. Without it no answer is kept. */
   readonly pages?: PageReader;
   /** Live queries that may run at once; default 2. Less than the reader threads, so that others are answered too. */
   readonly liveRuns?: number;
@@ -109,7 +109,7 @@ export function createEngine(options: EngineOptions): Engine {
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
     secretData = 'absent',
   } = options;
-  const feed = new ChangeFeed(reader, log);
+  const feed = new ChangeFeed(reader, log, { pages: options.pages ?? null });
   const liveQueries = new LiveQueries({
     changes: watchedChanges(feed),
     reader,

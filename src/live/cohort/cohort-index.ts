@@ -166,6 +166,8 @@ function byLabel(key: string): Place {
 }
 
 function byPath(path: Path): Place {
+  if (path.text === 'metadata.name') return byName;
+  if (path.text === 'metadata.namespace') return byNamespace;
   return {
     id: `path ${path.text}`,
     read: (object, body) => textOf(identityValue(path, object) ?? leafValueAt(body(), path, 'String')),

@@ -13,7 +13,8 @@ import type { Lease, Reader } from '../../store/types/lease.ts';
 import type { WriterOptions } from '../../store/write/writer-options.ts';
 import type { CohortBatch } from '../cohort/cohort-batch.ts';
 import type { Cohort } from '../cohort/cohorts.ts';
-import { ChangeFeed, type FeedOptions, type FeedPosition, type FeedReads, type Membership } from './change-feed.ts';
+import { ChangeFeed, type FeedOptions, type Membership } from './change-feed.ts';
+import type { FeedPosition, FeedReads } from './log-reads.ts';
 
 const properties = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
 const things = 'things.example.com';
@@ -27,7 +28,7 @@ interface Setup {
   /** Leases that the feed has taken. */
   leases(): number;
   /** Changes and bodies that these leases read from the log, counted by the test. */
-  readLog(): Omit<FeedReads, 'leases'>;
+  readLog(): Omit<FeedReads, 'leases' | 'now'>;
   /** Leases of the feed that are not over. */
   running(): number;
   /** Makes every lease fail with this until it is null. */
@@ -280,13 +281,13 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     const batch = await waiting;
     expect(names(batch)).toEqual(['x']);
     expect(setup.readLog()).toEqual({ changes: 1, bodies: 1 });
-    expect(feed.reads).toEqual({ leases: setup.leases(), changes: 1, bodies: 1 });
+    expect(feed.reads).toEqual({ leases: setup.leases(), now: 0, changes: 1, bodies: 1 });
     join(feed, thing);
     const busy = await next(feed, thing, begin, 0, signal);
     expect(names(busy)).toHaveLength(200);
     await settled(setup, 0);
     expect(setup.readLog()).toEqual({ changes: 201, bodies: 201 });
-    expect(feed.reads).toEqual({ leases: setup.leases(), changes: 201, bodies: 201 });
+    expect(feed.reads).toEqual({ leases: setup.leases(), now: 0, changes: 201, bodies: 201 });
   });
 
   test('a kind with more changes than one read takes does not hold up another', async () => {

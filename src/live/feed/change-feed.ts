@@ -18,24 +18,19 @@
  *   - Log entries below a window's end were read, or belong to other kinds. So the log may drop them.
  *   - A wake during a pull leads to another pull, unless it names only other kinds.
  */
-import { messageOf, PortolanError } from '../../base/errors.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { readChangedKinds, readChanges, readLogFloor } from '../../store/read/changes.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
+import type { PageReader } from '../../store/types/page-reader.ts';
 import { type CohortBatch, concerns, type Shown } from '../cohort/cohort-batch.ts';
 import { type Cohort, Cohorts, type Pushing } from '../cohort/cohorts.ts';
 import type { ChangeWindow } from '../log/change-window.ts';
 import { ChangeWindows } from '../log/change-windows.ts';
-import { FeedChange } from '../log/feed-change.ts';
 import { CommittedKinds } from '../signals/committed-kinds.ts';
 import { SharedSnapshots } from '../snapshot/shared-snapshots.ts';
-
-/** The position of a subscriber: the epoch of the store file, and the sequence number of the newest change that it has seen. */
-export interface FeedPosition {
-  readonly epoch: string;
-  readonly sequence: number;
-}
+import { attempts, type FeedPosition, type FeedReads, type LogBatch, LogReads, type WindowsRead } from './log-reads.ts';
 
 /** The position of a subscriber, with the number of its matches there; null if it does not count them. */
 export interface FeedPlace extends FeedPosition {
@@ -49,9 +44,6 @@ export interface FeedStep {
   readonly place: FeedPlace;
 }
 
-/** All changes of one kind up to `upTo`; `gap` if the log no longer reaches back to the position. */
-type LogBatch = { readonly changes: readonly FeedChange[]; readonly upTo: number } | 'gap';
-
 export interface FeedOptions {
   /** Changes of one kind kept in memory; default 20,000. The bound for all kinds together is twice as high. */
   readonly maxChanges?: number;
@@ -59,15 +51,8 @@ export interface FeedOptions {
   readonly maxCharacters?: number;
   /** Changes read or returned at a time; default 500. */
   readonly batch?: number;
-}
-
-/** Reads of the change log since the start, by this feed. */
-export interface FeedReads {
-  /** Leases that were taken to read the log. */
-  readonly leases: number;
-  readonly changes: number;
-  /** Bodies before and after these changes. */
-  readonly bodies: number;
+  /** Reads few changes without a reader thread; default null, for none. */
+  readonly pages?: PageReader | null;
 }
 
 /** The registration of one subscriber. */
@@ -77,35 +62,16 @@ export interface Membership {
   leave(): void;
 }
 
-/** The result of a pull for one window. */
-interface ReadWindow {
-  readonly window: ChangeWindow;
-  /** The log was cut after the window's end, or is of another epoch. */
-  readonly lost: boolean;
-  readonly changes: readonly FeedChange[];
-  /** The changes are complete up to here. */
-  readonly end: number;
-}
-
-interface Pulled {
-  /** The revision of the snapshot that was read. */
-  readonly revision: number;
-  readonly read: readonly ReadWindow[];
-  /** Windows that the pull did not reach. */
-  readonly left: readonly ChangeWindow[];
-}
-
-/** Attempts of a read. Leases can time out under heavy writes; that must not end a subscription. */
-const attempts = 3;
 /** Milliseconds that the result of a shared read is kept. */
 const sharedMs = 1000;
+const mostBehind = 4;
 /** Bounds of all windows together, as a multiple of those of one window. */
 const windowsInAll = 2;
 
 export class ChangeFeed {
   readonly snapshots = new SharedSnapshots();
-  readonly #reader: Reader;
   readonly #log: Logger;
+  readonly #logReads: LogReads;
   readonly #batch: number;
   readonly #committed = new CommittedKinds();
   /** The window of a kind opens when a subscriber has read the log to its end. It closes with the last subscriber, or when a read fails. */
@@ -115,23 +81,22 @@ export class ChangeFeed {
   readonly #cohorts = new Cohorts();
   readonly #listening = new Set<() => void>();
   readonly #shared = new Map<string, Promise<unknown>>();
-  /** Reads of the log that run, by kind and position. */
-  readonly #reading = new Map<string, Promise<LogBatch>>();
   #pulling = false;
+  /** Reads in a row that left changes. After `mostBehind` of them, a reader thread reads the next ones. */
+  #behind = 0;
   #wakes = 0;
   #interruptions = 0;
-  #reads: FeedReads = { leases: 0, changes: 0, bodies: 0 };
   #closed = false;
 
   constructor(reader: Reader, log: Logger, options: FeedOptions = {}) {
-    this.#reader = reader;
     this.#log = log;
-    const { maxChanges = 20_000, maxCharacters = 16 * 1024 * 1024, batch = 500 } = options;
+    const { maxChanges = 20_000, maxCharacters = 16 * 1024 * 1024, batch = 500, pages = null } = options;
     this.#windows = new ChangeWindows(
       { maxChanges, maxCharacters },
       { maxChanges: windowsInAll * maxChanges, maxCharacters: windowsInAll * maxCharacters },
     );
     this.#batch = batch;
+    this.#logReads = new LogReads(reader, pages, batch);
   }
 
   get closed(): boolean {
@@ -164,7 +129,7 @@ export class ChangeFeed {
   }
 
   get reads(): FeedReads {
-    return this.#reads;
+    return this.#logReads.counts;
   }
 
   /** Signals a commit of these changes. Without an argument, any kind may have changed. Cheap, and safe to call at any time. */
@@ -210,16 +175,9 @@ export class ChangeFeed {
     });
   }
 
-  /** Runs `work` in a lease; again when it times out, up to `attempts` times. @throws what the reader throws. */
-  async lease<T>(work: (lease: Lease) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#reader.lease(work, signal === undefined ? {} : { signal });
-      } catch (error) {
-        const over = this.#closed || signal?.aborted === true || attempt === attempts;
-        if (over || !(error instanceof PortolanError && error.code === 'TIMEOUT')) throw error;
-      }
-    }
+  /** Runs `work` in a lease; again when it times out. @throws what the reader throws. */
+  lease<T>(work: (lease: Lease) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#logReads.lease(work, () => this.#closed, signal);
   }
 
   /**
@@ -311,64 +269,33 @@ export class ChangeFeed {
     else window.append([], until);
   }
 
-  /** Reads the log in a lease, once for all subscribers with this position. Null when the feed was closed meanwhile. */
+  /** Null when the feed was closed meanwhile. @throws what the reader throws. */
   async #readLog(kindId: number, position: FeedPosition): Promise<LogBatch | null> {
-    const key = `${kindId} ${position.epoch} ${position.sequence}`;
-    const begin = (): Promise<LogBatch> =>
-      this.lease((lease) => this.#fromLog(lease, kindId, position)).finally(() => this.#reading.delete(key));
-    const reading = this.#reading.get(key) ?? begin();
-    this.#reading.set(key, reading);
     try {
-      return await reading;
+      return await this.#logReads.log(kindId, position, () => this.#closed);
     } catch (error) {
       if (this.#closed) return null;
       throw error;
     }
   }
 
-  async #fromLog(lease: Lease, kindId: number, { epoch, sequence }: FeedPosition): Promise<LogBatch> {
-    this.#count(1, []);
-    if (lease.epoch !== epoch || sequence < (await readLogFloor(lease, kindId))) return 'gap';
-    const { changes, end } = await this.#readKind(lease, kindId, sequence, this.#batch);
-    return { changes, upTo: end };
-  }
-
-  /** Changes of a kind after a sequence number. They are complete up to `end`. */
-  async #readKind(
-    lease: Lease,
-    kindId: number,
-    after: number,
-    limit: number,
-  ): Promise<{ readonly changes: readonly FeedChange[]; readonly end: number }> {
-    const logged = await readChanges(lease, { kindId, after, limit });
-    const changes = logged.map((change) => new FeedChange(change));
-    this.#count(0, changes);
-    const last = changes.length === limit ? changes.at(-1) : undefined;
-    return { changes, end: last === undefined ? Math.max(after, lease.revision) : last.logged.seq };
-  }
-
-  #count(leases: number, changes: readonly FeedChange[]): void {
-    const { reads } = this;
-    this.#reads = {
-      leases: reads.leases + leases,
-      changes: reads.changes + changes.length,
-      bodies: changes.reduce((sum, { bodies }) => sum + bodies, reads.bodies),
-    };
-  }
-
+  /** In a turn of its own: several signals of commits that arrive together lead to one pull, and sockets get their turns between pulls. */
   #startPull(): void {
-    if (!this.#pulling && this.#due.size > 0) void this.#pull();
+    if (this.#pulling || this.#due.size === 0) return;
+    this.#pulling = true;
+    setImmediate(() => void this.#pull());
   }
 
   /** Reads changes into the windows that are due, until none is due. Never rejects. */
   async #pull(): Promise<void> {
-    this.#pulling = true;
     let failures = 0;
     while (this.#due.size > 0 && !this.#closed) {
-      const due = [...this.#due];
+      const due = [...this.#due].filter((window) => this.#isOpen(window));
       this.#due.clear();
       try {
-        this.#takeIn(await this.#reader.lease((lease) => this.#readDue(lease, due)));
+        const now = this.#behind < mostBehind ? this.#logReads.windowsNow(due) : null;
+        this.#takeIn(now ?? (await this.#logReads.windows(due)));
+        if (now !== null && this.#due.size > 0) await nextTurn();
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -386,32 +313,9 @@ export class ChangeFeed {
     this.#pulling = false;
   }
 
-  /** Reads the changes of the windows in their order, at most one batch in all. */
-  async #readDue(lease: Lease, due: readonly ChangeWindow[]): Promise<Pulled> {
-    this.#count(1, []);
-    const open = due.filter((window) => this.#isOpen(window));
-    const positions = open.map((window) => ({ window, after: window.end }));
-    const changed = await readChangedKinds(
-      lease,
-      new Map(positions.map(({ window, after }) => [window.kindId, after])),
-    );
-    const read: ReadWindow[] = [];
-    let remaining = this.#batch;
-    for (const { window, after } of positions) {
-      const lost = window.epoch !== lease.epoch || after < (changed.floors.get(window.kindId) ?? 0);
-      if (lost || !changed.kindIds.has(window.kindId)) {
-        read.push({ window, lost, changes: [], end: lease.revision });
-      } else if (remaining > 0) {
-        const { changes, end } = await this.#readKind(lease, window.kindId, after, remaining);
-        remaining -= changes.length;
-        read.push({ window, lost, changes, end });
-      }
-    }
-    const reached = new Set(read.map(({ window }) => window));
-    return { revision: lease.revision, read, left: open.filter((window) => !reached.has(window)) };
-  }
-
-  #takeIn({ revision, read, left }: Pulled): void {
+  #takeIn({ revision, read, left }: WindowsRead): void {
+    const isBehind = left.length > 0 || read.some(({ end }) => end < revision);
+    this.#behind = isBehind ? this.#behind + 1 : 0;
     for (const { window, lost, changes, end } of read) {
       if (!this.#isOpen(window)) continue;
       if (lost) {

@@ -18,10 +18,11 @@ import { parsePath } from '../../catalog/tree/path.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { everything, type Filter } from '../../query/plan/filter.ts';
-import { changesOfKind } from '../../store/read/changes.ts';
+import { changesOfKind, changesStatement } from '../../store/read/changes.ts';
 import { readLayouts } from '../../store/read/layout.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';
+import type { PageReader } from '../../store/types/page-reader.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
 import { decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
 import { liveList } from './live-list.ts';
@@ -261,6 +262,22 @@ function notingKinds(reader: Reader, kindIds: Set<number>): Reader {
   };
 }
 
+/** Notes the kinds whose changes are read at once. */
+function notingPages(pages: PageReader, kindIds: Set<number>): PageReader {
+  const { sql } = changesStatement({ kindId: 0, after: 0, limit: 0 });
+  return {
+    pages: (...given) => pages.pages(...given),
+    pagesNow(statements, requests) {
+      const read = pages.pagesNow(statements, requests);
+      if (read === null || read === 'spent') return read;
+      for (const [index, statement] of statements.entries()) {
+        if (statement.sql === sql) for (const row of read.rows[index] ?? []) kindIds.add(Number(row[2]));
+      }
+      return read;
+    },
+  };
+}
+
 test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
   'clients hold what matches at each cursor, seed %i',
   async (seed) => {
@@ -271,7 +288,13 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     const fixture = engineFixture({ writer: { maxDifferences: 4, changeLog: { maxBytes, maxAgeMs: 3_600_000 } } });
     await fixture.declare(...kinds.flatMap((key) => clusters.map((cluster) => describedKind(key, cluster))));
     const readKinds = new Set<number>();
-    const feed = new ChangeFeed(notingKinds(fixture.reader, readKinds), silentLogger, { maxChanges: 10, batch: 4 });
+    // Some seeds read few changes on the calling thread.
+    const pages = seed % 4 < 2 ? notingPages(fixture.pages, readKinds) : null;
+    const feed = new ChangeFeed(notingKinds(fixture.reader, readKinds), silentLogger, {
+      maxChanges: 10,
+      batch: 4,
+      pages,
+    });
     onTestFinished(() => feed.close());
     const signals = new Signals(feed, random);
     let listening = fixture.writer().onCommit((commit) => signals.note(commit));
@@ -365,6 +388,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     const layouts = await fixture.reader.lease((lease) => readLayouts(lease));
     const idOf = (key: string) => must(layouts.get(key)?.kindId, 'the kind is in the store');
     expect([...readKinds].sort()).toEqual(subscribed.map(idOf).sort());
+    expect(feed.reads.now > 0).toBe(pages !== null);
     await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
   },
 );

@@ -20,6 +20,7 @@
 
 import { isVisible, type Scope } from '../../access/scope.ts';
 import { matches } from '../../query/evaluate/matches.ts';
+import { matchesIdentity } from '../../query/evaluate/matches-identity.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
 
@@ -113,13 +114,14 @@ function judge(
   const isSeen = isVisible(scope, identity);
   const wasSeen = scopeBefore === scope ? isSeen : isVisible(scopeBefore, identity);
   if (!isSeen && !wasSeen) return [];
-  const before = wasSeen ? first.before() : null;
-  const after = isSeen ? last.after() : null;
-  const matched = before !== null && matches(filter, { ...identity, body: before });
-  const stillMatches = after !== null && matches(filter, { ...identity, body: after });
+  const existed = wasSeen && first.logged.before !== null;
+  const exists = isSeen && last.logged.after !== null;
+  const always = matchesIdentity(filter, identity);
+  const matched = existed && (always ?? matches(filter, { ...identity, body: first.before() }));
+  const stillMatches = exists && (always ?? matches(filter, { ...identity, body: last.after() }));
   if (!matched && !stillMatches) return [];
   const type = matched ? (stillMatches ? 'MODIFIED' : 'REMOVED') : 'ADDED';
-  const why = !isSeen ? 'NO_LONGER_VISIBLE' : after === null ? 'DELETED' : 'NO_LONGER_MATCHES';
+  const why = !isSeen ? 'NO_LONGER_VISIBLE' : exists ? 'NO_LONGER_MATCHES' : 'DELETED';
   const reason = type === 'REMOVED' ? why : null;
   return [{ type, identity, uid: last.logged.uid, first, last, reason }];
 }

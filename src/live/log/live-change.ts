@@ -2,6 +2,7 @@
 import { healthOf } from '../../catalog/health/health.ts';
 import { changedPaths } from '../../catalog/values/changed-paths.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
+import type { FeedChange } from './feed-change.ts';
 import type { FoldedChange, RemovalReason } from './fold.ts';
 
 export interface LiveChange {
@@ -21,16 +22,34 @@ export interface LiveChange {
 export function liveChange({ type, identity, uid, first, last, reason }: FoldedChange): LiveChange {
   const { logged } = last;
   const { objectId, resourceVersion, seq } = logged;
-  const body = last.after();
   return {
     type,
     identity,
     uid,
-    object:
-      type === 'REMOVED' ? null : { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body), body },
+    object: type === 'REMOVED' ? null : changedRow(last, { ...identity, objectId, uid, resourceVersion, seq }),
     reason,
     changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
     at: logged.at,
+  };
+}
+
+/** The object after a change. Its body and its health are made when a subscriber shows something of them. */
+function changedRow(change: FeedChange, rest: Omit<ObjectRow, 'body' | 'health'>): ObjectRow {
+  let body: { readonly value: unknown } | null = null;
+  let health: ObjectRow['health'] | null = null;
+  const bodyNow = (): unknown => {
+    body ??= { value: change.after() };
+    return body.value;
+  };
+  return {
+    ...rest,
+    get body() {
+      return bodyNow();
+    },
+    get health() {
+      health ??= healthOf(bodyNow());
+      return health;
+    },
   };
 }
 

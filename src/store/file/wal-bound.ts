@@ -8,7 +8,7 @@
  *
  *   size of the log   what happens
  *   1 gate            the checkpoint thread writes the whole log back, and new leases wait
- *   1.25 gates        the writer tries to write the whole log back, for a few milliseconds
+ *   1.25 gates        short reads wait too; the writer tries to write the whole log back, for a few milliseconds
  *   1.5 gates         the readers end running leases; the writer waits for up to `waitsMs`
  *   1.75 gates        the writer waits for readers, for up to `patienceMs`
  *   2 gates           Portolan's own readers never let the log reach this size

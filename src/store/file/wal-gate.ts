@@ -4,6 +4,11 @@
  *   the log exceeds `gateBytes` -> new leases wait -> running leases end -> the checkpoint thread (checkpointer.worker.ts) writes all
  *   of it back -> waiting leases begin, read the database file alone, and do not block the restart
  *
+ * A lease may hold its snapshot for a second, so leases must wait. A short read on the serve thread holds one for about a millisecond.
+ * The checkpoint thread tries the restart several times in a row, and succeeds between two short reads. So short reads go on until the log
+ * is longer than `shortReadGates` gates. Writing the log back includes a sync of the disk, 20 to 50 ms: without this, all short reads would
+ * wait so long each time.
+ *
  * The two sides share only the log's size, which any connection can read. The gate therefore works across processes. While no
  * checkpoint thread runs (ingest is down) the log does not grow either, and the gate opens by itself after `patienceMs`.
  */
@@ -15,6 +20,8 @@ interface WalGateOptions {
   readonly patienceMs: number;
 }
 
+/** Short reads begin until the log is so many times as long as the gate. */
+const shortReadGates = 1.25;
 /** Milliseconds for which a measured size of the log is reused. */
 const sizeValidMs = 2;
 
@@ -39,6 +46,11 @@ export class WalGate {
       this.#size = this.#readSize();
     }
     return this.#size;
+  }
+
+  /** May a read begin that ends within the same turn of the event loop? `active` is as for `isOpen`. */
+  isOpenForShort(active: number): boolean {
+    return this.size() <= this.#options.gateBytes * shortReadGates || this.isOpen(active);
   }
 
   /** May a lease begin? `active` is the number of leases that hold a snapshot. */

@@ -8,7 +8,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { LoggedChange, LoggedEntry } from '../types/change.ts';
 import type { Lease } from '../types/lease.ts';
-import type { Row } from '../types/statement.ts';
+import type { Row, Statement } from '../types/statement.ts';
 
 interface ChangesWanted {
   /** All kinds when absent. */
@@ -44,15 +44,27 @@ const bodies = `${textOf('c.before')},
  * Changes after a sequence number. By kind they are one range of the index (kind, seq), in its order. Entries of other kinds are not
  * read. Only bodies of returned rows are converted to text.
  */
-const changesSql = (byKind: boolean): string => `
+const changesSql = (byKind: boolean, tick = '((c.seq & 255) <> 0 OR tick() = 0)'): string => `
   SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, ${bodies}
   FROM change c
-  WHERE c.seq > +? AND c.seq <= +? AND ((c.seq & 255) <> 0 OR tick() = 0)
+  WHERE c.seq > +? AND c.seq <= +? AND ${tick}
     ${byKind ? 'AND c.kind = +?' : ''}
   ORDER BY c.seq LIMIT +?`;
 const allChanges = changesSql(false);
 /** Exported for a test of its query plan. */
 export const changesOfKind = changesSql(true);
+
+/** Rows with bodies of any size must not hold the calling thread: each row is counted. */
+const changesNow = changesSql(true, 'tick() = 0');
+
+/** Changes of a kind, for a read on the calling thread (`PageReader.pagesNow`); `changesIn` reads its rows. */
+export function changesStatement({ kindId, after, limit }: Omit<Required<ChangesWanted>, 'upTo'>): Statement {
+  return { sql: changesNow, params: [after, Number.MAX_SAFE_INTEGER, kindId, limit] };
+}
+
+export function changesIn(rows: readonly Row[]): readonly LoggedChange[] {
+  return rows.map((row) => ({ ...entryIn(row), before: textOrNull(row[10]), after: textOrNull(row[11]) }));
+}
 
 /** Changes in their order. Check `readLogFloor` of the kind in the same lease: entries at or below the floor have been removed. */
 export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<readonly LoggedChange[]> {
@@ -63,7 +75,7 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
       ? { sql: allChanges, params: [after, upTo, limit] }
       : { sql: changesOfKind, params: [after, upTo, kindId, limit] },
   );
-  return rows.map((row) => ({ ...entryIn(row), before: textOrNull(row[10]), after: textOrNull(row[11]) }));
+  return changesIn(rows);
 }
 
 /** An entry of the log without its bodies, from the first ten columns of a row: seq, type, kind, cluster, object, namespace, name, uid, rv, at. */
@@ -136,11 +148,23 @@ export const kindsThatChanged = `
  * Which of these kinds have a change after their sequence number, and the floor of each. No body is read.
  * @param positions sequence number by id of the kind.
  */
-export async function readChangedKinds(
-  lease: Lease,
-  positions: ReadonlyMap<number, number>,
-): Promise<{ readonly floors: ReadonlyMap<number, number>; readonly kindIds: ReadonlySet<number> }> {
-  const rows = await lease.all({ sql: kindsThatChanged, params: [JSON.stringify([...positions])] });
+export async function readChangedKinds(lease: Lease, positions: ReadonlyMap<number, number>): Promise<ChangedKinds> {
+  return changedKindsIn(await lease.all(changedKindsStatement(positions)));
+}
+
+export interface ChangedKinds {
+  /** The floor of each kind, by its id. */
+  readonly floors: ReadonlyMap<number, number>;
+  /** The kinds with a change after their sequence number. */
+  readonly kindIds: ReadonlySet<number>;
+}
+
+/** The read of `readChangedKinds`; `changedKindsIn` reads its rows. */
+export function changedKindsStatement(positions: ReadonlyMap<number, number>): Statement {
+  return { sql: kindsThatChanged, params: [JSON.stringify([...positions])] };
+}
+
+export function changedKindsIn(rows: readonly Row[]): ChangedKinds {
   return {
     floors: new Map(rows.map(([kindId, floor]) => [Number(kindId), Number(floor)])),
     kindIds: new Set(rows.flatMap(([kindId, , changed]) => (changed === 1 ? Number(kindId) : []))),

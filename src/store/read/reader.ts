@@ -164,7 +164,7 @@ class ReaderPool implements PooledReader, PageReader {
   }
 
   pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
-    if (this.#closed || !this.#gate.isOpen(this.#leases.size)) return null;
+    if (this.#closed || !this.#gate.isOpenForShort(this.#leases.size)) return null;
     return this.#now.read(statements, pages);
   }
 
