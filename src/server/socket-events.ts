@@ -9,10 +9,40 @@
  * Invariant: a connection that does not take its bytes gets no more than one message for each subscription, and `mostPushed` bytes of pushed
  * ones. The next message of a subscription has everything that happened meanwhile.
  */
+import type { Socket } from 'node:net';
 import type { ExecutionResult } from 'graphql';
 import type { WebSocket } from 'ws';
 import { endingGenerator } from '../base/ending-generator.ts';
 import { jsonOf, type PushOutlet } from '../graphql/generation/shared-results.ts';
+
+/**
+ * The messages of one connection that are made in the same turn of the event loop, written together: one system call instead of one for
+ * each message. A connection often has several subscriptions that one change concerns.
+ */
+export class JointWrites {
+  readonly #connection: Pick<Socket, 'cork' | 'uncork'>;
+  #isHeld = false;
+
+  /** @param connection the connection under the WebSocket */
+  constructor(connection: Pick<Socket, 'cork' | 'uncork'>) {
+    this.#connection = connection;
+  }
+
+  /** Holds what is written from now on until the end of the turn. */
+  hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#connection.cork();
+    process.nextTick(() => this.release());
+  }
+
+  /** Writes what is held. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#connection.uncork();
+  }
+}
 
 /** Bytes of a connection that wait for the network, above which nothing is pushed. */
 const mostPushed = 64 * 1024;
@@ -24,14 +54,20 @@ export class SocketEvents implements PushOutlet {
   /** Everything before the result, for instance `{"id":"1","type":"next","payload":`. */
   readonly #begin: Buffer;
 
-  constructor(socket: WebSocket, id: string) {
+  readonly #writes: JointWrites;
+
+  constructor(socket: WebSocket, writes: JointWrites, id: string) {
     this.#socket = socket;
+    this.#writes = writes;
     this.#begin = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
   }
 
   push(result: unknown): boolean {
     const socket = this.#socket;
+    // What is held counts as waiting too.
+    if (socket.bufferedAmount > mostPushed) this.#writes.release();
     if (socket.readyState !== socket.OPEN || socket.bufferedAmount > mostPushed) return false;
+    this.#writes.hold();
     socket.send(this.#message(result as ExecutionResult), text);
     return true;
   }
@@ -62,6 +98,7 @@ export class SocketEvents implements PushOutlet {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
       if (socket.readyState !== socket.OPEN) return resolve();
+      this.#writes.hold();
       socket.send(this.#message(result), text, (error) => (error ? reject(error) : resolve()));
     });
   }

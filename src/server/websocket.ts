@@ -31,11 +31,12 @@ import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { beginMessage } from './request-spans.ts';
-import { SocketEvents } from './socket-events.ts';
+import { JointWrites, SocketEvents } from './socket-events.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
   readonly socket: WebSocket;
+  readonly writes: JointWrites;
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
   readonly request: IncomingMessage;
@@ -162,6 +163,7 @@ export function serveWebSockets(
       },
       {
         socket,
+        writes: new JointWrites(request.socket),
         signal: lost.signal,
         request,
         caller: null,
@@ -194,13 +196,13 @@ export function serveWebSockets(
 async function prepare(
   yoga: Yoga,
   params: Params,
-  { socket, signal, caller: known, credentials }: Connection,
+  { socket, writes, signal, caller: known, credentials }: Connection,
   id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
-  const outlet = new SocketEvents(socket, id);
+  const outlet = new SocketEvents(socket, writes, id);
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
     outlet,
     params,
