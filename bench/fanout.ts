@@ -31,6 +31,7 @@ import {
   snapshotDocument,
   trivialQuery,
 } from './fanout.world.ts';
+import { gatewayFlags } from './support/gateway-flags.ts';
 import { podName } from './support/pods.ts';
 
 export const about =
@@ -61,7 +62,8 @@ class Gateway {
   readonly #exited: Promise<never>;
 
   constructor(file: string) {
-    this.#child = fork(fileURLToPath(new URL('./fanout.child.ts', import.meta.url)), [file, String(objects)]);
+    const program = fileURLToPath(new URL('./fanout.child.ts', import.meta.url));
+    this.#child = fork(program, [file, String(objects)], { execArgv: [...gatewayFlags()] });
     this.#exited = once(this.#child, 'exit').then(() => Promise.reject(new Error('the gateway ended before its time')));
     this.#exited.catch(() => {});
   }
@@ -392,7 +394,7 @@ async function liveCase(gateway: Gateway, url: string, { seconds }: Options) {
   process.stdout.write(
     `${pages} pages with @live, ${perSecond} changes/s: ${((results * 1000) / counted.elapsedMs).toFixed(0)} results/s, ` +
       `readers ${liveReaderCores} of a core, serve thread ${(counted.cpuMs / counted.elapsedMs).toFixed(2)}; ` +
-      `p99 of a page ${busy.p99.toFixed(1)} ms, without these pages ${idle.p99.toFixed(1)} ms\n`,
+      `p99 of a page ${busy.p99.toFixed(1)} ms, without these pages ${idle.p99.toFixed(1)} ms; longest turn ${counted.longestMs.toFixed(0)} ms\n`,
   );
   return { liveReaderCores, livePageRatio, liveErrors };
 }

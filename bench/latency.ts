@@ -20,6 +20,7 @@ import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { must } from '../src/base/must.ts';
 import { decodeLiveCursor } from '../src/live/log/live-cursor.ts';
+import { gatewayFlags } from './support/gateway-flags.ts';
 import { listQuery } from './support/list-query.ts';
 import { type PodServer, startPodServer, versionsPerMs } from './support/pod-server.ts';
 
@@ -74,10 +75,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
   const server = await startPodServer(Number(values.objects), kubeconfig);
-  const child = fork(fileURLToPath(new URL('./latency.child.ts', import.meta.url)), [
-    kubeconfig,
-    join(directory, 'store.db'),
-  ]);
+  const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
+  const child = fork(program, [kubeconfig, join(directory, 'store.db')], { execArgv: [...gatewayFlags()] });
   const exited = once(child, 'exit');
   const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
   lost.catch(() => {});

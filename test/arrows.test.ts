@@ -105,6 +105,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   query: [
     'evaluate/matches-identity.ts',
     'evaluate/matches.ts',
+    'evaluate/members-read.ts',
     'history/change-cursor.ts',
     'history/change-pages.ts',
     'history/reach.ts',
@@ -124,6 +125,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'plan/plan.ts',
     'plan/scan-budget.ts',
     'read/aggregate-kinds.ts',
+    'read/count.ts',
     'read/explain.ts',
     'read/facet.ts',
     'read/fetch.ts',
@@ -199,6 +201,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'generation/subscribe.ts',
     'introspection/introspection-answers.ts',
     'introspection/introspection-query.ts',
+    'prepared/answer-plan.ts',
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'types/live-directive.ts',

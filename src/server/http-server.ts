@@ -20,6 +20,7 @@ import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { Admission } from '../operation/admission.ts';
 import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
@@ -99,9 +100,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { tls } = options;
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
   const admission = createAdmission(options);
-  const yoga = yogaOver(admission, options);
   const { pages } = options;
-  const prepared = pages === undefined ? null : preparedFront(yoga, { admission, pages });
+  const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
+  const yoga = yogaOver(admission, options, answers);
+  const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers });
   const drain = new Drain(systemClock, Math.random);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.

@@ -20,11 +20,10 @@ import type { Span } from '../base/tracing.ts';
 import { type DocumentLimits, defaultLimits } from '../graphql/document/document-limits.ts';
 import { documentShape } from '../graphql/document/document-shape.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
-import { type PreparedAnswer, PreparedAnswers, type PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
+import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
 import { type FoundQuery, PreparedQueries } from '../graphql/prepared/prepared-queries.ts';
 import type { Admission } from '../operation/admission.ts';
 import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
-import type { PageReader } from '../store/types/page-reader.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { type QueryRequest, queryRequest } from './query-request.ts';
 import { type Recipient, sendKept, sendText } from './send-answer.ts';
@@ -32,7 +31,7 @@ import { endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
   readonly admission: Admission<Generation>;
-  readonly pages: PageReader;
+  readonly prepared: PreparedAnswers;
   readonly limits?: DocumentLimits;
 }
 
@@ -59,11 +58,10 @@ type FrontQuestion = Omit<PreparedQuestion, 'plan'> & FoundQuery;
 
 export function preparedFront(
   yoga: Yoga,
-  { admission, pages, limits = defaultLimits }: PreparedFrontOptions,
+  { admission, prepared, limits = defaultLimits }: PreparedFrontOptions,
 ): PreparedFront {
   const { source } = admission;
   const queries = new PreparedQueries(source, limits);
-  const prepared = new PreparedAnswers(source, pages);
 
   const finish = (
     { text, parametersOf, began, span }: FrontRequest,

@@ -8,6 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Span } from '../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import type { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import { Admission } from '../operation/admission.ts';
 import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
@@ -70,7 +71,7 @@ export function createAdmission({
   return new Admission(source, authenticate, metrics?.operations ?? null, callerBounds, audit);
 }
 
-/** The endpoint with an existing admission. */
+/** The endpoint with an existing admission. @param prepared answers live queries that need no executor */
 export function yogaOver(
   admission: Admission<Generation>,
   {
@@ -80,12 +81,13 @@ export function yogaOver(
     tabs,
     introspection = new IntrospectionAnswers(),
   }: Pick<YogaOptions, 'source' | 'authenticate' | 'log' | 'tabs' | 'introspection'>,
+  prepared: PreparedAnswers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
       ...(introspection === null ? [] : [useIntrospection(introspection)]),
-      useAdmission(admission, log),
+      useAdmission(admission, log, prepared),
       useLimits(),
       useSameSite(),
       usePageRules(),

@@ -10,6 +10,7 @@
  */
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Caller } from '../../access/caller.ts';
+import { parseExact } from '../../catalog/values/values.ts';
 
 /** An event that several subscribers may have in common. Other events are executed for each subscriber. */
 export abstract class LiveEvent {
@@ -78,6 +79,27 @@ const texts = new WeakMap<ExecutionResult, Buffer>();
 /** Notes that a result has several receivers. */
 export function sharedByReceivers<R extends object>(result: R): R {
   common.add(result);
+  return result;
+}
+
+/**
+ * A result whose JSON text is known. Its data is parsed if a transport reads it.
+ * @param data the text of its data
+ */
+export function resultOfText(
+  text: string,
+  data: string,
+  extensions: Readonly<Record<string, unknown>>,
+): { readonly data: unknown; readonly extensions: Record<string, unknown> } {
+  let parsed: { readonly value: unknown } | null = null;
+  const result = {
+    get data() {
+      parsed ??= { value: parseExact(data) };
+      return parsed.value;
+    },
+    extensions: { ...extensions },
+  };
+  texts.set(result as ExecutionResult, Buffer.from(text));
   return result;
 }
 

@@ -19,7 +19,7 @@
  *
  * Invariants:
  *   - The layout, the synced clusters and the rights that a cached route assumes are checked in the snapshot that answers.
- *   - Every route gives the same rows. An outdated route can be slow, never wrong, and it expires after `routeValidMs`.
+ *   - Every route gives the same rows. An outdated route can be slow, never wrong, and it expires (`routeValidMs`, `shortValidMs`).
  */
 
 import type { Caller } from '../../access/caller.ts';
@@ -34,7 +34,8 @@ import { missingFrom } from '../../operation/list-readiness.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
-import type { PreparedCount } from '../../query/read/kept-counts.ts';
+import { shortCount } from '../../query/read/count.ts';
+import { countedBy, type PreparedCount } from '../../query/read/kept-counts.ts';
 import { kindState, stateStatement } from '../../query/read/kind-state.ts';
 import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
@@ -70,11 +71,15 @@ export interface PreparedQuestion {
 export interface PreparedAnswer {
   /** The JSON text of the whole answer. */
   readonly text: string;
+  /** The characters of `text` after its data. */
+  readonly tail: number;
   /** Rows that were found. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
   /** The state of the plan's kinds in its snapshot. */
   readonly made: MadeIn;
+  /** The ids of these kinds, by resourceKey. */
+  readonly kindIds: ReadonlyMap<string, number>;
 }
 
 /** How a list is read, and the facts that must still be true in the snapshot that reads it. */
@@ -88,16 +93,20 @@ interface KnownRoute {
   readonly askClusters: Statement;
   readonly kind: KindView;
   readonly route: Route;
+  /** Counts the list's matches in a short time; null if it takes long or is not wanted. */
+  readonly count: Statement | null;
   /** The reasons for the route, for the index advisor; null if the planner noted none. */
   readonly note: PlanNote | null;
   /** Expiry, on the monotonic clock. */
-  readonly until: number;
+  until: number;
 }
 
 /** Codes of failures that depend on the caller or pass in a moment. */
 const ofTheMoment: ReadonlySet<string> = new Set(['CACHE_NOT_READY', 'RESOURCE_REFUSED', 'FORBIDDEN']);
 /** Milliseconds that a cached route is used. */
 const routeValidMs = 2000;
+/** The same for a route of a short page. If the page becomes long, its reads are cut, and the route expires as others do. */
+const shortValidMs = 30_000;
 /** Milliseconds that the executor answers a plan after an attempt here failed. */
 const retryAfterMs = 10_000;
 /** Bytes allowed for member names, which the executor reads together with the values. */
@@ -179,7 +188,7 @@ export class PreparedAnswers {
     end(read === 'spent' ? null : read);
     if (read === null) return null;
     for (const route of routes) {
-      if (read === 'spent') this.#longReads.set(route, (this.#longReads.get(route) ?? 0) + 1);
+      if (read === 'spent') this.#noteLong(route);
       else this.#longReads.delete(route);
     }
     if (read === 'spent') return null;
@@ -196,8 +205,9 @@ export class PreparedAnswers {
     if (!plan.lists.some(({ counts }) => counts)) return noCounts;
     const found: (PreparedCount | null)[] = [];
     for (const [at, { list, counts }] of plan.lists.entries()) {
-      const { kind } = must(routes[at], 'each list has its route');
-      const count = counts ? this.#source.counts.prepared(list.plan, kind) : null;
+      const { kind, count: short } = must(routes[at], 'each list has its route');
+      const kept = counts && short === null ? this.#source.counts.prepared(list.plan, kind) : null;
+      const count = counts && short !== null ? countedBy(short) : kept;
       if (counts && count === null) return null;
       found.push(count);
     }
@@ -229,6 +239,11 @@ export class PreparedAnswers {
     return list !== undefined && isShort(list.list, known.route) && (this.#longReads.get(known) ?? 0) < maxLongReads;
   }
 
+  #noteLong(known: KnownRoute): void {
+    this.#longReads.set(known, (this.#longReads.get(known) ?? 0) + 1);
+    known.until = Math.min(known.until, this.#source.monotonic() + routeValidMs);
+  }
+
   #storeRequest(plan: AnswerPlan, routes: readonly KnownRoute[]): StoreRequest {
     const cached = this.#requests.get(plan);
     if (cached !== undefined && routes.every((route, index) => route === cached.routes[index])) return cached;
@@ -239,11 +254,15 @@ export class PreparedAnswers {
     });
     const { statement: rights } = this.#source.rights;
     const layouts = routes[0]?.kind.view.layouts;
-    const kindIds = plan.keys.flatMap((key) => layouts?.get(key)?.kindId ?? []);
+    const kindIds = new Map<string, number>();
+    for (const key of plan.keys) {
+      const id = layouts?.get(key)?.kindId;
+      if (id !== undefined) kindIds.set(key, id);
+    }
     const statements = [
       plan.readiness,
       ...routes.map(({ askClusters }) => askClusters),
-      stateStatement(kindIds, 0),
+      stateStatement([...kindIds.values()], 0),
       ...(rights === null ? [] : [rights]),
     ];
     const made = { routes, statements, requests, kindIds };
@@ -292,26 +311,25 @@ export class PreparedAnswers {
     const totals = counts.read(read, read.rows.slice(others + routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
+    const tail = this.#tail(plan, generation, read, limits.maxCost);
     return {
-      text: answerText(
-        plan,
-        { read, kinds: routes.map(({ kind }) => kind), totals },
-        this.#tail(plan, generation, read, limits.maxCost),
-      ),
+      text: answerText(plan, { read, kinds: routes.map(({ kind }) => kind), totals }, tail),
+      tail: tail.length,
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>
           note === null ? [] : [planShape(plan.lists[index]?.kind.names.list ?? '', note)],
         ),
-      made: this.#madeIn(plan, routes, read),
+      ...this.#madeIn(plan, routes, read),
     };
   }
 
-  #madeIn(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): MadeIn {
+  #madeIn(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): Pick<PreparedAnswer, 'made' | 'kindIds'> {
     const { kindIds } = this.#storeRequest(plan, routes);
     const [row] = read.rows[1 + routes.length] ?? [];
     const { layoutVersion } = read;
-    return { state: kindState(kindIds, read, row), layoutVersion, isOfRevision: plan.showsRevision };
+    const state = kindState([...kindIds.values()], read, row);
+    return { made: { state, layoutVersion, isOfRevision: plan.showsRevision }, kindIds };
   }
 
   /**
@@ -363,13 +381,16 @@ export class PreparedAnswers {
           observePlans(lease, (planned) => {
             note = planned;
           });
+          const count = list.counts ? await shortCount(lease, kind, list.list.plan.filter) : null;
           const route = await lineRoute(lease, kind, list.list);
           const { epoch } = lease;
           const askClusters = syncedClustersStatement(kind);
           const [row] = await lease.all(askClusters);
           const clusters = String(row?.[0]);
-          const until = this.#source.monotonic() + routeValidMs;
-          const known = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, kind, route, note, until };
+          const isShortPage = isShort(list.list, route) && (!list.counts || count !== null);
+          const until = this.#source.monotonic() + (isShortPage ? shortValidMs : routeValidMs);
+          const facts = { scopesId: scopes.id, epoch, layoutVersion, clusters, askClusters, until };
+          const known = { ...facts, kind, route, count, note };
           this.#routes.set(routeKey(list, scopes), known, 1);
           routes.push(known);
         }
@@ -416,10 +437,10 @@ interface StoreRequest {
   readonly routes: readonly KnownRoute[];
   readonly statements: readonly Statement[];
   readonly requests: readonly PageRequest[];
-  readonly kindIds: readonly number[];
+  readonly kindIds: ReadonlyMap<string, number>;
 }
 
-const noRequest: StoreRequest = { routes: [], statements: [], requests: [], kindIds: [] };
+const noRequest: StoreRequest = { routes: [], statements: [], requests: [], kindIds: new Map() };
 
 /** The text after an answer's data, and the facts besides the plan that it depends on. */
 interface Tail {

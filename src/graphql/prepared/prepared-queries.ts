@@ -37,22 +37,22 @@ export function questionKey({ query, operationName, variables }: QueryParameters
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/**
- * The kinds that a query reads only by lists, each with the filter of its lists. Empty for a query without a plan.
- */
-export function filteredLists(
+/** The plan of a document; null if the executor must answer it, or reports an error. */
+export function planOf(
   generation: Generation,
   document: PlannedDocument,
   variables: Readonly<Record<string, unknown>>,
   source: GraphQLSource,
-): readonly { readonly key: string; readonly filter: Filter }[] {
-  let plan: AnswerPlan | null;
+): AnswerPlan | null {
   try {
-    plan = planAnswer(generation, document, variables, source);
+    return planAnswer(generation, document, variables, source);
   } catch {
-    return [];
+    return null;
   }
-  if (plan === null) return [];
+}
+
+/** The kinds that a query reads only by lists, each with the filter of its lists. */
+export function filteredLists(plan: AnswerPlan): readonly { readonly key: string; readonly filter: Filter }[] {
   const others = new Set(plan.lists.flatMap(({ related }) => relatedKeys(related)));
   return [...Map.groupBy(plan.lists, ({ list }) => list.key)]
     .filter(([key]) => !others.has(key))

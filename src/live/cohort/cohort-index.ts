@@ -15,6 +15,7 @@ import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { identityValue } from '../../query/evaluate/matches.ts';
+import { type Members, membersOfPath } from '../../query/evaluate/members-read.ts';
 import { conjuncts, type Filter, type Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from '../log/feed-change.ts';
 import type { Shown } from './cohort-batch.ts';
@@ -22,6 +23,8 @@ import type { Shown } from './cohort-batch.ts';
 /** A place in an object. Equal ids mean the same place. */
 interface Place {
   readonly id: string;
+  /** The members of the body that are read. */
+  readonly members: Members;
   /** The text there; null without one. @param body null if the object does not exist. It is read only where it is needed. */
   readonly read: (object: Identity, body: () => unknown) => string | null;
 }
@@ -107,13 +110,13 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
       const { cluster, namespace, name } = change.logged;
       const object: Identity = { cluster, key: first.shown.key, namespace, name };
       for (const index of places) {
-        const { read } = index.place;
+        const { read, members } = index.place;
         index.find(
-          read(object, () => change.before()),
+          read(object, () => change.before(members)),
           found,
         );
         index.find(
-          read(object, () => change.after()),
+          read(object, () => change.after(members)),
           found,
         );
       }
@@ -122,8 +125,8 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
   }
 }
 
-const byName: Place = { id: 'name', read: ({ name }) => name };
-const byNamespace: Place = { id: 'namespace', read: ({ namespace }) => namespace };
+const byName: Place = { id: 'name', members: [], read: ({ name }) => name };
+const byNamespace: Place = { id: 'namespace', members: [], read: ({ namespace }) => namespace };
 
 /** What every match must have. Null if nothing is known. */
 function requiredBy({ filter, scope }: Shown): Required | null {
@@ -162,7 +165,7 @@ function byLabel(key: string): Place {
     ...['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
     { kind: 'key' as const, key },
   ];
-  return { id: `label ${key}`, read: (_object, body) => textOf(valueAt(body(), { steps })) };
+  return { id: `label ${key}`, members: ['metadata'], read: (_object, body) => textOf(valueAt(body(), { steps })) };
 }
 
 function byPath(path: Path): Place {
@@ -170,6 +173,7 @@ function byPath(path: Path): Place {
   if (path.text === 'metadata.namespace') return byNamespace;
   return {
     id: `path ${path.text}`,
+    members: membersOfPath(path),
     read: (object, body) => textOf(identityValue(path, object) ?? leafValueAt(body(), path, 'String')),
   };
 }

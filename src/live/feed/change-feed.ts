@@ -21,6 +21,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
@@ -65,6 +66,8 @@ export interface Membership {
 /** Milliseconds that the result of a shared read is kept. */
 const sharedMs = 1000;
 const mostBehind = 4;
+/** Changes that are delivered in one turn of the event loop. */
+const mostDelivered = 64;
 /** Bounds of all windows together, as a multiple of those of one window. */
 const windowsInAll = 2;
 
@@ -294,7 +297,7 @@ export class ChangeFeed {
       this.#due.clear();
       try {
         const now = this.#behind < mostBehind ? this.#logReads.windowsNow(due) : null;
-        this.#takeIn(now ?? (await this.#logReads.windows(due)));
+        await this.#takeIn(now ?? (await this.#logReads.windows(due)));
         if (now !== null && this.#due.size > 0) await nextTurn();
         failures = 0;
       } catch (error) {
@@ -313,22 +316,29 @@ export class ChangeFeed {
     this.#pulling = false;
   }
 
-  #takeIn({ revision, read, left }: WindowsRead): void {
+  /** Many changes are delivered in several turns of the event loop. */
+  async #takeIn({ revision, read, left }: WindowsRead): Promise<void> {
     const isBehind = left.length > 0 || read.some(({ end }) => end < revision);
     this.#behind = isBehind ? this.#behind + 1 : 0;
-    for (const { window, lost, changes, end } of read) {
-      if (!this.#isOpen(window)) continue;
-      if (lost) {
-        // Subscribers read the log and get the gap from it.
-        this.#forget(window);
-        continue;
-      }
-      const seen = window.end;
-      this.#windows.append(window, changes, end);
-      if (end < revision) this.#due.add(window);
-      this.#cohorts.deliver(window.kindId, { epoch: window.epoch, from: seen, changes, upTo: end });
-    }
     this.#putFirst(left);
+    for (const { window, lost, changes, end } of read) {
+      if (end < revision && this.#isOpen(window)) this.#due.add(window);
+      for (let from = 0; from < changes.length || from === 0; from += mostDelivered) {
+        if (from > 0) await nextTurn();
+        if (!this.#isOpen(window)) break;
+        if (lost) {
+          // Subscribers read the log and get the gap from it.
+          this.#forget(window);
+          break;
+        }
+        const some = changes.slice(from, from + mostDelivered);
+        const isLast = from + some.length === changes.length;
+        const upTo = isLast ? end : must(some.at(-1), 'a change').logged.seq;
+        const seen = window.end;
+        this.#windows.append(window, some, upTo);
+        this.#cohorts.deliver(window.kindId, { epoch: window.epoch, from: seen, changes: some, upTo });
+      }
+    }
   }
 
   /** Makes these windows due before all others. */

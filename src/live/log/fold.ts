@@ -21,6 +21,7 @@
 import { isVisible, type Scope } from '../../access/scope.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { matchesIdentity } from '../../query/evaluate/matches-identity.ts';
+import { membersRead } from '../../query/evaluate/members-read.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from './feed-change.ts';
 
@@ -117,8 +118,8 @@ function judge(
   const existed = wasSeen && first.logged.before !== null;
   const exists = isSeen && last.logged.after !== null;
   const always = matchesIdentity(filter, identity);
-  const matched = existed && (always ?? matches(filter, { ...identity, body: first.before() }));
-  const stillMatches = exists && (always ?? matches(filter, { ...identity, body: last.after() }));
+  const matched = existed && (always ?? matches(filter, { ...identity, body: first.before(membersRead(filter)) }));
+  const stillMatches = exists && (always ?? matches(filter, { ...identity, body: last.after(membersRead(filter)) }));
   if (!matched && !stillMatches) return [];
   const type = matched ? (stillMatches ? 'MODIFIED' : 'REMOVED') : 'ADDED';
   const why = !isSeen ? 'NO_LONGER_VISIBLE' : exists ? 'NO_LONGER_MATCHES' : 'DELETED';

@@ -30,7 +30,7 @@ const restAfterPassing = 1000;
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
 /** While other cohorts wait, a run is followed by a pause of so many times its duration. So operations find readers and processor time. */
-const pausePerRun = 1.5;
+const pausePerRun = 2;
 
 /** The changes of objects that match a filter before or after. */
 export interface WatchedChanges {

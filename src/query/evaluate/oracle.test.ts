@@ -20,6 +20,8 @@ import { matchingObjects } from '../read/match-ids.ts';
 import { chooseRoute } from '../route/route.ts';
 import { compareByOrder } from './compare-rows.ts';
 import { matches } from './matches.ts';
+import { matchesIdentity } from './matches-identity.ts';
+import { type Members, membersRead } from './members-read.ts';
 
 const anything = [...types.flatMap((type) => pools[type].slice(0, 6)), null, {}, [], { a: null }, [null, 'a']];
 const oddName = 'o"d.n\\a[0]\0';
@@ -71,6 +73,12 @@ const anyOf = (type: LeafType): fc.Arbitrary<unknown> =>
     { weight: 6, arbitrary: fc.constantFrom(...pools[type]) },
     { weight: 1, arbitrary: fc.constantFrom(...anything) },
   );
+/** An object with only these members. */
+function withMembers(body: unknown, members: Members): unknown {
+  if (members === 'all' || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => members.includes(name)));
+}
+
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 3 });
 
@@ -378,6 +386,11 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
           .filter((each) => kinds.includes(each.key) && matches(filter, each))
           .sort((a, b) => compareByOrder(orderBy, a, b))
           .map(show);
+        for (const each of held) {
+          const wanted = matches(filter, each);
+          expect(matchesIdentity(filter, each) ?? wanted, JSON.stringify(filter)).toBe(wanted);
+          expect(matches(filter, { ...each, body: withMembers(each.body, membersRead(filter)) })).toBe(wanted);
+        }
         const asked = `${JSON.stringify(filter)} by ${JSON.stringify(orderBy)}, ${limit} ${backward ? 'back' : 'on'}`;
         expect(await walk(store, plan, limit, backward), asked).toEqual(expected);
         await store.read(async (lease, view) => {

@@ -2,6 +2,7 @@
 
 import { must } from '../../base/must.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import type { Statement } from '../../store/types/statement.ts';
 import { conjunction } from '../plan/comparison.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
 import type { ListPlan } from '../plan/plan.ts';
@@ -68,6 +69,21 @@ async function countKind(
   budget.take({ estimate: within, cost });
   const partial = await count(countStatement(found.rows, { limit, within }).statement);
   return partial < limit ? overBudget : partial;
+}
+
+/** The most rows that a short count looks at. */
+const mostShort = 400;
+
+/**
+ * A statement that counts the matches exactly, if few rows satisfy a condition that an index serves, and no body is read. Null for any
+ * other filter. It stays valid as long as the route of a page (line-page.ts).
+ */
+export async function shortCount(lease: Lease, kind: KindView, filter: Filter): Promise<Statement | null> {
+  if (clustersOnly(filter) !== null || accessPaths(kind, filter).length === 0) return null;
+  const { rows, estimate } = await findRows(lease, kind, filter);
+  // Rows that do not count may come later.
+  const { statement, cost } = countStatement({ ...rows, allCount: false }, { limit: null, within: null });
+  return estimate <= mostShort && cost < rowCost.body ? statement : null;
 }
 
 /**

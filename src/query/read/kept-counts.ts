@@ -67,7 +67,7 @@ export class KeptCounts {
   prepared(plan: CountedPlan, kind: KindView): PreparedCount | null {
     const clusters = clustersOnly(plan.filter);
     const stored = clusters === null ? null : keptCount(kind, clusters === 'all' ? null : clusters);
-    if (stored !== null) return { statement: stored, read: (_snapshot, [row]) => Number(row?.[0]) };
+    if (stored !== null) return countedBy(stored);
     const key = keyOf(plan, kind.view.scopesId);
     const known = key === null ? undefined : this.#counts.get(key);
     if (known === undefined) return null;
@@ -83,6 +83,11 @@ export interface PreparedCount {
   readonly statement: Statement;
   /** The count by the statement's rows; null if it must be counted again. */
   read(snapshot: Snapshot, rows: readonly Row[]): number | null;
+}
+
+/** The count that the statement finds each time. */
+export function countedBy(statement: Statement): PreparedCount {
+  return { statement, read: (_snapshot, [row]) => Number(row?.[0]) };
 }
 
 /** By filter, because a prepared plan asks for the same count again and again. */

@@ -28,6 +28,7 @@ import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
+import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
 import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
 import { denialCodes } from '../../operation/audit.ts';
@@ -121,8 +122,13 @@ function credentialsIn(request: Request | undefined, context: unknown): Credenti
 /**
  * Must be the first plugin, so that it counts the documents that later plugins reject. Yoga answers the request for the playground's page
  * before any plugin, so that request needs no credentials.
+ * @param prepared answers live queries that need no executor
  */
-export function useAdmission(admission: Admission<Generation>, log: Logger): Plugin<OperationContext> {
+export function useAdmission(
+  admission: Admission<Generation>,
+  log: Logger,
+  prepared: PreparedAnswers | null = null,
+): Plugin<OperationContext> {
   const callers = new WeakMap<Request, Caller>();
   const callerIn = ({ request, caller }: Enveloped): Caller =>
     must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every entry point names the caller');
@@ -149,6 +155,9 @@ export function useAdmission(admission: Admission<Generation>, log: Logger): Plu
               refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
             return run(withExtensions(result as Result, current), current);
           }),
+        prepared,
+        ranPrepared: ({ rows, plans }, began) =>
+          admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span: noSpan }),
         audit: (result) => auditErrors(admission, given, result),
       });
       try {

@@ -17,12 +17,15 @@ import { noSpan } from '../../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
 import { sharedByReceivers } from '../../graphql/generation/shared-results.ts';
 import { requireFit } from '../../graphql/generation/subscribe.ts';
-import { filteredLists } from '../../graphql/prepared/prepared-queries.ts';
+import type { AnswerPlan, PlannedDocument } from '../../graphql/prepared/answer-plan.ts';
+import type { PreparedAnswer, PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
+import { filteredLists, planOf } from '../../graphql/prepared/prepared-queries.ts';
 import type { Cohort, Member } from '../../live/query/cohort.ts';
 import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { codeOfThrown } from './coded-error.ts';
 import type { Result } from './message-stream.ts';
+import { type PlannedQuery, preparedRun, shownText } from './prepared-run.ts';
 
 /** Milliseconds after a result with errors until the query runs again without a change. */
 const restAfterErrors = 5000;
@@ -38,6 +41,10 @@ export interface LiveStreamParts {
     operation: Operation<Generation>,
     run: (result: Result, operation: Operation<Generation>) => Promise<Result>,
   ): Promise<Result>;
+  /** Answers planned queries without the executor; null if there is none. */
+  readonly prepared: PreparedAnswers | null;
+  /** Gets each run without the executor. @param began milliseconds by the source's monotonic clock */
+  readonly ranPrepared: (answer: PreparedAnswer, began: number) => void;
   /** Gets each result that is sent. */
   readonly audit: (result: Result) => void;
 }
@@ -55,20 +62,25 @@ export class LiveStream {
   readonly #operation: Operation<Generation>;
   readonly #stop = new AbortController();
   readonly #member: Member<Result> = { text: '', run: () => this.#run() };
+  readonly #document: PlannedDocument | null;
   #first: LiveRun<Result> | null = null;
   #joined: Joined | null = null;
   /** Is the result for one user alone? */
   #isOwn = false;
-  #planned: { readonly generation: Generation; readonly lists: ReturnType<typeof filteredLists> } | null = null;
+  #planned: { readonly generation: Generation; readonly maxCost: number; readonly query: PlannedQuery | null } | null =
+    null;
 
   constructor(args: ExecutionArgs, parts: LiveStreamParts) {
     this.#args = args;
     this.#parts = parts;
     this.#operation = (args.contextValue as OperationContext).portolan;
+    const { document, operationName } = args;
+    const operation = getOperationAST(document, operationName);
+    this.#document = operation == null ? null : { document, operation };
   }
 
   async first(): Promise<Result> {
-    const run = await this.#run(this.#operation.span);
+    const run = await this.#execute(this.#operation.span);
     this.#first = run;
     this.#isOwn = run.isOwn;
     this.#parts.audit(run.result);
@@ -160,7 +172,18 @@ export class LiveStream {
     this.#joined = null;
   }
 
-  async #run(span = noSpan): Promise<LiveRun<Result>> {
+  async #run(): Promise<LiveRun<Result>> {
+    const { source, prepared, ranPrepared } = this.#parts;
+    const planned = prepared === null || this.#isOwn ? null : this.#plannedOn(source.generation());
+    if (prepared === null || planned === null) return this.#execute();
+    const began = source.monotonic();
+    const found = await preparedRun(prepared, source, planned, this.#operation.caller, this.#stop.signal);
+    if (found === null) return this.#execute();
+    ranPrepared(found.answer, began);
+    return found.run;
+  }
+
+  async #execute(span = noSpan): Promise<LiveRun<Result>> {
     let run: LiveRun<Result> | null = null;
     const result = await this.#parts.execute(this.#operation.live(span), async (result, operation) => {
       run = { ...(await this.#stateOf(result, operation)), result, milliseconds: operation.readingMs };
@@ -195,31 +218,37 @@ export class LiveStream {
 
   /** The kinds that the query reads only by lists with filters. */
   #listsOf({ generation }: Operation<Generation>, kindIds: ReadonlyMap<string, number>): readonly WatchedList[] {
-    // Of a query without relative times, the lists are the same in each run.
-    if (this.#planned?.generation !== generation) {
-      const { document, operationName, variableValues } = this.#args;
-      const operation = getOperationAST(document, operationName);
-      const { source } = this.#parts;
-      const lists =
-        operation == null ? [] : filteredLists(generation, { document, operation }, variableValues ?? {}, source);
-      this.#planned = { generation, lists };
+    return this.#plannedOn(generation)?.lists(kindIds) ?? [];
+  }
+
+  /** Of a query without relative times, the plan is the same in each run. */
+  #plannedOn(generation: Generation): PlannedQuery | null {
+    const { source } = this.#parts;
+    const { maxCost } = source.limits;
+    if (this.#planned?.generation !== generation || this.#planned.maxCost !== maxCost) {
+      const variables = this.#args.variableValues ?? {};
+      const plan = this.#document === null ? null : planOf(generation, this.#document, variables, source);
+      this.#planned = { generation, maxCost, query: plan === null ? null : plannedQuery(plan, generation) };
     }
-    return this.#planned.lists.flatMap(({ key, filter }) => {
-      const kindId = kindIds.get(key);
-      return kindId === undefined ? [] : [{ kindId, key, filter }];
-    });
+    return this.#planned.query;
   }
 }
 
-/** What makes a result another one: not its revision, its cost, or the id of its generation. */
-function textOf({ data, errors, extensions }: Result): string {
-  const {
-    generation: _,
-    revision: __,
-    cost: ___,
-    ...more
-  } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
-  return JSON.stringify([data, errors ?? null, more]);
+function plannedQuery(plan: AnswerPlan, generation: Generation): PlannedQuery {
+  const lists = filteredLists(plan);
+  return {
+    plan,
+    generation,
+    lists: (kindIds) =>
+      lists.flatMap(({ key, filter }) => {
+        const kindId = kindIds.get(key);
+        return kindId === undefined ? [] : [{ kindId, key, filter }];
+      }),
+  };
+}
+
+function textOf({ data, ...rest }: Result): string {
+  return shownText(JSON.stringify(data ?? null), rest);
 }
 
 /** Is every error of the result one of a read that was cut? */

@@ -1,0 +1,75 @@
+/**
+ * Runs of live queries without the executor: a planned query is answered as text by the store's readers (src/graphql/prepared).
+ *
+ * Invariant: the text of a run is the same whether the executor or a prepared answer made it, so that members get a result only if it is
+ * another one.
+ */
+import type { Caller } from '../../access/caller.ts';
+import { noSpan } from '../../base/tracing.ts';
+import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
+import { resultOfText } from '../../graphql/generation/shared-results.ts';
+import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
+import type { PreparedAnswer, PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
+import type { LiveRun } from '../../live/query/live-run.ts';
+import type { Result } from './message-stream.ts';
+
+/** A planned query on a generation. */
+export interface PlannedQuery {
+  readonly plan: AnswerPlan;
+  readonly generation: Generation;
+  /** The kinds that it reads only by lists, by their ids in the store. */
+  readonly lists: (kindIds: ReadonlyMap<string, number>) => LiveRun<Result>['lists'];
+}
+
+export interface PreparedRun {
+  readonly run: LiveRun<Result>;
+  readonly answer: PreparedAnswer;
+}
+
+/** Null if the executor must run the query. */
+export async function preparedRun(
+  prepared: PreparedAnswers,
+  source: GraphQLSource,
+  { plan, generation, lists }: PlannedQuery,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<PreparedRun | null> {
+  const scopes = source.rights.now(caller);
+  if (scopes === null || !prepared.isReady(plan)) return null;
+  const question = { plan, generation, caller, scopes, span: noSpan };
+  const began = source.monotonic();
+  const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
+  if (answer === null) return null;
+  const end = answer.text.length - answer.tail;
+  const data = answer.text.slice(dataFrom, end);
+  const { extensions } = JSON.parse(`{${answer.text.slice(end + 1)}`) as { extensions: Record<string, unknown> };
+  const run = {
+    result: resultOfText(answer.text, data, extensions) as Result,
+    text: shownText(data, { extensions }),
+    state: answer.made.state,
+    lists: lists(answer.kindIds),
+    scopesId: scopes.id,
+    isOwn: false,
+    milliseconds: source.monotonic() - began,
+    isPassing: false,
+    rest: 0,
+  };
+  return { run, answer };
+}
+
+/** The text of an answer before its data. */
+const dataFrom = '{"data":'.length;
+
+/**
+ * What makes a result another one: not its revision, its cost, or the id of its generation.
+ * @param data its data as JSON
+ */
+export function shownText(data: string, { errors, extensions }: Omit<Result, 'data'>): string {
+  const {
+    generation: _,
+    revision: __,
+    cost: ___,
+    ...more
+  } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
+  return `${data}\n${JSON.stringify([errors ?? null, more])}`;
+}
