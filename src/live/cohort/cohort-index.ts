@@ -8,7 +8,8 @@
  *   namespace in (x, y)  found by changes in x and y
  *   status.ready > 1     found by every change
  *
- * Invariant: a cohort that is not found has no message for the changes.
+ * Invariant: the changes that are found for a cohort bring its clients to the same matches as all changes. A cohort that is not found has no
+ * message for the changes.
  */
 import type { Scope } from '../../access/scope.ts';
 import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
@@ -100,16 +101,33 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
     if (index.isEmpty) this.#places.delete(required.place.id);
   }
 
-  /** The cohorts that some of the changes may concern. */
-  find(changes: readonly FeedChange[]): ReadonlySet<C> {
+  /**
+   * The cohorts that some of the changes may concern, each with these changes: all changes of each object that may be one of its matches
+   * before or after one of them.
+   */
+  find(changes: readonly FeedChange[]): ReadonlyMap<C, readonly FeedChange[]> {
     const [first] = this.#cohorts;
-    if (first === undefined || !changes.every((change) => change.continues)) return this.#cohorts;
-    const found = new Set<C>(this.#others);
-    const places = [...this.#places.values()];
+    if (first === undefined || !changes.every((change) => change.continues)) return withAll(this.#cohorts, changes);
+    const found = new Map(withAll(this.#others, changes));
+    if (this.#places.size === 0) return found;
+    for (const ofObject of Map.groupBy(changes, objectOf).values()) {
+      for (const cohort of this.#requiredIn(first.shown.key, ofObject)) {
+        const known = found.get(cohort) as FeedChange[] | undefined;
+        if (known === undefined) found.set(cohort, [...ofObject]);
+        else known.push(...ofObject);
+      }
+    }
+    for (const some of found.values()) if (some !== changes) (some as FeedChange[]).sort(bySequence);
+    return found;
+  }
+
+  /** The cohorts that require one of the texts that an object had. */
+  #requiredIn(key: string, changes: readonly FeedChange[]): ReadonlySet<C> {
+    const found = new Set<C>();
     for (const change of changes) {
       const { cluster, namespace, name } = change.logged;
-      const object: Identity = { cluster, key: first.shown.key, namespace, name };
-      for (const index of places) {
+      const object: Identity = { cluster, key, namespace, name };
+      for (const index of this.#places.values()) {
         const { read, members } = index.place;
         index.find(
           read(object, () => change.before(members)),
@@ -125,8 +143,26 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
   }
 }
 
-const byName: Place = { id: 'name', members: [], read: ({ name }) => name };
-const byNamespace: Place = { id: 'namespace', members: [], read: ({ namespace }) => namespace };
+function withAll<C>(cohorts: Iterable<C>, changes: readonly FeedChange[]): ReadonlyMap<C, readonly FeedChange[]> {
+  return new Map([...cohorts].map((cohort) => [cohort, changes]));
+}
+
+/** Equal for changes of objects with the same name, as in fold.ts. */
+function objectOf({ logged: { cluster, namespace, name } }: FeedChange): string {
+  return `${cluster}\n${namespace ?? ''}\n${name}`;
+}
+
+function bySequence(a: FeedChange, b: FeedChange): number {
+  return a.logged.seq - b.logged.seq;
+}
+
+/** Texts without lone surrogates, as comparisons of the type String have them. */
+const byName: Place = { id: 'name', members: [], read: ({ name }) => name.toWellFormed() };
+const byNamespace: Place = {
+  id: 'namespace',
+  members: [],
+  read: ({ namespace }) => namespace?.toWellFormed() ?? null,
+};
 
 /** What every match must have. Null if nothing is known. */
 function requiredBy({ filter, scope }: Shown): Required | null {
@@ -141,9 +177,9 @@ function requiredBy({ filter, scope }: Shown): Required | null {
 function requiredPart(part: Filter): Required | null {
   switch (part.kind) {
     case 'ids':
-      return { place: byName, texts: part.in.map(({ name }) => name) };
+      return { place: byName, texts: part.in.map(({ name }) => name.toWellFormed()) };
     case 'namespaces':
-      return { place: byNamespace, texts: part.in };
+      return { place: byNamespace, texts: part.in.map((name) => name.toWellFormed()) };
     case 'labels': {
       const [one] = part.requirements.filter(({ operator }) => operator === 'In');
       if (one === undefined) return null;
@@ -188,5 +224,7 @@ function namespacesOf(scope: Scope): readonly string[] | null {
   if (scope.rows !== 'some') return scope.rows === 'none' ? [] : null;
   const parts = [...scope.clusters.values()];
   if (!parts.every((part) => part !== 'all' && part.names.size === 0)) return null;
-  return [...new Set(parts.flatMap((part) => (part === 'all' ? [] : [...part.namespaces])))];
+  return [...new Set(parts.flatMap((part) => (part === 'all' ? [] : [...part.namespaces])))].map((name) =>
+    name.toWellFormed(),
+  );
 }

@@ -174,7 +174,7 @@ export class Cohorts {
     if (index.cohorts.size === 0) this.#indexes.delete(cohort.kindId);
   }
 
-  /** What the stretch means for the cohort. */
+  /** What the stretch means for the cohort. Its changes may be those alone that may concern the cohort. */
   batch(cohort: Cohort, { epoch, from, changes, upTo }: Stretch): CohortBatch {
     const key = `${epoch} ${from} ${upTo} ${cohort.id}`;
     const known = this.#batches.get(key);
@@ -220,9 +220,9 @@ export class Cohorts {
   deliver(kindId: number, stretch: Stretch): void {
     const index = this.#indexes.get(kindId);
     if (index === undefined || stretch.changes.length === 0) return;
-    for (const cohort of index.find(stretch.changes)) {
+    for (const [cohort, changes] of index.find(stretch.changes)) {
       if (cohort.stands.size === 0) continue;
-      const batch = this.batch(cohort, stretch);
+      const batch = this.batch(cohort, { ...stretch, changes });
       if (!concerns(batch)) continue;
       for (const stand of [...cohort.stands.values()].flat()) stand.give(batch, stretch.from);
     }

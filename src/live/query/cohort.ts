@@ -32,6 +32,9 @@ const restPerRun = 20;
 /** While other cohorts wait, a run is followed by a pause of so many times its duration. So operations find readers and processor time. */
 const pausePerRun = 2;
 
+/** The reason of every abort here. Without one, each abort makes an error with a stack. */
+const over = new Error('the wait is over');
+
 /** The changes of objects that match a filter before or after. */
 export interface WatchedChanges {
   /**
@@ -140,7 +143,7 @@ export class Cohort<R> implements Touched {
       left = true;
       this.#members -= 1;
       if (this.#members > 0) return;
-      this.#over.abort();
+      this.#over.abort(over);
       this.#parts.registered(this, null);
       this.#unwatch(new Set());
       this.#empty();
@@ -230,7 +233,7 @@ export class Cohort<R> implements Touched {
   /** Waits so many milliseconds. @param untilTouched ends when a kind changes */
   async #rest(ms: number, untilTouched = true): Promise<void> {
     const rested = new AbortController();
-    const end = (): void => rested.abort();
+    const end = (): void => rested.abort(over);
     this.#over.signal.addEventListener('abort', end, { once: true });
     if (untilTouched) this.#signal = end;
     try {
@@ -333,7 +336,7 @@ export class Cohort<R> implements Touched {
   #unwatch(kept: ReadonlySet<number>): void {
     for (const [kindId, { changes, stop }] of this.#watches) {
       if (kept.has(kindId)) continue;
-      stop.abort();
+      stop.abort(over);
       changes.leave();
       this.#watches.delete(kindId);
     }

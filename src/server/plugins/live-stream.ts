@@ -49,6 +49,9 @@ export interface LiveStreamParts {
   readonly audit: (result: Result) => void;
 }
 
+/** The reason of every end. Without one, each abort makes an error with a stack. */
+const over = new Error('the live query is over');
+
 interface Joined {
   readonly cohort: Cohort<Result>;
   readonly generation: Generation;
@@ -89,7 +92,7 @@ export class LiveStream {
 
   results(): AsyncGenerator<Result, void, undefined> {
     const { signal } = this.#operation;
-    const abort = (): void => this.#stop.abort();
+    const abort = (): void => this.#stop.abort(over);
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
     const end = async (): Promise<void> => {
