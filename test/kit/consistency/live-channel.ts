@@ -47,6 +47,7 @@ export function openChannel(transport: Transport, url: string, token: string, ev
 
 function openSocket(url: string, token: string, events: ChannelEvents): Channel {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws');
+  let isPaused = false;
   const send = (message: object): void => {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
   };
@@ -66,8 +67,16 @@ function openSocket(url: string, token: string, events: ChannelEvents): Channel 
   return {
     send: ({ id, query, variables }) => send({ id, type: 'subscribe', payload: { query, variables } }),
     complete: (id) => send({ id, type: 'complete' }),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
+    pause() {
+      if (socket.readyState !== socket.OPEN) return;
+      isPaused = true;
+      socket.pause();
+    },
+    // A socket whose handshake failed has nothing to resume, and throws.
+    resume() {
+      if (isPaused) socket.resume();
+      isPaused = false;
+    },
     drop: () => socket.terminate(),
   };
 }
