@@ -8,12 +8,12 @@
 import { allRows, isSameScope, type Scope, type Scopes, scopeText } from '../../access/scope.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { textLength } from '../../store/types/statement.ts';
 import { addedRow } from '../log/live-change.ts';
 import { nowhere } from '../log/live-cursor.ts';
+import { sendChunks } from '../snapshot/send-chunks.ts';
 import type { SharedSnapshot, SnapshotChunk } from '../snapshot/shared-snapshots.ts';
-import { rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
-import { type Messages, message, orStopped, type Run, stopped, whenReady } from './list-run.ts';
+import { meteredLease, rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
+import { type Messages, message, type Run, stopped, whenReady } from './list-run.ts';
 import type { LivePosition, LiveRequest, LiveStart } from './live-request.ts';
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
@@ -46,7 +46,7 @@ export async function* snapshot(run: Run): Messages<LivePosition | null> {
 }
 
 interface JoinedSnapshot {
-  readonly shared: SharedSnapshot;
+  readonly shared: SharedSnapshot<SnapshotMatches>;
   /** The rights of the caller when the list joined. */
   readonly scopes: Scopes;
 }
@@ -60,33 +60,22 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
   };
 }
 
-/**
- * Sends the matches with their bodies. False when the log no longer reaches back to their revision, when the caller may see other rows, or
- * when stopped.
- */
-async function* chunks(run: Run, shared: SharedSnapshot, visible: Scope): Messages<boolean> {
+/** False when the log no longer reaches back to the matches, when the caller may see other rows, or when stopped. */
+function chunks(run: Run, shared: SharedSnapshot<SnapshotMatches>, visible: Scope): Messages<boolean> {
   const { feed, request } = run;
   const { taken } = shared;
-  const { objects, epoch } = taken;
-  let last: SnapshotChunk | null = null;
-  for (let from = 0; from < objects.length; ) {
-    request.check({ at: 'snapshot' });
-    const reading: Promise<SnapshotChunk | null> = feed.snapshots.chunk(
-      shared,
-      from,
-      { last, most: request.chunk },
-      (end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
-    );
-    const chunk: SnapshotChunk | null = await orStopped(run, reading);
-    if (chunk === null || stopped(run)) return false;
-    // Another list may have read it.
-    const scopes = await request.rights.after({ epoch, sequence: chunk.revision });
-    if (stopped(run) || !isSameScope(visible, scopes.of(request.kind.key, 'watch'))) return false;
-    yield chunk.message;
-    from = chunk.end;
-    last = chunk;
-  }
-  return true;
+  return sendChunks({
+    snapshots: feed.snapshots,
+    shared,
+    most: request.chunk,
+    check: () => request.check({ at: 'snapshot' }),
+    isStopped: () => stopped(run),
+    async seesTheSame(sequence) {
+      const scopes = await request.rights.after({ epoch: taken.epoch, sequence });
+      return isSameScope(visible, scopes.of(request.kind.key, 'watch'));
+    },
+    read: (from, end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
+  });
 }
 
 /** Reads one chunk. Null when the log no longer reaches back to the matches, or when the caller may see other rows. */
@@ -97,22 +86,12 @@ async function readChunk(
   from: number,
   end: number,
 ): Promise<SnapshotChunk | null> {
-  let characters = 0;
-  const metered: Lease = {
-    epoch: lease.epoch,
-    revision: lease.revision,
-    fill: (statements, limit) => lease.fill(statements, limit),
-    async all(statement) {
-      const rows = await lease.all(statement);
-      for (const row of rows) characters += textLength(row);
-      return rows;
-    },
-  };
+  const { metered, characters } = meteredLease(lease);
   const rows = await rowsAsOf(metered, taken, taken.objects.slice(from, end), request);
   if (rows === null) return null;
   const at = request.now();
   const changes = rows.map((row) => addedRow(row, at));
   const place = { epoch: taken.epoch, sequence: nowhere };
   const sent = message('SNAPSHOT', place, allRows, { changes, reset: from === 0 });
-  return { message: sent, end, revision: lease.revision, characters };
+  return { message: sent, end, revision: lease.revision, characters: characters() };
 }

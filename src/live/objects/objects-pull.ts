@@ -58,6 +58,7 @@ export interface Pulled {
   readonly changes: readonly LiveChange[];
   /** Nothing is left up to the revision of the lease. */
   readonly isWhole: boolean;
+  readonly revision: number;
 }
 
 /** Changes of one kind that one pull reads. */
@@ -112,7 +113,7 @@ export async function pull(
   const count = position.count === null ? null : position.count + countDelta(changes);
   const added = new Set(changes.flatMap(({ type, identity }) => (type === 'ADDED' ? identity.key : [])));
   const empty = added.size === 0 ? position.empty : new Set([...position.empty].filter((key) => !added.has(key)));
-  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole };
+  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole, revision: lease.revision };
 }
 
 /** The changes of these kinds after `sequence`, complete up to `upTo`. `gap` if the log does not reach back. */

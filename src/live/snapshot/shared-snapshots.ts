@@ -13,7 +13,6 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { Semaphore } from '../../base/semaphore.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
-import type { SnapshotMatches } from './snapshot.ts';
 
 /** One SNAPSHOT message. */
 export interface SnapshotChunk {
@@ -38,8 +37,16 @@ const firstChunk = 20;
 /** Snapshots that are read at the same time. */
 const mostReads = 2;
 
-export class SharedSnapshot {
-  readonly taken: SnapshotMatches;
+/** The matches at a revision. */
+export interface TakenSnapshot {
+  readonly epoch: string;
+  readonly revision: number;
+  readonly objects: readonly unknown[];
+}
+
+/** @typeParam T what was taken; the same for all snapshots of one question. */
+export class SharedSnapshot<T extends TakenSnapshot = TakenSnapshot> {
+  readonly taken: T;
   readonly key: string;
   /** Equal for lists that send the same chunks. */
   readonly question: string;
@@ -50,7 +57,7 @@ export class SharedSnapshot {
   readonly ends = new Map<number, number>();
   readonly reading = new Map<number, Promise<SnapshotChunk | null>>();
 
-  constructor(key: string, question: string, taken: SnapshotMatches, takenAt: number) {
+  constructor(key: string, question: string, taken: T, takenAt: number) {
     this.key = key;
     this.question = question;
     this.taken = taken;
@@ -84,8 +91,12 @@ export class SharedSnapshots {
    * A snapshot of this question: one that another list sends, or one that is taken now.
    * @param question equal for lists that send the same chunks
    */
-  async join(lease: Lease, question: string, take: () => Promise<SnapshotMatches>): Promise<SharedSnapshot> {
-    const known = this.#open.get(question);
+  async join<T extends TakenSnapshot>(
+    lease: Lease,
+    question: string,
+    take: () => Promise<T>,
+  ): Promise<SharedSnapshot<T>> {
+    const known = this.#open.get(question) as SharedSnapshot<T> | undefined;
     const isYoung = known !== undefined && this.#monotonic() - known.takenAt < mostAgeMs;
     if (isYoung && known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision) return known;
     this.#taken += 1;

@@ -20,6 +20,7 @@ import { type MatchedObject, matchingObjects } from '../../query/read/match-ids.
 import { readView, type View } from '../../query/sql/view.ts';
 import { objectsAsOf, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { textLength } from '../../store/types/statement.ts';
 
 /** The matches at a revision, without bodies. */
 export interface SnapshotMatches {
@@ -28,6 +29,22 @@ export interface SnapshotMatches {
   readonly kindId: number;
   readonly scopes: Scopes;
   readonly objects: readonly MatchedObject[];
+}
+
+/** A lease that counts the characters of the texts that it reads. */
+export function meteredLease(lease: Lease): { readonly metered: Lease; characters(): number } {
+  let characters = 0;
+  const metered: Lease = {
+    epoch: lease.epoch,
+    revision: lease.revision,
+    fill: (statements, limit) => lease.fill(statements, limit),
+    async all(statement) {
+      const rows = await lease.all(statement);
+      for (const row of rows) characters += textLength(row);
+      return rows;
+    },
+  };
+  return { metered, characters: () => characters };
 }
 
 /** The matches of the kind in the lease's snapshot. @param scopes those of the view */

@@ -1,0 +1,116 @@
+/** A live list of several kinds that runs: its end, its messages, and its first read of the store. */
+import type { Scope, Scopes } from '../../access/scope.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { missingOf, notReady, readiness } from '../../query/read/readiness.ts';
+import { readView, type View } from '../../query/sql/view.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import type { ChangeFeed } from '../feed/change-feed.ts';
+import type { LiveRequest, LiveStart } from '../list/live-request.ts';
+import { cursorMarks, writeLiveCursor } from '../log/live-cursor.ts';
+import {
+  type FollowedKind,
+  type LiveObjectsRequest,
+  type ObjectsPosition,
+  type Sight,
+  visibleIn,
+} from './objects-pull.ts';
+
+export type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
+
+/** A live list that runs. */
+export interface Run {
+  readonly feed: ChangeFeed;
+  /** With the rights in the clusters of the filter. */
+  readonly request: LiveObjectsRequest;
+  /** The rights in all clusters. */
+  readonly whole: LiveRequest['rights'];
+  /** A digest of the kinds, the filter and the projection. */
+  readonly question: string;
+  /** The pull that the list used last (shared-pull.ts). */
+  lastPull: string | null;
+}
+
+export function stopped({ feed, request }: Run): boolean {
+  return request.signal.aborted || feed.closed;
+}
+
+export function message(
+  phase: LiveMessage['phase'],
+  { epoch, sequence, sight }: Pick<ObjectsPosition, 'epoch' | 'sequence'> & { readonly sight?: Sight },
+  rest: Partial<Pick<LiveMessage, 'totalCount' | 'changes' | 'reset'>> = {},
+): LiveMessage {
+  const cursor = writeLiveCursor({ epoch, sequence, ...sight?.marks });
+  return { phase, reset: false, cursor, totalCount: null, changes: [], ...rest };
+}
+
+/** Waits until the kinds are synced, then reads. Null when the list was stopped. */
+export async function whenReady<T>(
+  run: Run,
+  start: LiveStart,
+  read: (lease: Lease, view: View, sight: Sight, unsynced: readonly string[], scopes: Scopes) => Promise<T>,
+): Promise<T | null> {
+  const { feed, request } = run;
+  while (!stopped(run)) {
+    const seen = feed.wakes;
+    request.check(start);
+    try {
+      return await unlessStopped(run, async (lease) => {
+        const scopes = await request.rights.at(lease);
+        const view = await readView(lease, scopes);
+        const visible = visibleIn(request, scopes);
+        const unsynced = await requireSynced(lease, request, visible);
+        const kindIds = new Map<string, number>();
+        for (const { kind } of request.kinds) {
+          const id = view.get(kind.key, 'watch')?.kindId;
+          if (id === undefined) {
+            throw new PortolanError('CACHE_NOT_READY', `${kind.key} has not been synced yet; try again in a moment.`);
+          }
+          kindIds.set(kind.key, id);
+        }
+        return read(lease, view, { visible, kindIds, marks: cursorMarks(visible) }, unsynced, scopes);
+      });
+    } catch (error) {
+      if (!(error instanceof PortolanError && error.code === 'CACHE_NOT_READY')) throw error;
+    }
+    await feed.changed(seen, request.signal);
+  }
+  return null;
+}
+
+/**
+ * The optional kinds that no cluster has synced. Kinds of which the caller may see nothing do not count.
+ * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED, as lists over several kinds do.
+ */
+async function requireSynced(
+  lease: Lease,
+  { kinds }: LiveObjectsRequest,
+  visible: ReadonlyMap<string, Scope>,
+): Promise<readonly string[]> {
+  const seen = kinds.filter(({ kind, clusters }) => clusters.length > 0 && visible.get(kind.key)?.rows !== 'none');
+  const found = await readiness(
+    lease,
+    seen.map(({ kind }) => kind.key),
+  );
+  const inClusters = (of: readonly FollowedKind[]) =>
+    found.filter(({ key, cluster }) => of.some(({ kind, clusters }) => kind.key === key && clusters.includes(cluster)));
+  for (const each of seen.filter(({ isOptional }) => !isOptional)) {
+    missingOf(inClusters([each]), [each.kind.key], each.clusters);
+  }
+  const optional = seen.filter(({ isOptional }) => isOptional);
+  const states = inClusters(optional);
+  const keys = optional.map(({ kind }) => kind.key);
+  if (optional.length > 0 && !states.some(({ synced }) => synced)) throw notReady(states, keys, undefined, true);
+  const synced = new Set(found.flatMap(({ key, synced: is }) => (is ? key : [])));
+  return keys.filter((key) => !synced.has(key));
+}
+
+/** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
+export async function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
+  try {
+    return await run.feed.lease(work, run.request.signal);
+  } catch (error) {
+    if (stopped(run)) return null;
+    throw error;
+  }
+}

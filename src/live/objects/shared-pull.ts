@@ -1,0 +1,72 @@
+/**
+ * One pull for all live lists of several kinds that ask the same at the same position.
+ *
+ *   list 1: pull -> changes -> does its caller see the same as list 1's? -> message (one object for equal counts)
+ *   list 2: the same pull  ---> does its caller see the same? no: a pull of its own
+ *
+ * Invariant: a list gets changes only as its own caller's rights at the revision of the pull show them.
+ */
+import { isSameScope, scopeText } from '../../access/scope.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import { type ObjectsPosition, type Pulled, pull, type Sight, visibleIn } from './objects-pull.ts';
+import { message, type Run, stopped, unlessStopped } from './objects-run.ts';
+
+/**
+ * The changes after the position, whose count is that from the position on. Null when the list was stopped.
+ * @param wakes those of the feed before the position was read: a pull before a later commit is another one
+ */
+export async function sharedPull(run: Run, position: ObjectsPosition, wakes: number): Promise<Pulled | 'gap' | null> {
+  const { feed, request, question } = run;
+  const from: ObjectsPosition = position.count === null ? position : { ...position, count: 0 };
+  const own = (): Promise<Pulled | 'gap' | null> => unlessStopped(run, (lease) => pull(lease, request, from));
+  const { epoch, sequence, sight, empty, count } = from;
+  const key = ['pull', question, epoch, sequence, wakes, sightText(sight), [...empty].sort().join(), count].join(' ');
+  // A change that no signal has told yet ended the wait. The kept pull does not have it.
+  if (run.lastPull === key) return own();
+  run.lastPull = key;
+  let pulled: Pulled | 'gap';
+  try {
+    const work = (lease: Lease): Promise<Pulled | 'gap'> => pull(lease, request, from);
+    pulled = await feed.shared(key, () => feed.lease(work));
+  } catch (error) {
+    if (stopped(run)) return null;
+    throw error;
+  }
+  // The rights of another caller may have decided.
+  if (pulled === 'gap') return own();
+  const visible = visibleIn(request, await request.rights.after({ epoch, sequence: pulled.revision }));
+  const shown = pulled.position.sight.visible;
+  return [...visible].every(([each, scope]) => isSameScope(scope, shown.get(each))) ? pulled : own();
+}
+
+/** @param count that of the list before the pull */
+export function positionAfter({ position }: Pulled, count: number | null): ObjectsPosition {
+  return { ...position, count: count === null ? null : count + (position.count ?? 0) };
+}
+
+const messages = new WeakMap<Pulled, Map<number | null, LiveMessage>>();
+
+/** The message of the changes; the same object for lists with equal counts. @param count as in `positionAfter` */
+export function messageOf(pulled: Pulled, count: number | null): LiveMessage {
+  const known = messages.get(pulled) ?? new Map<number | null, LiveMessage>();
+  messages.set(pulled, known);
+  const position = positionAfter(pulled, count);
+  const made =
+    known.get(position.count) ?? message('LIVE', position, { totalCount: position.count, changes: pulled.changes });
+  known.set(position.count, made);
+  return made;
+}
+
+const texts = new WeakMap<Sight, string>();
+
+function sightText(sight: Sight): string {
+  const known =
+    texts.get(sight) ??
+    [...sight.visible]
+      .map(([key, scope]) => `${key} ${scopeText(scope)}`)
+      .sort()
+      .join(' ');
+  texts.set(sight, known);
+  return known;
+}
