@@ -18,7 +18,7 @@ import { cursorsOf } from './kit/scoped-cursors.ts';
 import { scopedDocument } from './kit/scoped-documents.ts';
 import { randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts';
 
-const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? '6');
+const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? '5');
 const questions = 10;
 const writes = 12;
 
@@ -27,7 +27,10 @@ interface Result {
   readonly errors?: readonly { readonly path?: unknown; readonly extensions: { readonly code?: unknown } }[];
 }
 
-test('the newest result is the answer of the store', { timeout: 600_000 }, async () => {
+test.each([
+  ['the executor', false],
+  ['prepared answers where there is a plan', true],
+])('the newest result by %s is the answer of the store', { timeout: 600_000 }, async (_by, isPrepared) => {
   let current: ReadonlyMap<string, Scopes> = new Map();
   const rights = fixedRights(({ name }) => current.get(name) ?? unrestricted);
   const world = await scopedStore({ engine: { rights } });
@@ -36,6 +39,7 @@ test('the newest result is the answer of the store', { timeout: 600_000 }, async
     host: '127.0.0.1',
     port: 0,
     source: fixture.engine.source,
+    ...(isPrepared ? { pages: fixture.pages } : {}),
     authenticate: (credentials) => {
       const name = String(credentials.connectionParams?.['user'] ?? credentials.header('user') ?? 'all');
       return { ...localUser, name, user: { user: name, groups: [] } };

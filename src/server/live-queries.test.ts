@@ -125,6 +125,26 @@ describe('a live query', () => {
     expect(data).toEqual((await ask(server.url, query)).data);
   });
 
+  test('with a plan runs without a lease once its route is known, also with a count of few objects', async () => {
+    const { fixture, live, server } = await world();
+    const labelled = (name: string, phase: string) => made({ name, labels: { app: 'web' }, status: { phase } });
+    fixture.apply(widgets, 'ADDED', labelled('w0', 'On'));
+    const query = `query @live(throttle: 0) { exampleComWidgets(filter: { labelSelector: "app=web" }, first: 5) {
+      totalCount nodes { metadata { name } status { phase } }
+    } }`;
+    const { until } = await live(query);
+    fixture.apply(widgets, 'ADDED', labelled('w1', 'On'));
+    await until(2);
+    fixture.statements.length = 0;
+    fixture.apply(widgets, 'ADDED', labelled('w2', 'On'));
+    const third = await until(3);
+    expect(third.data?.['exampleComWidgets'].totalCount).toBe(3);
+    fixture.apply(widgets, 'MODIFIED', labelled('w1', 'Off'));
+    const fourth = await until(4);
+    expect(fixture.statements).toEqual([]);
+    expect(fourth).toMatchObject({ data: (await ask(server.url, query)).data });
+  });
+
   test('runs once for all subscribers, and not for a change that does not concern it', async () => {
     const { fixture, live, connect } = await world();
     const query = `query @live(throttle: 0) { exampleComWidgets(filter: { status: { phase: { eq: "On" } } }) { nodes { metadata { name } } } }`;

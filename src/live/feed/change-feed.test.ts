@@ -46,7 +46,12 @@ interface Setup {
   readonly fixture: ReturnType<typeof engineFixture>;
 }
 
-async function setUp(wakes: Wakes, options: FeedOptions = {}, writer: WriterOptions = {}): Promise<Setup> {
+async function setUp(
+  wakes: Wakes,
+  options: FeedOptions = {},
+  writer: WriterOptions = {},
+  readsNow = false,
+): Promise<Setup> {
   const fixture = engineFixture({ writer });
   await fixture.declare(
     describedCrd({ kind: 'Thing', plural: 'things', properties }),
@@ -86,7 +91,8 @@ async function setUp(wakes: Wakes, options: FeedOptions = {}, writer: WriterOpti
       }
     },
   };
-  const feed = new ChangeFeed(reader, silentLogger, options);
+  const pages = readsNow ? fixture.pages : null;
+  const feed = new ChangeFeed(reader, silentLogger, { ...options, pages });
   onTestFinished(() => feed.close());
   let unsent: CommittedChanges | null = null;
   fixture.writer().onCommit((each) => {
@@ -262,6 +268,37 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(Number(floor[0]?.[0])).toBeGreaterThan(begin.sequence);
     setup.write(others, 'x');
     for (const batch of await Promise.all(quiet)) expect(names(batch)).toEqual(['x']);
+  });
+
+  test('few changes are read on this thread, and a backlog by a reader thread', async () => {
+    const setup = await setUp(wakes, { batch: 3 }, {}, true);
+    const { feed, thing, signal, fixture } = setup;
+    join(feed, thing);
+    let position = await setup.revision();
+    const follow = async (): Promise<readonly string[]> => {
+      const found: string[] = [];
+      while (found.length === 0 || position.sequence < (await setup.revision()).sequence) {
+        const batch = await next(feed, thing, position, 0, signal);
+        if (batch.kind === 'gap') throw new Error('the log reaches back');
+        found.push(...names(batch));
+        position = { ...position, sequence: batch.upTo };
+      }
+      return found;
+    };
+    const first = follow();
+    await settled(setup);
+    const { leases } = feed.reads;
+    setup.write(things, 'a');
+    expect(await first).toEqual(['a']);
+    expect(feed.reads.leases).toBe(leases);
+    const many = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    const second = follow();
+    await settled(setup);
+    for (const name of many) fixture.apply(things, 'ADDED', made({ name }));
+    setup.wake();
+    expect(await second).toEqual(many);
+    expect(feed.reads.leases).toBeGreaterThan(leases);
+    expect(feed.reads.now).toBeGreaterThan(0);
   });
 
   test('changes of a kind without subscribers are never read', async () => {

@@ -19,15 +19,17 @@ async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
   const described = (kind: string, plural: string) => describedCrd({ kind, plural, properties: { spec } });
   await fixture.declare(described('Thing', 'things'), described('Gear', 'gears'));
   const current = { scopes };
-  const visible = () => {
-    const { scopes } = current;
+  const visibleTo = (caller: typeof current) => () => {
+    const { scopes } = caller;
     return { id: JSON.stringify(scopes), of: (key: string): Scope => scopes[key] ?? noRows };
   };
   const { feed } = fixture.engine.source;
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
-  const start = (isOptional = false): Messages =>
-    liveObjects(feed, {
+  /** @param caller what the list's caller may see, which may change */
+  const start = (isOptional = false, caller = current): Messages => {
+    const visible = visibleTo(caller);
+    return liveObjects(feed, {
       kinds: [things, gears].map((key) => ({
         kind: { key, tree: must(fixture.engine.source.generation().kind(key), 'the kind is in the schema').tree },
         clusters: ['east'],
@@ -42,6 +44,7 @@ async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
       now: () => 0,
       check: () => {},
     });
+  };
   return {
     ...fixture,
     feed,
@@ -115,6 +118,49 @@ test('a kind that is listed again after it had objects is GAP and a snapshot of 
   expect(await nextOf(messages)).toMatchObject({ phase: 'GAP', changes: [] });
   expect((await nextOf(messages)).changes).toHaveLength(9);
   expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 9 });
+});
+
+test('lists that ask the same share each pull, its message and the snapshot', async () => {
+  const { start, list, put, feed } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, ...'abcdef');
+  await list(gears, 'x');
+  const { lease } = feed;
+  let leases = 0;
+  feed.lease = (work, signal) => {
+    leases += 1;
+    return lease.call(feed, work, signal) as never;
+  };
+  const lists = Array.from({ length: 20 }, () => start());
+  const took = async (): Promise<readonly LiveMessage[]> => Promise.all(lists.map((messages) => nextOf(messages)));
+  expect(new Set(await took()).size).toBeLessThan(4);
+  expect((await took()).every(({ phase, totalCount }) => phase === 'SYNCED' && totalCount === 7)).toBe(true);
+  const pending = took();
+  await silence(pending);
+  leases = 0;
+  put(gears, 'y');
+  const messages = await pending;
+  expect(told(must(messages[0], 'a message'))).toEqual(['ADDED gears y']);
+  expect(new Set(messages).size).toBe(1);
+  // Without sharing it would be a lease for each list.
+  expect(leases).toBeLessThan(6);
+});
+
+test('a pull of a caller who sees more is not shared', async () => {
+  const both = { [things]: allRows, [gears]: allRows };
+  const { start, list, put } = await world(both);
+  await list(things, 'a');
+  await list(gears, 'x');
+  const [one, other] = [{ scopes: both }, { scopes: both as Readonly<Record<string, Scope>> }];
+  const lists = [start(false, one), start(false, other)] as const;
+  for (const messages of lists) {
+    await nextOf(messages);
+    await nextOf(messages);
+  }
+  const pending = lists.map((messages) => nextOf(messages));
+  await silence(Promise.all(pending));
+  other.scopes = { [things]: allRows };
+  put(gears, 'y');
+  expect((await Promise.all(pending)).map(told)).toEqual([['ADDED gears y'], ['REMOVED gears x NO_LONGER_VISIBLE']]);
 });
 
 test('a slow client gets the changes of all kinds together, up to one moment', async () => {
