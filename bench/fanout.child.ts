@@ -85,6 +85,16 @@ async function answer(order: GatewayOrder): Promise<GatewayAnswer | null> {
         const [message] = (await once(writer, 'message')) as [{ readonly written?: number }];
         if (message.written !== undefined) return { written: message.written };
       }
+    case 'swap':
+      writer.postMessage('declare');
+      for (;;) {
+        const [message] = (await once(writer, 'message')) as [{ readonly written?: number }];
+        if (message.written !== undefined) break;
+      }
+      await served.engine.refreshCatalog();
+      // The subscribers begin again on the new generation.
+      await sleep(3000);
+      return null;
     case 'memory': {
       for (let round = 0; round < 3; round += 1) {
         collect();

@@ -3,6 +3,8 @@
  *
  *   documents   10,000 subscribers of 10 documents: processor time of the serve thread for each delivery, beside a bare ws.send of the same
  *               bytes to as many connections in the same thread
+ *   swap        a new generation of the schema under these subscribers: the longest turn of the serve thread, and whether each of them gets
+ *               the next change
  *   filters     10,000 different equality filters on one kind, beside one filter
  *   snapshots   ten clients that take a snapshot of all Pods at once, then fifty: a trivial query meanwhile, and the time until the last
  *               client is LIVE beside that of a client alone
@@ -51,6 +53,7 @@ const objects = 25_000;
 const bounds = {
   cpuRatio: 1.2,
   lost: 0,
+  swapBlockMs: 50,
   snapshotQueryP99Ms: 50,
   snapshotRatio: 2,
   liveReaderCores: 1,
@@ -228,6 +231,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const missed =
       isOver(byDocument?.cpuRatio, bounds.cpuRatio) ||
       isOver(byDocument?.lost, bounds.lost) ||
+      isOver(byDocument?.swapBlockMs, bounds.swapBlockMs) ||
       isOver(byFilter?.filtersLost, bounds.lost) ||
       isOver(snapshots?.snapshotQueryP99Ms, bounds.snapshotQueryP99Ms) ||
       isOver(snapshots?.snapshotRatio, bounds.snapshotRatio) ||
@@ -266,30 +270,40 @@ async function documentsCase(
   await until(() => got() >= expected, 60_000).catch(() => {});
   const counted = await gateway.ask<Counted>({ ask: 'end' });
   await new Promise((resolve) => setTimeout(resolve, 200));
-  const lost = Math.abs(expected - got());
+  const { messages, bytes: received } = clients;
+  await gateway.ask({ ask: 'begin' });
+  await gateway.ask({ ask: 'swap' });
+  const swap = await gateway.ask<Counted>({ ask: 'end' });
+  const afterSwap = expected + subscribers;
+  await gateway.ask({ ask: 'write', order: { changes: documents, perSecond: rate, of: documents } });
+  await until(() => got() >= afterSwap, 60_000).catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const lost = Math.abs(afterSwap - got());
   await clients.close();
-  const bytes = Math.round(clients.bytes / clients.messages);
+  const bytes = Math.round(received / messages);
 
   const bareClients = new Clients();
   await bareClients.connect(bareUrl, connections);
-  let received = 0;
-  for (const socket of bareClients.sockets) socket.on('message', () => (received += 1));
+  let arrived = 0;
+  for (const socket of bareClients.sockets) socket.on('message', () => (arrived += 1));
   const each = subscribers / connections;
-  const rounds = Math.round((clients.messages / subscribers) * documents);
+  const rounds = Math.round((messages / subscribers) * documents);
   const sent = (rounds / documents) * subscribers;
   await gateway.ask({ ask: 'begin' });
   await gateway.ask({ ask: 'bare', bytes, rounds, perSecond: rate, each });
-  await until(() => received >= sent);
+  await until(() => arrived >= sent);
   const bare = await gateway.ask<Counted>({ ask: 'end' });
   await bareClients.close();
-  const microseconds = (counted.cpuMs * 1000) / clients.messages;
+  const microseconds = (counted.cpuMs * 1000) / messages;
   const bareMicroseconds = (bare.cpuMs * 1000) / sent;
   const cpuRatio = Number((microseconds / bareMicroseconds).toFixed(2));
   process.stdout.write(
-    `${subscribers} subscribers of ${documents} documents: ${clients.messages} messages of ${bytes} bytes, ` +
-      `${microseconds.toFixed(1)} µs each; a bare ws.send ${bareMicroseconds.toFixed(1)} µs; longest turn ${counted.longestMs.toFixed(0)} ms\n`,
+    `${subscribers} subscribers of ${documents} documents: ${messages} messages of ${bytes} bytes, ` +
+      `${microseconds.toFixed(1)} µs each; a bare ws.send ${bareMicroseconds.toFixed(1)} µs; longest turn ${counted.longestMs.toFixed(0)} ms\n` +
+      `a swap of the schema: longest turn ${swap.longestMs.toFixed(0)} ms, ${swap.cpuMs.toFixed(0)} ms of processor time\n`,
   );
-  return { cpuRatio, bytesPerIdle, lost };
+  const swapBlockMs = Number(swap.longestMs.toFixed(1));
+  return { cpuRatio, bytesPerIdle, lost, swapBlockMs };
 }
 
 async function filtersCase(gateway: Gateway, url: string, { subscribers, connections, seconds }: Options) {

@@ -45,7 +45,11 @@ export function namespaceAt(index: number): string {
 }
 
 /** To the writer: changes of Pods at a rate. `of`: the number of documents whose Pods change; every Pod changes at most once. */
-export type WriterOrder = { readonly changes: number; readonly perSecond: number; readonly of: number } | 'close';
+export type WriterOrder =
+  | { readonly changes: number; readonly perSecond: number; readonly of: number }
+  /** Declares one more kind, so that the catalog changes. */
+  | 'declare'
+  | 'close';
 
 /** To the gateway. */
 export type GatewayOrder =
@@ -60,7 +64,9 @@ export type GatewayOrder =
       readonly perSecond: number;
       readonly each: number;
     }
-  | { readonly ask: 'write'; readonly order: Exclude<WriterOrder, 'close'> }
+  | { readonly ask: 'write'; readonly order: Exclude<WriterOrder, 'close' | 'declare'> }
+  /** Publishes a new generation of the schema. */
+  | { readonly ask: 'swap' }
   | { readonly ask: 'memory' };
 
 export type GatewayAnswer =

@@ -32,11 +32,17 @@ port.on('message', async (order: WriterOrder) => {
     port.close();
     return;
   }
+  if (order === 'declare') {
+    const more = treedPods('bench');
+    writer.declare({ ...more, resource: { ...more.resource, group: 'example.com', kind: 'More', plural: 'mores' } });
+    port.postMessage({ written: 0 });
+    return;
+  }
   port.postMessage({ written: await change(order) });
 });
 
 /** Resolves with the number of changes. */
-async function change({ changes, perSecond, of }: Exclude<WriterOrder, 'close'>): Promise<number> {
+async function change({ changes, perSecond, of }: Exclude<WriterOrder, string>): Promise<number> {
   const begun = performance.now();
   for (let done = 0; done < changes; ) {
     const due = Math.min(changes, Math.floor(((performance.now() - begun) * perSecond) / 1000));

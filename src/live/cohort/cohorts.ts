@@ -82,10 +82,17 @@ class Stand {
     if (prepared !== null) this.count = next;
   }
 
-  wake(seen: number): void {
-    const { count } = this;
-    for (const member of [...this.members]) member.wake({ seen: Math.max(seen, member.seen), batch: null, count });
+  /** Ends the wait of a member. @param seen as for {@link StandingWait} */
+  end(member: Waiting, seen: number): void {
+    if (!this.members.has(member)) return;
+    member.wake({ seen: Math.max(seen, member.seen), batch: null, count: this.count });
   }
+}
+
+/** A live list that waits, seen from outside. */
+export interface StandingWait {
+  /** Ends the wait, unless it has ended. @param seen all changes of the kind up to here were delivered by now */
+  end(seen: number): void;
 }
 
 /** A stretch of the log of one kind. */
@@ -228,11 +235,17 @@ export class Cohorts {
     }
   }
 
+  /** The waits for a kind. */
+  waits(kindId: number): readonly StandingWait[] {
+    const cohorts = [...(this.#indexes.get(kindId)?.cohorts ?? [])];
+    return cohorts
+      .flatMap((cohort) => [...cohort.stands.values()].flat())
+      .flatMap((stand) => [...stand.members].map((member) => ({ end: (seen: number) => stand.end(member, seen) })));
+  }
+
   /** Ends the waits for a kind. @param seen all changes of the kind up to here were delivered */
   wake(kindId: number, seen: number): void {
-    for (const cohort of this.#indexes.get(kindId)?.cohorts ?? []) {
-      for (const stand of [...cohort.stands.values()].flat()) stand.wake(seen);
-    }
+    for (const wait of this.waits(kindId)) wait.end(seen);
   }
 }
 

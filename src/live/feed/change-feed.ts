@@ -26,7 +26,7 @@ import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
 import { type CohortBatch, concerns, type Shown } from '../cohort/cohort-batch.ts';
-import { type Cohort, Cohorts, type Pushing } from '../cohort/cohorts.ts';
+import { type Cohort, Cohorts, type Pushing, type StandingWait } from '../cohort/cohorts.ts';
 import type { ChangeWindow } from '../log/change-window.ts';
 import { ChangeWindows } from '../log/change-windows.ts';
 import { CommittedKinds } from '../signals/committed-kinds.ts';
@@ -66,6 +66,8 @@ export interface Membership {
 /** Milliseconds that the result of a shared read is kept. */
 const sharedMs = 1000;
 const mostBehind = 4;
+/** Waits that an interruption ends in one turn of the event loop. */
+const mostInterrupted = 50;
 /** Changes that are delivered in one turn of the event loop. */
 const mostDelivered = 64;
 /** Bounds of all windows together, as a multiple of those of one window. */
@@ -89,6 +91,8 @@ export class ChangeFeed {
   #behind = 0;
   #wakes = 0;
   #interruptions = 0;
+  /** The waits that an interruption has still to end. */
+  #interrupted: { readonly window: ChangeWindow; readonly wait: StandingWait }[] = [];
   #closed = false;
 
   constructor(reader: Reader, log: Logger, options: FeedOptions = {}) {
@@ -144,11 +148,24 @@ export class ChangeFeed {
     this.#startPull();
   }
 
-  /** Ends every wait, so that subscribers check their state. Called when the schema's generation has changed, for instance. */
+  /**
+   * Ends every wait, so that subscribers check their state. Called when the schema's generation has changed, for instance. Each subscriber
+   * may take a tenth of a millisecond to begin again, so many of them take several turns of the event loop.
+   */
   interrupt(): void {
     this.#interruptions += 1;
-    for (const window of this.#windows) this.#cohorts.wake(window.kindId, window.end);
+    const isRunning = this.#interrupted.length > 0;
+    this.#interrupted = [...this.#windows].flatMap((window) =>
+      this.#cohorts.waits(window.kindId).map((wait) => ({ window, wait })),
+    );
+    if (!isRunning) this.#interruptSome();
     this.#notify();
+  }
+
+  #interruptSome(): void {
+    // Messages that were pushed meanwhile have moved the window's end, and what the subscriber has seen.
+    for (const { window, wait } of this.#interrupted.splice(0, mostInterrupted)) wait.end(window.end);
+    if (this.#interrupted.length > 0) setImmediate(() => this.#interruptSome());
   }
 
   /** Registers one more subscriber of the kind. */
